@@ -1,0 +1,41 @@
+# `make demo` and `make test` do all of their own set-up; everything lives in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint acceptance docs samples bench clean
+
+demo: $(READY)
+	@$(BIN)/lapsus tour
+
+test: lint
+	$(BIN)/pytest -n 2 -m "not acceptance"
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+acceptance: $(READY)
+	@test -n "$(LAPSUS_DATA)" || { echo "set LAPSUS_DATA to the folder with the real corpora"; exit 2; }
+	$(BIN)/pytest -m acceptance
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
+samples: $(READY)
+	$(BIN)/python tools/make_samples.py
+
+bench: $(READY)
+	$(BIN)/python benchmarks/formats.py
+
+clean:
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@

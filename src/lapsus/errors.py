@@ -1,0 +1,42 @@
+"""Errors that are shown to users: what was wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+
+class LapsusError(Exception):
+    """Something a user can mend. `where` names the place, `hint` says what to do."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{text} ({self.hint})" if self.hint else text
+
+    def at(self, where: str) -> LapsusError:
+        """Add a place around the one already named: the file around the turn."""
+        self.where = f"{where}, {self.where}" if self.where else where
+        return self
+
+
+class InputError(LapsusError):
+    """Data that cannot be read or does not hold together."""
+
+
+class InvalidError(LapsusError, ValueError):
+    """A value that the model does not allow."""
+
+
+class LossError(LapsusError):
+    """A format cannot carry what would be written to it."""
+
+
+class UsageError(LapsusError):
+    """The program was asked for something that it does not have."""
+
+    exit_code = 2

@@ -1,0 +1,66 @@
+"""What every format does: read entries from a source, write entries to a place, and own up to what it cannot carry."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from lapsus.errors import UsageError
+from lapsus.formats.source import Source
+from lapsus.language import language_by_script
+from lapsus.model import Entry, Segment
+
+
+class Loss(NamedTuple):
+    """Something an entry holds that a format cannot carry."""
+
+    what: str
+    """In the plural and without the document's name, so that losses of many entries add up: "times of judgments"."""
+    severe: bool = False
+    """Whether a document, a judgment or an answer would be lost, not only a circumstance of it."""
+
+
+class ReadOptions(NamedTuple):
+    """What a user may tell a reader."""
+
+    language: str | None = None
+    """The language of the documents, where the format does not say; otherwise it is told by script."""
+
+    def language_of(self, segments: Iterable[Segment]) -> str | None:
+        """The language to give a document whose format does not name one."""
+        return self.language or language_by_script("\n".join(segment.text for segment in segments))
+
+
+class Format(ABC):
+    """One way to keep documents and judgments in files."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """One line for listings."""
+    suffix: ClassVar[str | None] = None
+    """The file ending that stands for this format as output (the longest fitting one wins).
+
+    None where the output is a folder or zip, whose name says nothing.
+    """
+    reads: ClassVar[bool] = True
+    writes: ClassVar[bool] = True
+    names_language: ClassVar[bool] = False
+    """Whether files of this format say which language the documents are in."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the source is surely of this format. Looks at names and at the first file only."""
+        return False
+
+    @abstractmethod
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """The entries of a source, one at a time."""
+
+    def losses(self, entry: Entry) -> Iterator[Loss]:
+        """What writing this entry would lose. Where there is none, reading back gives the same entry."""
+        return iter(())
+
+    def write(self, entries: Iterable[Entry], path: Path) -> None:
+        """Write to a path that does not exist yet; the caller moves it into place when all went well."""
+        raise UsageError(f"format {self.name!r} can be read but not written")

@@ -1,0 +1,275 @@
+"""The breakdown challenge's own format: a `<id>.log.json` a dialogue, a folder a system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import regex
+
+from lapsus.errors import InputError, InvalidError
+from lapsus.formats.base import Format, Loss, ReadOptions
+from lapsus.formats.dbdc_records import (
+    Annotation,
+    AnnotationExtra,
+    Dialogue,
+    DialogueExtra,
+    Turn,
+    TurnExtra,
+    decode,
+)
+from lapsus.formats.loss import foreign_judgment
+from lapsus.formats.sink import inner, sink
+from lapsus.formats.source import Member, Source
+from lapsus.model import EMPTY, Document, Entry, FrozenDict, Judgment, Segment, anonymous_annotator, freeze
+from lapsus.registry import did_you_mean
+from lapsus.schemes import load_scheme
+
+SUFFIX = ".log.json"
+SCHEME = "breakdown"
+SPLITS = frozenset({"train", "dev", "develop", "development", "eval", "test", "ref", "valid"})
+"""Folder names that say which part of a corpus this is, not which system spoke."""
+_COUNT = regex.compile(r"_\d+$")
+_ROLES = {"S": "system", "U": "user"}
+_SPEAKERS = {role: speaker for speaker, role in _ROLES.items()}
+_IN_PLACE = frozenset({"speaker-id", "group-id"})
+
+
+class Dbdc(Format):
+    """Dialogues with breakdown labels, as the challenge gives them out."""
+
+    name = "dbdc"
+    title = "Dialogue Breakdown Detection Challenge: *.log.json in folders, zips or alone"
+
+    def recognises(self, source: Source) -> bool:
+        """By the file ending."""
+        return source.first(SUFFIX) is not None
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """One file at a time."""
+        decoder = msgspec.json.Decoder(Dialogue)
+        reader = _Reader(options)
+        for member in source.members(SUFFIX):
+            dialogue = decode(decoder, member)
+            try:
+                yield reader.entry(dialogue, member)
+            except InvalidError as error:
+                raise InputError(error.what, where=error.where, hint=error.hint).at(member.name) from error
+
+    def losses(self, entry: Entry) -> Iterator[Loss]:
+        """Anything but dialogues and breakdown judgments of their turns."""
+        if entry.document is None:
+            yield Loss("judgments without their dialogue", severe=True)
+            return
+        if any(segment.role not in _SPEAKERS for segment in entry.document.segments):
+            yield Loss("segments that are no turns of a system or a user", severe=True)
+        turns = {segment.id for segment in entry.document.segments}
+        for judgment in entry.judgments:
+            yield from foreign_judgment(judgment, SCHEME, ("breakdown", "comment"))
+            if judgment.scheme == SCHEME and "breakdown" not in judgment.answers:
+                yield Loss("comments without a label", severe=True)
+            if judgment.segment not in turns:
+                yield Loss("judgments of no turn", severe=True)
+
+    def write(self, entries: Iterable[Entry], path: Path) -> None:
+        """A file a dialogue, in folders by split and system."""
+        with sink(path) as files:
+            for entry in entries:
+                if entry.document is not None:
+                    known = (entry.document.metadata.get(key) for key in ("split", "system"))
+                    folders = [str(name) for name in known if name]
+                    content = msgspec.json.format(msgspec.json.encode(_dialogue(entry, entry.document)), indent=1)
+                    files.add(f"{inner(*folders, entry.id)}{SUFFIX}", content)
+
+
+def breakdown_labels() -> dict[str, str]:
+    """Every spelling of a breakdown label and the id it stands for."""
+    question = load_scheme(SCHEME).question("breakdown")
+    labels = question.labels if question else ()
+    return {name: label.id for label in labels for name in (label.id, *label.aliases)}
+
+
+def label_id(labels: dict[str, str], name: str, where: str) -> str:
+    """The id of a label, whichever way it is spelt."""
+    try:
+        return labels[name]
+    except KeyError:
+        hint = did_you_mean(name, ["O", "T", "X", "NB", "PB", "B"])
+        raise InvalidError(f"unknown breakdown label {name!r}", where=where, hint=hint) from None
+
+
+class _Reader:
+    """Turns files into entries. Most annotations say one of three things, so they share their answers."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+        self.labels = breakdown_labels()
+        self.version = load_scheme(SCHEME).version
+        self.answers: dict[str, FrozenDict[str, Any]] = {
+            name: FrozenDict(breakdown=id) for name, id in self.labels.items()
+        }
+        self.flags: dict[str | None, FrozenDict[str, Any]] = {"": EMPTY, None: EMPTY}
+
+    def entry(self, dialogue: Dialogue, member: Member) -> Entry:
+        id = dialogue.dialogue_id or member.path.name.removesuffix(SUFFIX)
+        segments = tuple(self._segment(turn) for turn in dialogue.turns)
+        extra = dialogue.lapsus or DialogueExtra()
+        if extra.format is None:
+            language = self.options.language_of(segments)
+        else:
+            language = extra.language
+        document = Document(id, segments, language, _metadata(dialogue, extra, member))
+        judgments: list[Judgment] = []
+        for turn, segment in zip(dialogue.turns, segments, strict=True):
+            if turn.annotations:
+                self._add_judgments(judgments, turn.annotations, id, segment.id)
+        return Entry(id, document, tuple(judgments))
+
+    def _segment(self, turn: Turn) -> Segment:
+        if turn.speaker not in _ROLES:
+            raise InvalidError(
+                f"unknown speaker {turn.speaker!r}", where=f"turn {turn.turn_index}", hint="S or U is expected"
+            )
+        extra = turn.lapsus or TurnExtra()
+        metadata = dict(extra.metadata)
+        if turn.time:
+            metadata["time"] = turn.time
+        if turn.annotation_id:
+            metadata["annotation-id"] = turn.annotation_id
+        role: Any = _ROLES[turn.speaker]
+        return Segment(extra.id or str(turn.turn_index), role, turn.utterance, None, freeze(metadata))
+
+    def _add_judgments(
+        self, judgments: list[Judgment], annotations: list[Annotation], document: str, segment: str
+    ) -> None:
+        version = self.version
+        for place, annotation in enumerate(annotations, 1):
+            answers = self.answers.get(annotation.breakdown)
+            if answers is None:
+                label_id(self.labels, annotation.breakdown, f"turn {segment}, annotation {place}")
+                continue
+            flag = annotation.ungrammatical_sentence
+            if (metadata := self.flags.get(flag)) is None:
+                metadata = self.flags[flag] = FrozenDict({"ungrammatical-sentence": flag})
+            who = annotation.annotator_id or anonymous_annotator(place)
+            if annotation.comment:
+                answers = FrozenDict({**answers, "comment": annotation.comment})
+            if annotation.lapsus:
+                judgment = _with_extra(annotation.lapsus, document, segment, who, version, answers, metadata)
+            else:
+                judgment = Judgment(
+                    document, segment, who, SCHEME, version, answers, EMPTY, 1, None, None, metadata
+                )
+            judgments.append(judgment)
+
+
+def _with_extra(
+    extra: AnnotationExtra,
+    document: str,
+    segment: str,
+    who: str,
+    version: str,
+    answers: FrozenDict[str, Any],
+    metadata: FrozenDict[str, Any],
+) -> Judgment:
+    if extra.comment is not None:
+        answers = FrozenDict({**answers, "comment": extra.comment})
+    return Judgment(
+        document,
+        segment,
+        who,
+        SCHEME,
+        extra.version or version,
+        answers,
+        distributions=freeze(extra.distributions),
+        revision=extra.revision,
+        at=extra.at,
+        seconds=extra.seconds,
+        metadata=freeze({**metadata, **extra.metadata}),
+    )
+
+
+def _metadata(dialogue: Dialogue, extra: DialogueExtra, member: Member) -> dict[str, Any]:
+    named = {"speaker-id": dialogue.speaker_id, "group-id": dialogue.group_id}
+    metadata = {key: value for key, value in named.items() if value} | extra.metadata
+    if extra.format is None:
+        folders = list(member.path.parts[:-1])
+        if folders and folders[-1].lower() not in SPLITS:
+            metadata.setdefault("system", _COUNT.sub("", folders.pop()))
+        elif dialogue.speaker_id:
+            metadata.setdefault("system", dialogue.speaker_id)
+        if folders and folders[-1].lower() in SPLITS:
+            metadata.setdefault("split", folders[-1])
+    return metadata
+
+
+def _dialogue(entry: Entry, document: Document) -> Dialogue:
+    rest = {key: value for key, value in document.metadata.items() if key not in _IN_PLACE or not isinstance(value, str)}
+    by_segment: dict[str | None, list[Judgment]] = {}
+    for judgment in entry.judgments:
+        by_segment.setdefault(judgment.segment, []).append(judgment)
+    return Dialogue(
+        turns=[_turn(place, s, by_segment.get(s.id, [])) for place, s in enumerate(document.segments)],
+        dialogue_id=document.id,
+        speaker_id=_text_of(document.metadata.get("speaker-id")),
+        group_id=_text_of(document.metadata.get("group-id")),
+        lapsus=DialogueExtra(1, document.language, rest),
+    )
+
+
+def _text_of(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _turn(place: int, segment: Segment, judgments: list[Judgment]) -> Turn:
+    is_index = segment.id.isascii() and segment.id.isdigit() and str(int(segment.id)) == segment.id
+    rest = dict(segment.metadata)
+    time, annotation_id = rest.get("time"), rest.get("annotation-id")
+    keeps_time = isinstance(time, str) and time != ""
+    keeps_id = isinstance(annotation_id, str) and annotation_id != ""
+    extra = TurnExtra(
+        id=None if is_index else segment.id,
+        metadata={
+            key: value
+            for key, value in rest.items()
+            if not (key == "time" and keeps_time) and not (key == "annotation-id" and keeps_id)
+        },
+    )
+    return Turn(
+        turn_index=int(segment.id) if is_index else place,
+        speaker=_SPEAKERS[segment.role],
+        utterance=segment.text,
+        annotations=[_annotation(number, judgment) for number, judgment in enumerate(judgments, 1)],
+        time=time if keeps_time else None,
+        annotation_id=annotation_id if keeps_id else msgspec.UNSET,
+        lapsus=extra if extra != TurnExtra() else msgspec.UNSET,
+    )
+
+
+def _annotation(number: int, judgment: Judgment) -> Annotation:
+    comment = judgment.answers.get("comment")
+    flag = judgment.metadata.get("ungrammatical-sentence")
+    keeps_flag = isinstance(flag, str) and flag != ""
+    current = load_scheme(SCHEME).version
+    extra = AnnotationExtra(
+        version=None if judgment.version == current else judgment.version,
+        revision=judgment.revision,
+        at=judgment.at,
+        seconds=judgment.seconds,
+        distributions={key: dict(shares) for key, shares in judgment.distributions.items()},
+        comment=comment if comment == "" else None,
+        metadata={
+            key: value
+            for key, value in judgment.metadata.items()
+            if not (key == "ungrammatical-sentence" and keeps_flag)
+        },
+    )
+    return Annotation(
+        breakdown=str(judgment.answers["breakdown"]),
+        annotator_id="" if judgment.annotator == anonymous_annotator(number) else judgment.annotator,
+        comment=str(comment or ""),
+        ungrammatical_sentence=flag if keeps_flag else "",
+        lapsus=extra if extra != AnnotationExtra() else msgspec.UNSET,
+    )

@@ -1,0 +1,153 @@
+"""A detector's run in the challenge's format: a `<id>.labels.json` a dialogue, a folder a system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from lapsus.errors import InputError, InvalidError
+from lapsus.formats.base import Format, Loss, ReadOptions
+from lapsus.formats.dbdc import SCHEME, breakdown_labels, label_id
+from lapsus.formats.dbdc_records import AnnotationExtra, RunDialogue, RunLabel, RunTurn, TurnExtra, decode
+from lapsus.formats.loss import foreign_judgment
+from lapsus.formats.sink import inner, sink
+from lapsus.formats.source import Member, Source
+from lapsus.model import Entry, Judgment
+from lapsus.schemes import load_scheme
+
+SUFFIX = ".labels.json"
+TOLERANCE = 1e-3
+"""How far from 1 the three probabilities may add up to."""
+
+
+class DbdcRun(Format):
+    """What a detector said: labels and distributions, without the dialogues."""
+
+    name = "dbdc-run"
+    title = "a run for the breakdown challenge: *.labels.json in folders, zips or alone"
+
+    def recognises(self, source: Source) -> bool:
+        """By the file ending."""
+        return source.first(SUFFIX) is not None
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """One file at a time. The run is named after its file or folder."""
+        decoder = msgspec.json.Decoder(RunDialogue)
+        run = source.path.name.removesuffix(SUFFIX).removesuffix(".zip")
+        labels = breakdown_labels()
+        for member in source.members(SUFFIX):
+            dialogue = decode(decoder, member)
+            try:
+                yield _entry(dialogue, member, run, labels)
+            except InvalidError as error:
+                raise InputError(error.what, where=error.where, hint=error.hint).at(member.name) from error
+
+    def losses(self, entry: Entry) -> Iterator[Loss]:
+        """Dialogues, and anything but breakdown labels."""
+        if entry.document is not None:
+            yield Loss("documents (a run holds labels only)", severe=True)
+        for judgment in entry.judgments:
+            yield from foreign_judgment(judgment, SCHEME, ("breakdown", "comment"))
+            if judgment.scheme == SCHEME and "breakdown" not in judgment.answers:
+                yield Loss("comments without a label", severe=True)
+            if judgment.segment is None:
+                yield Loss("judgments of no turn", severe=True)
+
+    def write(self, entries: Iterable[Entry], path: Path) -> None:
+        """A file a dialogue, in a folder a system where the system is known."""
+        with sink(path) as files:
+            for entry in entries:
+                system = entry.document.system if entry.document else None
+                content = msgspec.json.format(msgspec.json.encode(_dialogue(entry)), indent=1)
+                files.add(f"{inner(*([system] if system else []), entry.id)}{SUFFIX}", content)
+
+
+def check_distribution(shares: dict[str, float], where: str) -> None:
+    """Three numbers from 0 to 1 that sum to 1."""
+    if any(not 0 <= share <= 1 + TOLERANCE for share in shares.values()):
+        raise InvalidError(f"probabilities must be from 0 to 1, not {list(shares.values())}", where=where)
+    if abs(sum(shares.values()) - 1) > TOLERANCE:
+        raise InvalidError(f"probabilities sum to {sum(shares.values()):.4f}, not to 1", where=where)
+
+
+def _entry(dialogue: RunDialogue, member: Member, run: str, labels: dict[str, str]) -> Entry:
+    id = dialogue.dialogue_id or member.path.name.removesuffix(SUFFIX)
+    judgments: list[Judgment] = []
+    seen: set[str] = set()
+    for turn in dialogue.turns:
+        segment = (turn.lapsus.id if turn.lapsus else None) or str(turn.turn_index)
+        if segment in seen:
+            raise InvalidError("stands there twice", where=f"turn {segment}")
+        seen.add(segment)
+        for number, label in enumerate(turn.labels, 1):
+            # A file may hold several answers a turn; the second and later ones get names of their own.
+            name = label.annotator_id or (run if number == 1 else f"{run}.{number}")
+            judgments.append(_judgment(label, id, segment, name, labels))
+    return Entry(id, None, tuple(judgments))
+
+
+def _judgment(label: RunLabel, document: str, segment: str, who: str, labels: dict[str, str]) -> Judgment:
+    where = f"turn {segment}"
+    answers: dict[str, str] = {"breakdown": label_id(labels, label.breakdown, where)}
+    extra = label.lapsus or AnnotationExtra()
+    if extra.comment is not None:
+        answers["comment"] = extra.comment
+    distributions = dict(extra.distributions)
+    if label.o is not None and label.t is not None and label.x is not None:
+        shares = {"O": label.o, "T": label.t, "X": label.x}
+        check_distribution(shares, where)
+        distributions["breakdown"] = shares
+    elif (label.o, label.t, label.x) != (None, None, None):
+        raise InvalidError("give all three of prob-O, prob-T and prob-X, or none", where=where)
+    return Judgment(
+        document,
+        segment,
+        who,
+        SCHEME,
+        extra.version or load_scheme(SCHEME).version,
+        answers,
+        distributions=distributions,
+        revision=extra.revision,
+        at=extra.at,
+        seconds=extra.seconds,
+        metadata=extra.metadata,
+    )
+
+
+def _dialogue(entry: Entry) -> RunDialogue:
+    turns: dict[str, RunTurn] = {}
+    for judgment in entry.judgments:
+        id = judgment.segment or ""
+        if id not in turns:
+            is_index = id.isascii() and id.isdigit() and str(int(id)) == id
+            extra = msgspec.UNSET if is_index else TurnExtra(id=id)
+            turns[id] = RunTurn(int(id) if is_index else len(turns), [], extra)
+        turns[id].labels.append(_label(judgment))
+    return RunDialogue(list(turns.values()), entry.id)
+
+
+def _label(judgment: Judgment) -> RunLabel:
+    distributions = {key: dict(shares) for key, shares in judgment.distributions.items()}
+    shares = distributions.get("breakdown", {})
+    in_place = set(shares) == {"O", "T", "X"}
+    if in_place:
+        del distributions["breakdown"]
+    comment = judgment.answers.get("comment")
+    version = load_scheme(SCHEME).version
+    extra = AnnotationExtra(
+        version=None if judgment.version == version else judgment.version,
+        revision=judgment.revision,
+        at=judgment.at,
+        seconds=judgment.seconds,
+        distributions=distributions,
+        comment=None if comment is None else str(comment),
+        metadata=dict(judgment.metadata),
+    )
+    return RunLabel(
+        str(judgment.answers["breakdown"]),
+        *((shares["O"], shares["T"], shares["X"]) if in_place else (None, None, None)),
+        judgment.annotator,
+        extra if extra != AnnotationExtra() else msgspec.UNSET,
+    )

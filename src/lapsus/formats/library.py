@@ -1,0 +1,51 @@
+"""Which formats there are, and which one a source is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lapsus.errors import InputError, UsageError
+from lapsus.formats.base import Format
+from lapsus.formats.source import Source
+from lapsus.registry import Registry
+
+FORMATS: Registry[type[Format]] = Registry(
+    "format",
+    "lapsus.formats",
+    {
+        "jsonl": "lapsus.formats.jsonl:Jsonl",
+        "dbdc": "lapsus.formats.dbdc:Dbdc",
+        "dbdc-run": "lapsus.formats.dbdc_run:DbdcRun",
+        "webnlg": "lapsus.formats.webnlg:WebNlg",
+        "brat": "lapsus.formats.brat:Brat",
+        "chat": "lapsus.formats.chat:Chat",
+        "chat-csv": "lapsus.formats.chat_csv:ChatCsv",
+        "labelstudio": "lapsus.formats.labelstudio:LabelStudio",
+        "csv": "lapsus.formats.table:CsvTable",
+        "parquet": "lapsus.formats.table:ParquetTable",
+        "dbrc": "lapsus.formats.dbrc:Dbrc",
+    },
+)
+
+
+def recognise(source: Source) -> Format:
+    """The one format that a source is surely in; an error where it is none or could be several."""
+    formats = [kind() for kind in FORMATS if kind.reads]
+    fitting = [format for format in formats if format.recognises(source)]
+    if len(fitting) == 1:
+        return fitting[0]
+    names = ", ".join(format.name for format in (fitting or formats))
+    if fitting:
+        raise InputError("could be of several formats", where=str(source.path), hint=f"say --from one of: {names}")
+    if source.only and not source.first():
+        raise InputError(f"nothing in it matches --only {source.only!r}", where=str(source.path))
+    raise InputError("is in no known format", where=str(source.path), hint=f"if it is, say --from one of: {names}")
+
+
+def format_for_output(path: Path) -> Format:
+    """The format that an output's file ending stands for."""
+    fitting = [kind for kind in FORMATS if kind.writes and kind.suffix and path.name.endswith(kind.suffix)]
+    if fitting:
+        return max(fitting, key=lambda kind: len(kind.suffix or ""))()
+    names = ", ".join(kind.name for kind in FORMATS if kind.writes)
+    raise UsageError("its ending does not say which format is wanted", where=str(path), hint=f"say --to one of: {names}")

@@ -1,0 +1,96 @@
+"""Documents: dialogues, and data-to-text pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from lapsus.errors import InvalidError
+from lapsus.model.frozen import EMPTY, freeze
+
+Role: TypeAlias = Literal["system", "user", "triple", "text", "context"]
+"""Who or what a segment is. `context` is seen but never judged: instructions, tool output."""
+
+ELEMENTS = ("subject", "predicate", "object")
+SEPARATOR = " | "
+
+
+class Element(NamedTuple):
+    """One of the three parts of a triple and where it stands in the triple's text."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Segment(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One turn, one triple or one text."""
+
+    id: str
+    role: Role
+    text: str
+    parts: tuple[str, str, str] | None = None
+    metadata: Mapping[str, Any] = EMPTY
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise InvalidError("a segment needs an id")
+        if (self.role == "triple") != (self.parts is not None):
+            raise InvalidError("a triple, and nothing else, has three parts", where=f"segment {self.id!r}")
+        if self.parts is not None and self.text != SEPARATOR.join(self.parts):
+            raise InvalidError("a triple's text is its parts joined by ' | '", where=f"segment {self.id!r}")
+        if type(self.metadata) is not type(EMPTY):
+            msgspec.structs.force_setattr(self, "metadata", freeze(self.metadata))
+
+    @classmethod
+    def triple(
+        cls, id: str, subject: str, predicate: str, object: str, metadata: Mapping[str, Any] = EMPTY
+    ) -> Segment:
+        """A triple from its three parts."""
+        parts = (subject, predicate, object)
+        return cls(id, "triple", SEPARATOR.join(parts), parts, metadata)
+
+    def elements(self) -> tuple[Element, ...]:
+        """The parts of a triple with their offsets in `text`; nothing for other segments."""
+        if self.parts is None:
+            return ()
+        found, start = [], 0
+        for name, part in zip(ELEMENTS, self.parts, strict=True):
+            found.append(Element(name, start, start + len(part)))
+            start += len(part) + len(SEPARATOR)
+        return tuple(found)
+
+
+class Document(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A dialogue or a data-to-text pair. `metadata["system"]` names the system that spoke, where known."""
+
+    id: str
+    segments: tuple[Segment, ...]
+    language: str | None = None
+    metadata: Mapping[str, Any] = EMPTY
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise InvalidError("a document needs an id")
+        ids = {segment.id for segment in self.segments}
+        if len(ids) != len(self.segments):
+            seen: set[str] = set()
+            doubled = next(s.id for s in self.segments if s.id in seen or seen.add(s.id))  # type: ignore[func-returns-value]
+            raise InvalidError(f"two segments have the id {doubled!r}", where=f"document {self.id!r}")
+        if type(self.metadata) is not type(EMPTY):
+            msgspec.structs.force_setattr(self, "metadata", freeze(self.metadata))
+
+    def segment(self, id: str) -> Segment:
+        """The segment of that id."""
+        for segment in self.segments:
+            if segment.id == id:
+                return segment
+        raise InvalidError(f"no segment {id!r}", where=f"document {self.id!r}")
+
+    @property
+    def system(self) -> str | None:
+        """The system whose turns or texts these are."""
+        name = self.metadata.get("system")
+        return str(name) if name is not None else None

@@ -1,0 +1,41 @@
+"""Values that cannot change once made: the model hands the same record to many readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenDict(dict[K, V]):
+    """A dict that refuses to change. A subclass of dict so that JSON and pickle know what to do with it."""
+
+    __slots__ = ()
+
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("records of the model cannot be changed; make a new one")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
+        return type(self), (dict(self),)
+
+
+EMPTY: FrozenDict[str, Any] = FrozenDict()
+
+
+def freeze(value: Any) -> Any:
+    """The same JSON value with dicts and lists that cannot change, all the way down."""
+    if type(value) is FrozenDict:
+        return value
+    if isinstance(value, Mapping):
+        return FrozenDict({key: freeze(item) for key, item in value.items()}) if value else EMPTY
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    return value

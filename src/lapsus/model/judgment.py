@@ -1,0 +1,124 @@
+"""Judgments: what an annotator, human or program, said about a unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from lapsus.errors import InvalidError
+from lapsus.model.document import Document
+from lapsus.model.frozen import EMPTY, FrozenDict, freeze
+
+ANONYMOUS = "?"
+"""First character of made-up annotator ids, where data only says that *somebody* judged."""
+
+
+class Span(msgspec.Struct, frozen=True, omit_defaults=True, order=True):
+    """A stretch of a segment's text. Offsets count Unicode code points; the end is exclusive."""
+
+    segment: str
+    start: int
+    end: int
+    label: str
+    tie: str | None = None
+    """Spans of one judgment with the same tie belong together: a name left out and the one put in its place."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise InvalidError(f"a span must begin before it ends, not {self.start}-{self.end}")
+
+
+Answer: TypeAlias = str | int | float | tuple[str | Span, ...]
+"""label and text: str; scale: number; labels: tuple of str; spans: tuple of Span."""
+
+
+class UnitKey(NamedTuple):
+    """Which unit: a segment of a document, or the whole document where segment is None."""
+
+    document: str
+    segment: str | None
+
+
+class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One annotator's answers about one unit. Never overwritten: a change is a new revision."""
+
+    document: str
+    segment: str | None
+    annotator: str
+    scheme: str
+    version: str
+    answers: Mapping[str, Answer]
+    distributions: Mapping[str, Mapping[str, float]] = EMPTY
+    """For each question, how sure the annotator was of each label. Programs give it, people rarely."""
+    revision: int = 1
+    at: datetime | None = None
+    seconds: float | None = None
+    metadata: Mapping[str, Any] = EMPTY
+
+    def __post_init__(self) -> None:
+        if not (self.document and self.annotator and self.scheme):
+            raise InvalidError("a judgment names its document, annotator and scheme")
+        if self.revision < 1:
+            raise InvalidError("revisions count from 1", where=f"document {self.document!r}")
+        # Bulk readers share ready-frozen mappings between judgments; only others pay for freezing.
+        if type(self.answers) is not FrozenDict:
+            if any(isinstance(answer, float) and not math.isfinite(answer) for answer in self.answers.values()):
+                raise InvalidError("an answer must be a finite number", where=f"document {self.document!r}")
+            msgspec.structs.force_setattr(self, "answers", freeze(self.answers))
+        if type(self.distributions) is not FrozenDict:
+            msgspec.structs.force_setattr(self, "distributions", freeze(self.distributions))
+        if type(self.metadata) is not FrozenDict:
+            msgspec.structs.force_setattr(self, "metadata", freeze(self.metadata))
+
+    @property
+    def unit(self) -> UnitKey:
+        """What is judged."""
+        return UnitKey(self.document, self.segment)
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether the annotator's name only numbers a place, so that nothing may be said *of the person*."""
+        return self.annotator.startswith(ANONYMOUS)
+
+
+def anonymous_annotator(position: int) -> str:
+    """A name for the nth unnamed annotator of a unit."""
+    return f"{ANONYMOUS}{position:02d}"
+
+
+def latest(judgments: Iterable[Judgment]) -> list[Judgment]:
+    """The newest revision of each annotator's judgment of each unit under each scheme, in first-seen order."""
+    newest: dict[tuple[str, str | None, str, str], Judgment] = {}
+    for judgment in judgments:
+        key = (judgment.document, judgment.segment, judgment.annotator, judgment.scheme)
+        known = newest.get(key)
+        if known is None or judgment.revision > known.revision:
+            newest[key] = judgment
+        elif judgment.revision == known.revision and judgment != known:
+            raise InvalidError(
+                f"{judgment.annotator!r} judged the same unit twice, differently, as revision {judgment.revision}",
+                where=f"document {judgment.document!r}, segment {judgment.segment!r}",
+            )
+    return list(newest.values())
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A document with the judgments about it: what readers and writers pass along, one at a time.
+
+    Runs of detectors hold judgments without the text they are about; then `document` is None.
+    """
+
+    id: str
+    document: Document | None
+    judgments: tuple[Judgment, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.document is not None and self.document.id != self.id:
+            raise InvalidError(f"entry {self.id!r} holds document {self.document.id!r}")
+        for judgment in self.judgments:
+            if judgment.document != self.id:
+                raise InvalidError(f"a judgment about {judgment.document!r} stands under {self.id!r}")

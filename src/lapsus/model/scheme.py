@@ -1,0 +1,254 @@
+"""Schemes: annotation guidelines as data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from lapsus.errors import InvalidError
+from lapsus.model.document import Role
+from lapsus.model.frozen import EMPTY, freeze
+from lapsus.model.text import Notes, Text
+
+Kind: TypeAlias = Literal["label", "labels", "scale", "spans", "text"]
+
+
+class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Base of everything in a scheme file: immutable, and a mistyped key is an error."""
+
+    def __post_init__(self) -> None:
+        for field in self.__struct_fields__:
+            if type(value := getattr(self, field)) is dict:
+                msgspec.structs.force_setattr(self, field, freeze(value))
+
+
+class Example(Part):
+    """A case that fits (or an answer that is right), or one that does not, and why."""
+
+    why: str
+    turns: tuple[str, ...] = ()
+    triples: tuple[str, ...] = ()
+    text: str | None = None
+    fits: bool | None = None
+    answer: int | str | None = None
+
+
+Examples: TypeAlias = Mapping[str, tuple[Example, ...]]
+
+
+class Label(Part):
+    """One of the answers that a question offers."""
+
+    id: str
+    name: Text
+    definition: Text
+    number: int | None = None
+    aliases: tuple[str, ...] = ()
+    key: str | None = None
+    cell: tuple[str, str] | None = None
+    on: Role | None = None
+    covers: Literal["token", "element"] | None = None
+    notes: Notes = EMPTY
+    examples: Examples = EMPTY
+
+
+class Level(Part):
+    """A step of a scale."""
+
+    value: int
+    meaning: Text
+
+
+class Calculator(Part):
+    """A level worked out from two counts, where the guideline gives the arithmetic."""
+
+    part: Text
+    whole: Text
+    times: int
+    least: int
+
+    def level(self, part: int, whole: int) -> int:
+        """`part / whole * times`, halves rounded up, never below `least`."""
+        if whole < 1 or not 0 <= part <= whole:
+            raise InvalidError(f"{part} of {whole} is not a share", hint="count at least one, and no more than all")
+        # In whole numbers, so that exactly one half is exactly one half.
+        return max(self.least, (2 * part * self.times + whole) // (2 * whole))
+
+
+class AxisValue(Part):
+    """A row or a column of the grid."""
+
+    id: str
+    name: Text
+    definition: Text
+
+
+class Axis(Part):
+    """The rows or the columns of the grid."""
+
+    name: Text
+    values: tuple[AxisValue, ...]
+
+
+class Cell(Part):
+    """What the labels of one cell have in common."""
+
+    at: tuple[str, str]
+    definition: Text
+
+
+class Axes(Part):
+    """The grid in which a question's labels are drawn."""
+
+    rows: Axis
+    columns: Axis
+    cells: tuple[Cell, ...] = ()
+
+
+class Question(Part):
+    """Something an annotator answers about a unit."""
+
+    id: str
+    kind: Kind
+    name: Text
+    ask: Text
+    required: bool = True
+    notes: Notes = EMPTY
+    examples: Examples = EMPTY
+    labels: tuple[Label, ...] = ()
+    labels_from: str | None = None
+    at_least: int = 0
+    at_most: int | None = None
+    in_order: bool = False
+    alone: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
+    ties: tuple[tuple[str, str], ...] = ()
+    axes: Axes | None = None
+    levels: tuple[Level, ...] = ()
+    calculator: Calculator | None = None
+    reference: str | None = None
+    suggest: Notes = EMPTY
+
+    def label(self, name: str) -> Label | None:
+        """The label of that id or alias."""
+        for label in self.labels:
+            if name == label.id:
+                return label
+        for label in self.labels:
+            if name in label.aliases:
+                return label
+        return None
+
+
+class UnitRule(Part):
+    """What is judged, and how much of the document a judge sees of it."""
+
+    role: Role | Literal["document"]
+    context: Literal["before", "all", "none"] = "before"
+
+
+class TargetRule(Part):
+    """Which units are judged at all: those that enough annotators gave certain labels under another scheme."""
+
+    scheme: str
+    question: str
+    labels: tuple[str, ...]
+    at_least: float
+
+    def admits(self, counts: Mapping[str, int]) -> bool:
+        """Whether the votes for `labels` make up the share asked for."""
+        votes = sum(counts.values())
+        wanted = sum(counts.get(label, 0) for label in self.labels)
+        # A hair below the product: 0.1 of 30 votes is 3 votes, whatever binary fractions say.
+        return votes > 0 and wanted >= math.nextafter(self.at_least * votes, 0.0)
+
+
+class Section(Part):
+    """Something to read before starting."""
+
+    id: str
+    title: Text
+    text: Text
+
+
+class Step(Part):
+    """One of the steps that the guideline prescribes, in order."""
+
+    id: str
+    title: Text
+    text: Text
+    labels: tuple[str, ...] = ()
+
+
+class ListItem(Part):
+    """An entry of a reference list."""
+
+    id: str
+    name: Text
+    definition: Text
+    examples: Notes = EMPTY
+
+
+class ListGroup(Part):
+    """A named part of a reference list."""
+
+    id: str
+    name: Text
+    items: tuple[ListItem, ...]
+
+
+class ReferenceList(Part):
+    """A list that questions refer to, such as the dialogue acts."""
+
+    id: str
+    title: Text
+    groups: tuple[ListGroup, ...]
+
+    def items(self) -> tuple[ListItem, ...]:
+        """All entries, group after group."""
+        return tuple(item for group in self.groups for item in group.items)
+
+
+class Scheme(Part):
+    """A guideline: which units, which questions, which answers may stand together, and every word of it."""
+
+    scheme: str
+    version: str
+    title: Text
+    summary: Text
+    unit: UnitRule
+    questions: tuple[Question, ...]
+    source: Text = EMPTY
+    target: TargetRule | None = None
+    background: tuple[Section, ...] = ()
+    steps: tuple[Step, ...] = ()
+    lists: tuple[ReferenceList, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The name by which the scheme is asked for."""
+        return self.scheme
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the scheme is written in."""
+        return tuple(self.title)
+
+    def question(self, id: str) -> Question | None:
+        """The question of that id."""
+        return next((question for question in self.questions if question.id == id), None)
+
+    def reference(self, id: str) -> ReferenceList | None:
+        """The reference list of that id."""
+        return next((reference for reference in self.lists if reference.id == id), None)
+
+    def labels_of(self, question: Question) -> tuple[Label, ...]:
+        """The labels that a question offers, its own or those of a reference list."""
+        if question.labels_from is None:
+            return question.labels
+        reference = self.reference(question.labels_from)
+        items = reference.items() if reference else ()
+        return tuple(Label(id=item.id, name=item.name, definition=item.definition) for item in items)

@@ -1,0 +1,55 @@
+"""Named things that come from Lapsus itself or, through entry points, from other packages.
+
+Nothing is imported until it is asked for by name, so that a listing or a mistyped name costs no heavy import.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from lapsus.errors import UsageError
+
+T = TypeVar("T")
+
+
+def did_you_mean(name: str, names: list[str]) -> str:
+    """Say which of the names comes closest, and list them all."""
+    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    known = ", ".join(names)
+    return f"did you mean {close[0]!r}? known: {known}" if close else f"known: {known}"
+
+
+class Registry(Generic[T]):
+    """Things of one kind by name: own ones as `module:attribute`, others' by entry point."""
+
+    def __init__(self, kind: str, group: str, own: Mapping[str, str]) -> None:
+        self.kind = kind
+        self.group = group
+        self._own = dict(own)
+        self._loaded: dict[str, T] = {}
+
+    def names(self) -> list[str]:
+        """Every known name, our own first."""
+        return [*self._own, *sorted(self._foreign().keys() - self._own.keys())]
+
+    def get(self, name: str) -> T:
+        """Load the thing of that name, or say which name may have been meant."""
+        if name not in self._loaded:
+            if name in self._own:
+                module, _, attribute = self._own[name].partition(":")
+                self._loaded[name] = getattr(importlib.import_module(module), attribute)
+            elif name in (foreign := self._foreign()):
+                self._loaded[name] = foreign[name].load()
+            else:
+                raise UsageError(f"no {self.kind} is called {name!r}", hint=did_you_mean(name, self.names()))
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[T]:
+        return (self.get(name) for name in self.names())
+
+    def _foreign(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group)}

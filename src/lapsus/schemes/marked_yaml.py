@@ -1,0 +1,91 @@
+"""YAML with the line of every value, so that a message can point at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+import yaml
+
+from lapsus.errors import InputError
+
+YamlPath: TypeAlias = tuple[str | int, ...]
+
+_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_WANTED = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:null"}
+
+
+class _Loader(_BASE):  # type: ignore[misc]
+    """YAML 1.2's plain values: `on`, `no` and dates are words, not truth values and days."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[Any]]] = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag in _WANTED]
+        for first, resolvers in _BASE.yaml_implicit_resolvers.items()
+    }
+
+
+_TRUTH = {"true": True, "false": False}
+
+
+@dataclass
+class MarkedYaml:
+    """The data of a YAML file and the line where each value begins."""
+
+    data: Any = None
+    lines: dict[YamlPath, int] = field(default_factory=dict)
+
+    def line(self, path: YamlPath) -> int:
+        """The line of a value, or of the nearest thing around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+def parse_yaml(text: str, name: str) -> MarkedYaml:
+    """Read YAML, remembering lines. Doubled keys and aliases are errors."""
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            marked = MarkedYaml()
+            marked.data = _Walk(loader, marked.lines, name).value(node, ()) if node else None
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{name}, line {mark.line + 1}" if mark else name
+        raise InputError(f"not sound YAML: {getattr(error, 'problem', None) or error}", where=where) from error
+    return marked
+
+
+class _Walk:
+    def __init__(self, loader: Any, lines: dict[YamlPath, int], name: str) -> None:
+        self.loader = loader
+        self.lines = lines
+        self.name = name
+        self.seen: set[int] = set()
+
+    def value(self, node: Any, path: YamlPath) -> Any:
+        line = node.start_mark.line + 1
+        self.lines[path] = line
+        if not isinstance(node, yaml.ScalarNode):
+            if id(node) in self.seen:
+                raise InputError("aliases are not used in schemes: write it out", where=f"{self.name}, line {line}")
+            self.seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
+        if not node.style and node.value.lower() in _TRUTH:
+            return _TRUTH[node.value.lower()]
+        return self.loader.construct_object(node)
+
+    def _mapping(self, node: Any, path: YamlPath) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            if key in found:
+                where = f"{self.name}, line {key_node.start_mark.line + 1}"
+                raise InputError(f"the key {key!r} stands there twice", where=where)
+            found[key] = self.value(value_node, (*path, key))
+        return found

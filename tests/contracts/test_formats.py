@@ -1,0 +1,88 @@
+"""What every format must do. A format that reports no loss gives back exactly what it was given."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lapsus.errors import LapsusError
+from lapsus.formats import FORMATS, Format, ReadOptions, Source
+from lapsus.model import Entry
+from tests import strategies
+
+# Entries that each two-way format is made for; losses are left out in the test itself.
+AT_HOME = {
+    "jsonl": strategies.mixed_entries,
+    "dbdc": strategies.breakdown_entries,
+    "dbdc-run": strategies.without_documents(strategies.breakdown_entries),
+    "brat": strategies.pair_entries,
+    "chat": strategies.bare_dialogues,
+    "chat-csv": strategies.bare_dialogues,
+    "labelstudio": strategies.later_schemes_entries,
+    "csv": strategies.without_documents(strategies.later_schemes_entries),
+    "parquet": strategies.without_documents(strategies.later_schemes_entries),
+}
+TWO_WAY = [kind.name for kind in FORMATS if kind.reads and kind.writes]
+
+
+def as_set(entries: list[Entry]) -> set[bytes]:
+    """Documents and judgments in an order of their own: formats group judgments as they like."""
+    records = [entry.document for entry in entries if entry.document]
+    judgments = [judgment for entry in entries for judgment in entry.judgments]
+    return {msgspec.json.encode(record, order="deterministic") for record in [*records, *judgments]}
+
+
+def written_and_read(format: Format, entries: list[Entry], folder: Path) -> list[Entry]:
+    path = folder / f"out{format.suffix or ''}"
+    format.write(iter(entries), path)
+    return list(format.read(Source(path), ReadOptions()))
+
+
+def test_every_two_way_format_is_tested() -> None:
+    assert set(TWO_WAY) == set(AT_HOME)
+
+
+@pytest.mark.parametrize("name", TWO_WAY)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_is_reported_as_carried_comes_back(name: str, data: st.DataObject) -> None:
+    format = FORMATS.get(name)()
+    entries = data.draw(st.lists(AT_HOME[name], min_size=1, max_size=3, unique_by=lambda entry: entry.id))
+    carried = [entry for entry in entries if not list(format.losses(entry))]
+    if not carried:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        back = written_and_read(format, carried, Path(folder))
+    assert as_set(back) == as_set(carried)
+
+
+@pytest.mark.parametrize("name", TWO_WAY)
+def test_what_it_writes_it_recognises(name: str, tmp_path: Path) -> None:
+    format = FORMATS.get(name)()
+    entry = next(e for e in iter(lambda: AT_HOME[name].example(), None) if not list(format.losses(e)) and (e.document or e.judgments))
+    path = tmp_path / f"out{format.suffix or ''}"
+    format.write([entry], path)
+    assert [kind.name for kind in FORMATS if kind.reads and kind().recognises(Source(path))] == [name]
+
+
+@pytest.mark.parametrize("name", FORMATS.names())
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(content=st.one_of(st.binary(max_size=200), strategies.json_values.map(msgspec.json.encode)))
+def test_bad_input_is_an_error_of_ours(name: str, content: bytes) -> None:
+    """Whatever a file holds, reading it never ends in a traceback."""
+    kind = FORMATS.get(name)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"x{ENDINGS.get(name, kind.suffix or '')}"
+        path.write_bytes(content)
+        try:
+            list(kind().read(Source(path), ReadOptions()))
+        except (LapsusError, UnicodeDecodeError):
+            pass
+
+
+ENDINGS = {"dbdc": ".log.json", "dbdc-run": ".labels.json", "webnlg": ".xml", "brat": ".ann", "dbrc": ".jsonl"}
