@@ -118,7 +118,7 @@ def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
         raise InputError(f"not sound JSON: {error}", where=member.name) from error
     try:
         return msgspec.convert(_with_extras_set_aside(content), decoder.type)
-    except (msgspec.ValidationError, AttributeError, TypeError) as error:
+    except (msgspec.DecodeError, AttributeError, KeyError, TypeError) as error:
         raise _misshapen(error, member) from error
 
 

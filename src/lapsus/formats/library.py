@@ -16,14 +16,6 @@ FORMATS: Registry[type[Format]] = Registry(
         "jsonl": "lapsus.formats.jsonl:Jsonl",
         "dbdc": "lapsus.formats.dbdc:Dbdc",
         "dbdc-run": "lapsus.formats.dbdc_run:DbdcRun",
-        "webnlg": "lapsus.formats.webnlg:WebNlg",
-        "brat": "lapsus.formats.brat:Brat",
-        "chat": "lapsus.formats.chat:Chat",
-        "chat-csv": "lapsus.formats.chat_csv:ChatCsv",
-        "labelstudio": "lapsus.formats.labelstudio:LabelStudio",
-        "csv": "lapsus.formats.table:CsvTable",
-        "parquet": "lapsus.formats.table:ParquetTable",
-        "dbrc": "lapsus.formats.dbrc:Dbrc",
     },
 )
 
