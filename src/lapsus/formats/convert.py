@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from lapsus.errors import LossError, UsageError
 from lapsus.formats.base import Format, Loss
 from lapsus.formats.library import FORMATS, format_for_output
 from lapsus.formats.reading import Reading
 from lapsus.formats.sink import put_in_place
-from lapsus.model import Entry
+from lapsus.model import Document, Entry, Judgment
 
 
 @dataclass
@@ -23,6 +25,9 @@ class Conversion:
     to: Format
     losses: Counter[Loss] = field(default_factory=Counter)
     """How many entries lose what."""
+    documents: int = 0
+    """How many were written; `reading` counts what was read."""
+    judgments: int = 0
 
 
 def convert(
@@ -46,13 +51,44 @@ def convert(
 
 def _watched(conversion: Conversion, lossy: bool, progress: Callable[[Entry], None]) -> Iterator[Entry]:
     for entry in conversion.reading:
-        for loss in set(conversion.to.losses(entry)):
-            if loss.severe and not lossy:
-                raise LossError(
-                    f"format {conversion.to.name!r} cannot carry {loss.what}",
-                    where=f"document {entry.id!r}",
-                    hint="choose another format, or --lossy to go on without them",
-                )
-            conversion.losses[loss] += 1
+        losses = dict.fromkeys(conversion.to.losses(entry))
+        conversion.losses.update(losses)
+        severe = next((loss for loss in losses if loss.severe), None)
+        if severe and not lossy:
+            raise LossError(
+                f"format {conversion.to.name!r} cannot carry {severe.what}",
+                where=f"document {entry.id!r}",
+                hint="choose another format, or --lossy to go on without them",
+            )
         progress(entry)
-        yield entry
+        carried = _carried(conversion.to, entry) if severe else entry
+        if carried is not None:
+            conversion.documents += carried.document is not None
+            conversion.judgments += len(carried.judgments)
+            yield carried
+
+
+def _carried(format: Format, entry: Entry) -> Entry | None:
+    """What is left of an entry when all that the format cannot carry is taken out."""
+    document = entry.document if not _severe(format, Entry(entry.id, entry.document)) else None
+    kept = (_carried_judgment(format, entry.id, document, judgment) for judgment in entry.judgments)
+    judgments = tuple(judgment for judgment in kept if judgment is not None)
+    return Entry(entry.id, document, judgments) if document or judgments else None
+
+
+def _carried_judgment(format: Format, id: str, document: Document | None, judgment: Judgment) -> Judgment | None:
+    """The judgment, if need be without some of its answers."""
+    problems = _severe(format, Entry(id, document, (judgment,)))
+    for question in judgment.answers:
+        if not problems:
+            break
+        rest = {key: answer for key, answer in judgment.answers.items() if key != question}
+        smaller = msgspec.structs.replace(judgment, answers=rest)
+        left = _severe(format, Entry(id, document, (smaller,)))
+        if rest and len(left) < len(problems):
+            judgment, problems = smaller, left
+    return None if problems else judgment
+
+
+def _severe(format: Format, entry: Entry) -> list[Loss]:
+    return [loss for loss in format.losses(entry) if loss.severe]

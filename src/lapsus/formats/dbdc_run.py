@@ -47,7 +47,7 @@ class DbdcRun(Format):
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Dialogues, and anything but breakdown labels."""
         if entry.document is not None:
-            yield Loss("documents (a run holds labels only)", severe=True)
+            yield Loss("documents (a run holds labels only)", severe=not entry.judgments)
         for judgment in entry.judgments:
             yield from foreign_judgment(judgment, SCHEME, ("breakdown", "comment"))
             if judgment.scheme == SCHEME and "breakdown" not in judgment.answers:

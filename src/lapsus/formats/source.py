@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import stat
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple, NoReturn, cast
 
 from lapsus.errors import InputError
 
@@ -20,6 +24,19 @@ MAX_EXPANSION = 250
 SMALL = 1 << 20
 """Members up to this size may expand as they like."""
 _BOM = b"\xef\xbb\xbf"
+_LITTER = "__MACOSX"
+"""A folder that Macs add to zips: files with the names of real ones but without their content."""
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+"""All that the standard library raises, in one place or another, over a zip that is broken or made to break it."""
 
 
 class Member(NamedTuple):
@@ -60,8 +77,17 @@ class Source:
     """The member read last, for messages."""
 
     def __post_init__(self) -> None:
-        if not self.path.exists():
+        try:
+            is_there = self.path.exists()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", where=str(self.path)) from error
+        if not is_there:
             raise InputError("no such file or folder", where=str(self.path))
+
+    @property
+    def name(self) -> str:
+        """The name of the file or folder, also where the path is `.` or ends in `..`."""
+        return _printable(self.path.name if self.path.name not in ("", "..") else self.path.resolve().name)
 
     def members(self, *suffixes: str) -> Iterator[Member]:
         """The members with one of these endings (any, if none is given), by name."""
@@ -69,6 +95,8 @@ class Source:
             if suffixes and not member.name.endswith(suffixes):
                 continue
             if self.only and not self._wanted(member.name):
+                continue
+            if _LITTER in member.path.parts:
                 continue
             self.place = member.name
             yield member
@@ -85,7 +113,9 @@ class Source:
     def _wanted(self, name: str) -> bool:
         """`*` also crosses slashes, and a pattern may leave out the leading folder or name only the file."""
         pattern = self.only or "*"
-        return any(fnmatchcase(candidate, pattern) for candidate in (name, f"/{name}", PurePosixPath(name).name))
+        return any(
+            fnmatchcase(candidate, pattern) for candidate in (name, f"/{name}", PurePosixPath(name).name)
+        )
 
     def _all(self) -> Iterator[Member]:
         if self.path.is_dir():
@@ -93,41 +123,108 @@ class Source:
         elif self.is_zip:
             yield from self._of_zip()
         else:
-            yield Member(self.path.name, lambda: self.path.open("rb"))
+            yield Member(self.name, lambda: _open_file(self.path))
 
     def _of_folder(self) -> Iterator[Member]:
-        for folder, folders, files in os.walk(self.path):
+        for folder, folders, files in os.walk(self.path, onerror=_refuse):
             folders.sort()
             for name in sorted(files):
                 path = Path(folder) / name
-                shown = path.relative_to(self.path).as_posix()
-                yield Member(f"{self.path.name}/{shown}", lambda path=path: path.open("rb"))  # type: ignore[misc]
+                shown = PurePosixPath(self.name, _printable(path.relative_to(self.path).as_posix()))
+                yield Member(str(shown), lambda path=path: _open_member(path))  # type: ignore[misc]
 
     def _of_zip(self) -> Iterator[Member]:
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                infos = sorted(archive.infolist(), key=lambda info: info.filename)
-                for info in infos:
-                    _check_zip_member(self.path, info)
-                for info in infos:
-                    if not info.is_dir():
-                        yield Member(info.filename, lambda info=info: _open(archive, info))  # type: ignore[misc]
-        except zipfile.BadZipFile as error:
-            raise InputError(f"not a sound zip file: {error}", where=str(self.path)) from error
+        infos = sorted(self._archive.infolist(), key=lambda info: info.filename)
+        for info in infos:
+            _check_zip_member(self.path, info)
+        for info in infos:
+            if not info.is_dir():
+                # Some programs write backslashes for slashes.
+                name = info.filename.replace("\\", "/")
+                yield Member(name, lambda info=info: self._open_zipped(info))  # type: ignore[misc]
+
+    @cached_property
+    def _archive(self) -> zipfile.ZipFile:
+        """Open for as long as the source is in use: members outlive the loop that found them."""
+        with _sound(str(self.path)):
+            return zipfile.ZipFile(self.path)
+
+    def _open_zipped(self, info: zipfile.ZipInfo) -> IO[bytes]:
+        place = f"{self.path}, {info.filename}"
+        if info.flag_bits & 0x1:
+            raise InputError("is encrypted", where=place, hint="unpack it first")
+        with _sound(place):
+            return io.BufferedReader(_Zipped(self._archive.open(info), place))
 
 
-def _open(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    if info.flag_bits & 0x1:
-        raise InputError("is encrypted", where=f"{archive.filename}, {info.filename}", hint="unpack it first")
-    return archive.open(info)
+class _Zipped(io.RawIOBase):
+    """A file in a zip. Damage often shows only while it is read, and is then told as an error of ours."""
+
+    def __init__(self, stream: IO[bytes], place: str) -> None:
+        self.stream = stream
+        self.place = place
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _sound(self.place):
+            return cast(io.BufferedIOBase, self.stream).readinto(buffer)
+
+    def readall(self) -> bytes:
+        with _sound(self.place):
+            return self.stream.read()
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
+
+
+@contextmanager
+def _sound(place: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as error:
+        raise InputError(f"not a sound zip file: {error}", where=place) from error
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise InputError(f"cannot be read: {error.strerror}", where=_printable(str(error.filename))) from error
+
+
+def _open_file(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        _refuse(error)
+
+
+def _open_member(path: Path) -> IO[bytes]:
+    if path.exists() and not path.is_file():
+        # Opening a pipe would wait for ever.
+        raise InputError("is no plain file", where=_printable(str(path)))
+    return _open_file(path)
+
+
+def _printable(name: str) -> str:
+    """A name that can be shown and written: bytes that are no UTF-8 are spelt out."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _check_zip_member(path: Path, info: zipfile.ZipInfo) -> None:
     name = info.filename
-    if name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts or name[1:2] == ":":
-        raise InputError(f"member {name!r} points outside the archive", where=str(path), hint="do not trust it")
+    if (
+        name.startswith(("/", "\\"))
+        or ".." in PurePosixPath(name.replace("\\", "/")).parts
+        or name[1:2] == ":"
+    ):
+        raise InputError(
+            f"member {name!r} points outside the archive", where=str(path), hint="do not trust it"
+        )
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise InputError(f"member {name!r} is a link", where=str(path), hint="archives may hold plain files only")
+        raise InputError(
+            f"member {name!r} is a link", where=str(path), hint="archives may hold plain files only"
+        )
     if info.file_size > SMALL and info.file_size > MAX_EXPANSION * max(info.compress_size, 1):
         raise InputError(
             f"member {name!r} would grow from {info.compress_size:,} to {info.file_size:,} bytes",
@@ -143,5 +240,3 @@ def lines(member: Member) -> Iterator[tuple[int, bytes]]:
             bare = line.removeprefix(_BOM).strip() if number == 1 else line.strip()
             if bare:
                 yield number, bare
-
-

@@ -66,7 +66,9 @@ class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
             raise InvalidError("revisions count from 1", where=f"document {self.document!r}")
         # Bulk readers share ready-frozen mappings between judgments; only others pay for freezing.
         if type(self.answers) is not FrozenDict:
-            if any(isinstance(answer, float) and not math.isfinite(answer) for answer in self.answers.values()):
+            if any(
+                isinstance(answer, float) and not math.isfinite(answer) for answer in self.answers.values()
+            ):
                 raise InvalidError("an answer must be a finite number", where=f"document {self.document!r}")
             msgspec.structs.force_setattr(self, "answers", freeze(self.answers))
         if type(self.distributions) is not FrozenDict:

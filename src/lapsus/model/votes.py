@@ -33,7 +33,9 @@ class VoteTable:
     def document_groups(self) -> NDArray[np.intp]:
         """For each unit the number of its document: units of one document hang together."""
         numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(unit.document, len(numbers)) for unit in self.units], dtype=np.intp)
+        return np.array(
+            [numbers.setdefault(unit.document, len(numbers)) for unit in self.units], dtype=np.intp
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,9 @@ class SpanVotes(VoteTable):
 Votes: TypeAlias = LabelVotes | LabelSetVotes | ScaleVotes | SpanVotes
 
 
-def collect_votes(judgments: Iterable[Judgment], question: Question, labels: Sequence[str] | None = None) -> Votes:
+def collect_votes(
+    judgments: Iterable[Judgment], question: Question, labels: Sequence[str] | None = None
+) -> Votes:
     """The votes on one question. `labels` overrides the question's own where they come from a list."""
     given = [
         (j.unit, j.annotator, j.answers[question.id]) for j in latest(judgments) if question.id in j.answers
@@ -125,7 +129,9 @@ def _code(names: tuple[str, ...], answer: object, unit: UnitKey, codes: dict[obj
         return codes[answer]
     except KeyError:
         raise InvalidError(
-            f"unknown label {answer!r}", where=f"document {unit.document!r}", hint=f"known: {', '.join(names)}"
+            f"unknown label {answer!r}",
+            where=f"document {unit.document!r}",
+            hint=f"known: {', '.join(names)}",
         ) from None
 
 

@@ -70,7 +70,9 @@ def _question(raw: Any, path: YamlPath, marked: MarkedYaml, problems: list[Probl
     _convert(raw, Question, path, marked, problems)
 
 
-def _convert(raw: Any, kind: type[T], path: YamlPath, marked: MarkedYaml, problems: list[Problem]) -> T | None:
+def _convert(
+    raw: Any, kind: type[T], path: YamlPath, marked: MarkedYaml, problems: list[Problem]
+) -> T | None:
     try:
         return msgspec.convert(raw, kind)
     except (msgspec.ValidationError, InvalidError) as error:

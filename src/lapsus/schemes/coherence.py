@@ -82,7 +82,9 @@ def _question(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Fi
 def _kind(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Finding]:
     for key, kinds in _FOR_KINDS.items():
         if getattr(question, key) and question.kind not in kinds:
-            yield Finding((*path, key), "kind", f"{key!r} means nothing for a question of kind {question.kind!r}")
+            yield Finding(
+                (*path, key), "kind", f"{key!r} means nothing for a question of kind {question.kind!r}"
+            )
     if question.kind in ("label", "labels", "spans") and not scheme.labels_of(question):
         yield Finding(path, "labels", f"a question of kind {question.kind!r} offers labels")
     if question.labels and question.labels_from:
@@ -90,7 +92,9 @@ def _kind(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Findin
     if question.kind == "scale":
         values = [level.value for level in question.levels]
         if len(values) < 2 or values != list(range(values[0], values[0] + len(values))):
-            yield Finding((*path, "levels"), "levels", "a scale has two or more levels, one apart, lowest first")
+            yield Finding(
+                (*path, "levels"), "levels", "a scale has two or more levels, one apart, lowest first"
+            )
 
 
 def _lists(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Finding]:
@@ -106,7 +110,9 @@ def _label(question: Question, label: Label, path: YamlPath) -> Iterator[Finding
     if question.in_order and label.number is None:
         yield Finding(path, "in_order", f"{label.id!r} needs a number, since labels are offered in order")
     if (question.axes is None) != (label.cell is None):
-        yield Finding(path, "axes", f"{label.id!r}: either all labels stand in a cell of the axes or none does")
+        yield Finding(
+            path, "axes", f"{label.id!r}: either all labels stand in a cell of the axes or none does"
+        )
     elif question.axes is not None and label.cell is not None:
         rows = [value.id for value in question.axes.rows.values]
         columns = [value.id for value in question.axes.columns.values]

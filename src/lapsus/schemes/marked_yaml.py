@@ -54,7 +54,9 @@ def parse_yaml(text: str, name: str) -> MarkedYaml:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}, line {mark.line + 1}" if mark else name
-        raise InputError(f"not sound YAML: {getattr(error, 'problem', None) or error}", where=where) from error
+        raise InputError(
+            f"not sound YAML: {getattr(error, 'problem', None) or error}", where=where
+        ) from error
     return marked
 
 
@@ -70,7 +72,9 @@ class _Walk:
         self.lines[path] = line
         if not isinstance(node, yaml.ScalarNode):
             if id(node) in self.seen:
-                raise InputError("aliases are not used in schemes: write it out", where=f"{self.name}, line {line}")
+                raise InputError(
+                    "aliases are not used in schemes: write it out", where=f"{self.name}, line {line}"
+                )
             self.seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)

@@ -33,7 +33,10 @@ def word(kind: str, name: str) -> Text:
 
 def say(rule: str, values: Mapping[str, Words], language: str) -> str:
     """A rule's message with its places filled."""
-    filled = {key: value if isinstance(value, str) else in_language(value, language) for key, value in values.items()}
+    filled = {
+        key: value if isinstance(value, str) else in_language(value, language)
+        for key, value in values.items()
+    }
     template: str = in_language(_catalogue()[rule], language)
     return template.format_map(filled)
 

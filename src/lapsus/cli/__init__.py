@@ -1,0 +1,27 @@
+"""The command line: one file a command. Exit codes: 0 fine, 1 a problem was found, 2 wrong use."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from lapsus.errors import LapsusError
+
+
+def main() -> None:
+    """Run a command; a user's mistake gets a message, never a traceback."""
+    from lapsus.cli.app import app
+    from lapsus.cli.output import complain
+
+    try:
+        app()
+    except LapsusError as error:
+        complain(error)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away (`lapsus … | head`): nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        complain(LapsusError(error.strerror or str(error), where=str(error.filename or "")))
+        sys.exit(1)

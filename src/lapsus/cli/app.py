@@ -1,0 +1,41 @@
+"""All commands under one name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lapsus import __version__
+from lapsus.cli import convert, formats, sample, scheme, tour
+
+app = typer.Typer(
+    name="lapsus",
+    help="Find, label and measure the errors of systems that talk.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"lapsus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def lapsus(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and end.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Find, label and measure the errors of systems that talk."""
+
+
+app.command("convert")(convert.convert_command)
+app.command("formats")(formats.formats_command)
+app.command("sample")(sample.sample_command)
+app.add_typer(scheme.app, name="scheme")
+app.command("tour")(tour.tour_command)

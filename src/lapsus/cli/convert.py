@@ -1,0 +1,81 @@
+"""`lapsus convert`: from any format to any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lapsus.cli.output import JsonOption, print_json, progress, remark, warn
+from lapsus.formats import Conversion, convert, read
+
+FromOption = Annotated[
+    str | None,
+    typer.Option("--from", help="Format of the input, if it is not to be recognised.", metavar="FORMAT"),
+]
+OnlyOption = Annotated[
+    str | None,
+    typer.Option("--only", help="Read only files whose path matches, e.g. '*/eval/*'.", metavar="GLOB"),
+]
+DataLanguage = Annotated[
+    str | None,
+    typer.Option("--lang", help="Language of the documents, where the format does not say.", metavar="LANG"),
+]
+
+
+def convert_command(
+    source: Annotated[Path, typer.Argument(help="File, folder or zip to read.", metavar="IN")],
+    target: Annotated[Path, typer.Argument(help="File, folder or zip to write.", metavar="OUT")],
+    from_format: FromOption = None,
+    to_format: Annotated[
+        str | None,
+        typer.Option("--to", help="Format of the output, if its ending does not say.", metavar="FORMAT"),
+    ] = None,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Go on where the output format cannot carry everything.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Convert documents and judgments from one format to another."""
+    reading = read(source, from_format, only=only, language=lang)
+    if reading.recognised and not as_json:
+        remark(f"{source} is read as {reading.format.name}")
+    with progress("documents") as step:
+        done = convert(reading, target, to_format, lossy=lossy, overwrite=overwrite, progress=step)
+    for loss, entries in done.losses.items():
+        warn(f"{done.to.name} does not carry {loss.what} ({entries:,} documents)")
+    if as_json:
+        print_json(_summary(done, target))
+        return
+    if not reading.format.names_language and lang is None and reading.languages:
+        languages = ", ".join(f"{name} ({count:,})" for name, count in reading.languages.most_common())
+        remark(f"language told by script: {languages}; --lang sets it")
+    typer.echo(
+        f"{reading.documents:,} documents, {reading.units:,} judged units, {reading.judgments:,} judgments"
+        f" → {target} ({done.to.name})"
+    )
+    if done.judgments < reading.judgments:
+        typer.echo(f"of these {done.judgments:,} judgments were written")
+
+
+def _summary(done: Conversion, target: Path) -> dict[str, Any]:
+    reading = done.reading
+    return {
+        "from": reading.format.name,
+        "recognised": reading.recognised,
+        "to": done.to.name,
+        "out": str(target),
+        "documents": reading.documents,
+        "units": reading.units,
+        "judgments": reading.judgments,
+        "written": {"documents": done.documents, "judgments": done.judgments},
+        "languages": dict(reading.languages),
+        "losses": [
+            {"what": loss.what, "severe": loss.severe, "documents": entries}
+            for loss, entries in done.losses.items()
+        ],
+    }

@@ -1,0 +1,16 @@
+"""`lapsus formats`: which formats there are."""
+
+from __future__ import annotations
+
+from lapsus.cli.output import JsonOption, print_json, print_table
+from lapsus.formats import FORMATS
+
+
+def formats_command(as_json: JsonOption = False) -> None:
+    """List the formats that can be read and written."""
+    kinds = list(FORMATS)
+    if as_json:
+        print_json([{"name": k.name, "title": k.title, "reads": k.reads, "writes": k.writes} for k in kinds])
+        return
+    rows = [(k.name, "yes" if k.reads else "-", "yes" if k.writes else "-", k.title) for k in kinds]
+    print_table(("format", "read", "write", "what it is"), rows)

@@ -1,0 +1,37 @@
+"""`lapsus sample`: data to try things with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.output import JsonOption, print_json, print_table
+from lapsus.formats.sink import put_in_place
+from lapsus.samples import SAMPLES, sample_path
+
+
+def sample_command(
+    name: Annotated[str | None, typer.Argument(help="Which sample; none lists them.", metavar="NAME")] = None,
+    target: Annotated[
+        Path | None, typer.Argument(help="Where to put it; NAME.jsonl here by default.", metavar="OUT")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy sample data: invented dialogues and texts, judged by invented annotators."""
+    if name is None:
+        if as_json:
+            print_json(SAMPLES)
+        else:
+            print_table(("sample", "what it is"), SAMPLES.items())
+        return
+    source = sample_path(name)
+    path = target or Path(source.name)
+    with put_in_place(path, overwrite=overwrite) as draft:
+        draft.write_bytes(source.read_bytes())
+    if as_json:
+        print_json({"sample": name, "out": str(path)})
+    else:
+        typer.echo(f"{name} → {path}")

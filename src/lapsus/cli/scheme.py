@@ -1,0 +1,135 @@
+"""`lapsus scheme`: the guidelines, ours and a team's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.padding import Padding
+
+from lapsus.cli.output import JsonOption, LangOption, out, print_json, print_table, reader_language, remark
+from lapsus.errors import InputError
+from lapsus.formats.sink import put_in_place
+from lapsus.model import Question, Scheme, in_language
+from lapsus.schemes import check_scheme, load_scheme, scheme_names
+
+app = typer.Typer(help="Show, check and print guidelines.", no_args_is_help=True, rich_markup_mode=None)
+
+NameArgument = Annotated[
+    str, typer.Argument(help="Name of a scheme, or a scheme file (.yaml).", metavar="NAME")
+]
+
+
+@app.command("list")
+def list_command(lang: LangOption = None, as_json: JsonOption = False) -> None:
+    """List the schemes."""
+    language = lang or reader_language()
+    schemes = [load_scheme(name) for name in scheme_names()]
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": s.id,
+                    "version": s.version,
+                    "title": s.title,
+                    "languages": s.languages,
+                    "unit": s.unit.role,
+                }
+                for s in schemes
+            ]
+        )
+        return
+    rows = [(s.id, s.version, ", ".join(s.languages), in_language(s.title, language)) for s in schemes]
+    print_table(("scheme", "version", "languages", "title"), rows)
+
+
+@app.command("show")
+def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOption = False) -> None:
+    """Show a scheme: what is judged, which questions, which labels."""
+    scheme = load_scheme(name)
+    if as_json:
+        print_json(scheme)
+        return
+    language = lang or reader_language()
+    console = out()
+    console.print(in_language(scheme.title, language), style="bold", markup=False)
+    console.print(
+        f"{scheme.id} {scheme.version} · unit: {scheme.unit.role} · context: {scheme.unit.context}",
+        style="dim",
+    )
+    console.print(in_language(scheme.summary, language), markup=False)
+    for question in scheme.questions:
+        _show_question(scheme, question, language)
+
+
+def _show_question(scheme: Scheme, question: Question, language: str) -> None:
+    console = out()
+    console.print()
+    needed = "" if question.required else " (optional)"
+    console.print(
+        f"{in_language(question.name, language)} · {question.id}: {question.kind}{needed}",
+        style="bold",
+        markup=False,
+    )
+    console.print(in_language(question.ask, language), markup=False)
+    for level in question.levels:
+        console.print(Padding(f"{level.value}  {in_language(level.meaning, language)}", (0, 0, 0, 2)))
+    if question.labels_from:
+        console.print(f"  labels: the list {question.labels_from!r}", markup=False)
+    elif question.labels:
+        rows = [
+            (
+                label.number if label.number is not None else label.key or "",
+                label.id,
+                in_language(label.name, language),
+                in_language(label.definition, language).replace("\n", " "),
+            )
+            for label in scheme.labels_of(question)
+        ]
+        print_table(("", "label", "name", "definition"), rows)
+
+
+@app.command("check")
+def check_command(
+    file: Annotated[Path, typer.Argument(help="Scheme file to check.", metavar="FILE")],
+    as_json: JsonOption = False,
+) -> None:
+    """Check a scheme file; every problem is named with its line and rule."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text: {error}", where=str(file)) from error
+    _, problems = check_scheme(text, file.name)
+    errors = sum(problem.severe for problem in problems)
+    if as_json:
+        print_json(
+            {"file": str(file), "errors": errors, "problems": [problem._asdict() for problem in problems]}
+        )
+    else:
+        for problem in problems:
+            kind = "error" if problem.severe else "advice"
+            typer.echo(f"{file}:{problem.line}: {kind}: {problem.message} [{problem.rule}]")
+        typer.echo(
+            f"{file}: {errors} errors, {len(problems) - errors} pieces of advice"
+            if problems
+            else f"{file}: fine"
+        )
+    if errors:
+        raise typer.Exit(1)
+
+
+@app.command("manual")
+def manual_command(
+    name: NameArgument,
+    target: Annotated[Path, typer.Option("-o", "--out", help="HTML file to write.", metavar="FILE")],
+    lang: LangOption = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+) -> None:
+    """Write a scheme as a printable page."""
+    from lapsus.schemes.manual import manual
+
+    page = manual(load_scheme(name), lang or reader_language())
+    with put_in_place(target, overwrite=overwrite) as draft:
+        draft.write_text(page, encoding="utf-8")
+    remark(f"{name} → {target}")

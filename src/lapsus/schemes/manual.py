@@ -1,0 +1,130 @@
+"""The printable manual: a page made from the scheme file alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
+
+import regex
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from lapsus.errors import UsageError
+from lapsus.model import Question, Scheme, in_language
+from lapsus.schemes.marked_yaml import parse_yaml
+from lapsus.schemes.messages import join
+
+T = TypeVar("T")
+
+_MARKED = regex.compile(r"\[([^\]]+)\]")
+
+
+def manual(scheme: Scheme, language: str) -> str:
+    """The guideline as one self-contained HTML page, for the screen and for paper."""
+    if language not in scheme.languages:
+        known = ", ".join(scheme.languages)
+        raise UsageError(f"{scheme.id!r} is not written in {language!r}", hint=f"languages: {known}")
+    page = _Page(scheme, language)
+    return (
+        _environment()
+        .get_template("manual.html")
+        .render(
+            scheme=scheme,
+            language=language,
+            style=Markup(_resource("templates/manual.css")),  # noqa: S704  our own file
+            t=page.text,
+            w=page.word,
+            rules_of=page.rules,
+            list_title=page.list_title,
+        )
+    )
+
+
+class _Page:
+    """What the template asks for."""
+
+    def __init__(self, scheme: Scheme, language: str) -> None:
+        self.scheme = scheme
+        self.language = language
+
+    def text(self, words: Mapping[str, T]) -> T:
+        return in_language(words, self.language)
+
+    def word(self, name: str, **values: object) -> str:
+        template: str = in_language(_words()[name], self.language)
+        return template.format(**values)
+
+    def list_title(self, id: str) -> str:
+        reference = self.scheme.reference(id)
+        return self.text(reference.title) if reference else id
+
+    def rules(self, question: Question) -> list[str]:
+        """The rules that hold for a question, in words."""
+        found: list[str] = []
+        if question.kind in ("label", "labels", "spans"):
+            found.append(self.word(f"rule-{question.kind}"))
+        if question.at_least and question.kind == "labels":
+            found.append(self.word("rule-at-least", limit=question.at_least))
+        if question.at_most is not None:
+            found.append(self.word("rule-at-most", limit=question.at_most))
+        if question.in_order:
+            found.append(self.word("rule-in-order"))
+        if question.alone:
+            names = join([self._name(question, id) for id in question.alone])
+            found.append(self.word("rule-alone", labels=self.text(names)))
+        for rule, pairs in (("rule-apart", question.apart), ("rule-ties", question.ties)):
+            for first, second in pairs:
+                names_of = {"first": self._name(question, first), "second": self._name(question, second)}
+                found.append(self.word(rule, **names_of))
+        if calculator := question.calculator:
+            counts = {"part": self.text(calculator.part), "whole": self.text(calculator.whole)}
+            found.append(self.word("calculator", **counts, times=calculator.times, least=calculator.least))
+        return found
+
+    def _name(self, question: Question, id: str) -> str:
+        label = question.label(id)
+        if label is None:
+            return id
+        name = self.text(label.name)
+        return f"{label.number} {name}" if label.number is not None else name
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("lapsus.schemes"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["prose"] = _prose
+    environment.filters["marked"] = _marked
+    return environment
+
+
+@cache
+def _words() -> Any:
+    return parse_yaml(_resource("data/manual-words.yaml"), "manual-words.yaml").data
+
+
+def _resource(name: str) -> str:
+    return (files("lapsus.schemes") / name).read_text(encoding="utf-8")
+
+
+def _prose(text: str) -> Markup:
+    """Paragraphs at blank lines, list items at lines that begin with a hyphen."""
+    blocks: list[Markup] = []
+    for block in regex.split(r"\n\s*\n", text.strip()):
+        lines = block.splitlines()
+        plain = [line for line in lines if not line.startswith("- ")]
+        items = [line[2:] for line in lines if line.startswith("- ")]
+        if plain:
+            blocks.append(Markup("<p>{}</p>").format("\n".join(plain)))
+        if items:
+            listed = Markup("").join(Markup("<li>{}</li>").format(item) for item in items)
+            blocks.append(Markup("<ul>{}</ul>").format(listed))
+    return Markup("\n").join(blocks)
+
+
+def _marked(text: str) -> Markup:
+    """Words in square brackets are shown as marked."""
+    return Markup(_MARKED.sub(r"<mark>\1</mark>", str(escape(text))))  # noqa: S704  escaped just before
