@@ -10,23 +10,47 @@ from hypothesis import strategies as st
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme
 
-HOSTILE = ["", "=1+1", "-3", "'=x", "a\nb", "tab\there", "👩‍👩‍👧‍👦 family", "e\u0301te\u0301", "<script>", '"quoted"', "が", "\u202e", "NULL", "a,b;c"]
+HOSTILE = [
+    "",
+    "=1+1",
+    "-3",
+    "'=x",
+    "a\nb",
+    "tab\there",
+    "👩‍👩‍👧‍👦 family",
+    "e\u0301te\u0301",
+    "<script>",
+    '"quoted"',
+    "が",
+    "\u202e",
+    "NULL",
+    "a,b;c",
+]
 
 texts = st.one_of(
     st.sampled_from(HOSTILE),
     st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=30),
 )
-words = st.one_of(st.sampled_from([text for text in HOSTILE if text.strip()]), st.text(st.characters(categories=("L", "N", "So", "P")), min_size=1, max_size=20))
+words = st.one_of(
+    st.sampled_from([text for text in HOSTILE if text.strip()]),
+    st.text(st.characters(categories=("L", "N", "So", "P")), min_size=1, max_size=20),
+)
 ids = st.one_of(
     st.text(st.characters(categories=("L", "N")), min_size=1, max_size=8),
     st.sampled_from(["a/b", "..", "C:", "100%", "x y", "日本", "con.", "😀"]),
 )
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**31), 2**31) | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**31), 2**31)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(ids, inner, max_size=2),
     max_leaves=3,
 )
-metadata = st.dictionaries(st.one_of(ids, st.sampled_from(["system", "split", "time", "speaker-id"])), json_values, max_size=2)
+metadata = st.dictionaries(
+    st.one_of(ids, st.sampled_from(["system", "split", "time", "speaker-id"])), json_values, max_size=2
+)
 languages = st.sampled_from(["en", "ja", None])
 moments = st.datetimes(datetime(2000, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC))
 shares = st.sampled_from([{"O": 0.5, "T": 0.25, "X": 0.25}, {"O": 1.0, "T": 0.0, "X": 0.0}])
@@ -36,7 +60,8 @@ shares = st.sampled_from([{"O": 0.5, "T": 0.25, "X": 0.25}, {"O": 1.0, "T": 0.0,
 def dialogues(draw: st.DrawFn, roles: tuple[str, ...] = ("system", "user"), plain: bool = False) -> Document:
     names = draw(st.lists(st.one_of(st.integers(0, 30).map(str), ids), min_size=1, max_size=4, unique=True))
     segments = tuple(
-        Segment(name, draw(st.sampled_from(roles)), draw(texts), None, {} if plain else draw(metadata)) for name in names
+        Segment(name, draw(st.sampled_from(roles)), draw(texts), None, {} if plain else draw(metadata))
+        for name in names
     )
     return Document(draw(ids), segments, draw(languages), {} if plain else draw(metadata))
 
@@ -44,9 +69,12 @@ def dialogues(draw: st.DrawFn, roles: tuple[str, ...] = ("system", "user"), plai
 @st.composite
 def pairs(draw: st.DrawFn) -> Document:
     triples = tuple(
-        Segment.triple(f"t{place}", draw(words), draw(words), draw(words)) for place in range(draw(st.integers(1, 3)))
+        Segment.triple(f"t{place}", draw(words), draw(words), draw(words))
+        for place in range(draw(st.integers(1, 3)))
     )
-    return Document(draw(ids), (*triples, Segment("text", "text", draw(words))), draw(languages), draw(metadata))
+    return Document(
+        draw(ids), (*triples, Segment("text", "text", draw(words))), draw(languages), draw(metadata)
+    )
 
 
 @st.composite
@@ -88,7 +116,9 @@ def judged(draw: st.DrawFn, documents: st.SearchStrategy[Document], schemes: tup
     judgments = {}
     for _ in range(draw(st.integers(0, 4))):
         scheme = draw(st.sampled_from(schemes))
-        segment = None if scheme == "semantic-errors" else draw(st.sampled_from([s.id for s in document.segments]))
+        segment = (
+            None if scheme == "semantic-errors" else draw(st.sampled_from([s.id for s in document.segments]))
+        )
         judgment = Judgment(
             document.id,
             segment,
@@ -96,7 +126,9 @@ def judged(draw: st.DrawFn, documents: st.SearchStrategy[Document], schemes: tup
             scheme,
             draw(st.sampled_from([load_scheme(scheme).version, "0.9"])),
             _answers(draw, scheme, document),
-            distributions={"breakdown": draw(shares)} if scheme == "breakdown" and draw(st.booleans()) else {},
+            distributions={"breakdown": draw(shares)}
+            if scheme == "breakdown" and draw(st.booleans())
+            else {},
             **draw(circumstances()),
         )
         judgments[judgment.segment, judgment.annotator, judgment.scheme, judgment.revision] = judgment
@@ -104,7 +136,9 @@ def judged(draw: st.DrawFn, documents: st.SearchStrategy[Document], schemes: tup
 
 
 def without_documents(entries: st.SearchStrategy[Entry]) -> st.SearchStrategy[Entry]:
-    return entries.filter(lambda entry: bool(entry.judgments)).map(lambda entry: Entry(entry.id, None, entry.judgments))
+    return entries.filter(lambda entry: bool(entry.judgments)).map(
+        lambda entry: Entry(entry.id, None, entry.judgments)
+    )
 
 
 dialogue_entries = judged(dialogues(), ("breakdown", "error-types", "response-quality"))
@@ -112,4 +146,6 @@ breakdown_entries = judged(dialogues(), ("breakdown",))
 pair_entries = judged(pairs(), ("semantic-errors",))
 later_schemes_entries = st.one_of(dialogue_entries, pair_entries)
 bare_dialogues = dialogues().map(lambda document: Entry(document.id, document))
-mixed_entries = st.one_of(dialogue_entries, pair_entries, bare_dialogues, without_documents(breakdown_entries))
+mixed_entries = st.one_of(
+    dialogue_entries, pair_entries, bare_dialogues, without_documents(breakdown_entries)
+)

@@ -1,3 +1,36 @@
-"""Lapsus finds, labels and measures the errors of systems that talk."""
+"""Lapsus finds, labels and measures the errors of systems that talk.
+
+The names below are loaded when first used, so that `import lapsus` stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lapsus.formats import convert as convert
+    from lapsus.formats import read as read
+    from lapsus.schemes import broken_rules as broken_rules
+    from lapsus.schemes import load_scheme as load_scheme
 
 __version__ = "0.1.0"
+
+_FROM = {
+    "read": "lapsus.formats",
+    "convert": "lapsus.formats",
+    "load_scheme": "lapsus.schemes",
+    "broken_rules": "lapsus.schemes",
+}
+
+__all__ = ["__version__", *_FROM]  # noqa: PLE0604  the names of _FROM are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FROM:
+        return getattr(importlib.import_module(_FROM[name]), name)
+    raise AttributeError(f"module 'lapsus' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_FROM])

@@ -91,4 +91,10 @@ def test_bad_input_is_an_error_of_ours(name: str, content: bytes) -> None:
             pass
 
 
-ENDINGS = {"dbdc": ".log.json", "dbdc-run": ".labels.json", "webnlg": ".xml", "brat": ".ann", "dbrc": ".jsonl"}
+ENDINGS = {
+    "dbdc": ".log.json",
+    "dbdc-run": ".labels.json",
+    "webnlg": ".xml",
+    "brat": ".ann",
+    "dbrc": ".jsonl",
+}

@@ -12,6 +12,9 @@ _LETTERS = {
     "en": regex.compile(r"\p{Latin}"),
 }
 
+_LETTERS_A_SIGN = {"ja": 3, "ko": 2, "zh": 3}
+"""A sign of these scripts says as much as several letters."""
+
 
 def language_by_script(text: str) -> str | None:
     """A guess to be announced, never relied on silently: the script with the most letters decides.
@@ -20,7 +23,10 @@ def language_by_script(text: str) -> str | None:
     """
     if text.isascii():
         return "en" if _LETTERS["en"].search(text) else None
-    counts = {language: len(letters.findall(text)) for language, letters in _LETTERS.items()}
+    counts = {
+        language: len(letters.findall(text)) * _LETTERS_A_SIGN.get(language, 1)
+        for language, letters in _LETTERS.items()
+    }
     if counts["ja"]:
         counts["ja"] += counts.pop("zh")
     language = max(counts, key=lambda name: counts[name])

@@ -1,0 +1,112 @@
+"""Whatever a user can name has its place in the documentation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import regex
+import typer
+
+from lapsus.cli.app import app
+from lapsus.formats import FORMATS
+from lapsus.schemes import scheme_names
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+COMMANDS = (DOCS / "commands.md").read_text(encoding="utf-8")
+LINK = regex.compile(r"\]\(([^)#]*)(?:#[^)]*)?\)")
+
+
+def commands(group: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+ALL = dict(commands(typer.main.get_command(app), ("lapsus",)))
+
+
+def row_and_page(command: str) -> str:
+    """A command's row in the table of commands, and the page that it links to."""
+    for line in COMMANDS.splitlines():
+        if regex.match(rf"\| `{regex.escape(command)}[ `]", line):
+            pages = [DOCS / name for name in LINK.findall(line) if name]
+            return "\n".join([line, *(page.read_text(encoding="utf-8") for page in pages)])
+    raise AssertionError(f"{command!r} is not in docs/commands.md")
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_every_command_and_option_is_documented(command: str) -> None:
+    text = row_and_page(command)
+    for parameter in ALL[command].params:
+        for option in parameter.opts:
+            if option.startswith("--") and option != "--help":
+                assert f"{option}" in text, f"{command} {option}"
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_every_command_and_option_says_what_it_is_for(command: str) -> None:
+    assert ALL[command].help
+    for parameter in ALL[command].params:
+        assert getattr(parameter, "help", None), f"{command} {parameter.name}"
+
+
+@pytest.mark.parametrize("name", scheme_names())
+def test_every_scheme_has_a_page(name: str) -> None:
+    page = (DOCS / "schemes" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page
+    assert f"`{name}`" in (DOCS / "schemes" / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FORMATS.names())
+def test_every_format_has_a_page(name: str) -> None:
+    index = (DOCS / "formats" / "index.md").read_text(encoding="utf-8")
+    row = next(line for line in index.splitlines() if line.startswith("| `") and f"`{name}`" in line)
+    page = LINK.search(row)
+    assert page is not None
+    assert f"`{name}`" in (DOCS / "formats" / page.group(1)).read_text(encoding="utf-8")
+
+
+def test_every_setting_is_documented() -> None:
+    used: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        used.update(regex.findall(r"LAPSUS_[A-Z_]+", path.read_text(encoding="utf-8")))
+    for path in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py"), ROOT / "Makefile"]:
+        used.update(regex.findall(r"LAPSUS_DATA", path.read_text(encoding="utf-8")))
+    assert used
+    for setting in used:
+        assert f"`{setting}`" in COMMANDS
+
+
+def test_the_readme_shows_how_to_start() -> None:
+    first_screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:25])
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+
+
+def test_the_site_builds_without_a_broken_link(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(tmp_path / "site"),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        assert page.relative_to(DOCS).as_posix() in menu

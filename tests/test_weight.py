@@ -1,0 +1,56 @@
+"""The base stays light: quick to import, small to install."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import distribution, requires
+from pathlib import Path
+
+import regex
+
+HEAVY = {"numpy", "scipy", "pandas", "torch", "arro3", "jinja2", "rich", "typer", "onnxruntime", "sqlalchemy"}
+NAME = regex.compile(r"[A-Za-z0-9][\w.-]*")
+
+
+def test_importing_lapsus_loads_nothing_heavy() -> None:
+    code = "import sys, json; import lapsus; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    roots = {name.partition(".")[0] for name in json.loads(done.stdout)}
+    assert not roots & HEAVY
+
+
+def test_importing_lapsus_is_quick() -> None:
+    """The best of several tries against an empty program, so that a busy machine does not fail the test."""
+    code = "import time; t = time.perf_counter(); import lapsus; print(time.perf_counter() - t)"
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for _ in range(5)
+    ]
+    assert min(float(run.stdout) for run in runs) < 0.150
+
+
+def _needed(name: str, seen: set[str]) -> None:
+    """The packages that a plain install brings, extras left out."""
+    if name in seen:
+        return
+    seen.add(name)
+    for line in requires(name) or ():
+        if "extra ==" not in line and "platform_system" not in line and "sys_platform" not in line:
+            match = NAME.match(line)
+            assert match is not None
+            _needed(match.group().lower(), seen)
+
+
+def test_a_plain_install_is_under_300_mb() -> None:
+    names: set[str] = set()
+    _needed("lapsus", names)
+    total = 0
+    for name in names - {"lapsus"}:
+        for file in distribution(name).files or ():
+            path = Path(str(file.locate()))
+            total += path.stat().st_size if path.is_file() else 0
+    own = Path(__file__).parent.parent / "src"
+    total += sum(path.stat().st_size for path in own.rglob("*") if path.is_file())
+    assert 50e6 < total < 300e6, f"{total / 1e6:.0f} MB with {sorted(names)}"
