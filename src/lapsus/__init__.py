@@ -8,13 +8,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from lapsus.version import __version__
+
 if TYPE_CHECKING:
     from lapsus.formats import convert as convert
     from lapsus.formats import read as read
     from lapsus.schemes import broken_rules as broken_rules
     from lapsus.schemes import load_scheme as load_scheme
-
-__version__ = "0.1.0"
 
 _FROM = {
     "read": "lapsus.formats",
@@ -23,7 +23,7 @@ _FROM = {
     "broken_rules": "lapsus.schemes",
 }
 
-__all__ = ["__version__", *_FROM]  # noqa: PLE0604  the names of _FROM are strings
+__all__ = ["__version__", *_FROM]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,9 +18,10 @@ T = TypeVar("T")
 
 def did_you_mean(name: str, names: list[str]) -> str:
     """Say which of the names comes closest, and list them all."""
-    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    by_lower = {candidate.lower(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     known = ", ".join(names)
-    return f"did you mean {close[0]!r}? known: {known}" if close else f"known: {known}"
+    return f"did you mean {by_lower[close[0]]!r}? known: {known}" if close else f"known: {known}"
 
 
 class Registry(Generic[T]):

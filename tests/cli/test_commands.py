@@ -62,7 +62,7 @@ def test_losses_are_refused_then_warned_of(tmp_path: Path) -> None:
         (("convert", "nowhere.zip", "b.jsonl"), 1, "no such file or folder"),
         (("convert", ".", "b.jsonl", "--only", "*.zip"), 1, "nothing in it matches --only"),
         (("convert", "a.jsonl", "b.jsonl", "--from", "dbdc"), 1, "nothing of format 'dbdc'"),
-        (("convert", ".", "b.jsonl", "--from", "dbcd"), 2, "did you mean 'dbdc'"),
+        (("convert", ".", "b.jsonl", "--from", "webnlgg"), 2, "did you mean 'webnlg'"),
         (("convert", "a.jsonl", "b.xyz"), 2, "say --to"),
         (("convert", "a.jsonl", "a.jsonl"), 2, "is there already"),
         (("convert", "a.jsonl", "deep/down/b.jsonl"), 2, "make it first"),
@@ -87,7 +87,7 @@ def test_schemes_are_listed_in_the_readers_language() -> None:
     assert "Dialogue breakdown" in lapsus("scheme", "list").stdout
     assert "対話破綻" in lapsus("scheme", "list", LC_ALL="ja_JP.UTF-8").stdout
     assert "対話破綻" in lapsus("scheme", "list", "--lang", "ja").stdout
-    assert [s["name"] for s in json.loads(lapsus("scheme", "list", "--json").stdout)][0] == "breakdown"
+    assert json.loads(lapsus("scheme", "list", "--json").stdout)[0]["name"] == "breakdown"
 
 
 def test_a_scheme_shows_as_json() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -78,7 +79,7 @@ def test_in_japanese_only_visible_characters_count() -> None:
 @given(texts, st.sampled_from(["en", "ja", None]), st.data())
 def test_a_snapped_selection_never_cuts(text: str, language: str | None, data: st.DataObject) -> None:
     found = tokens(text, language)
-    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(found))
     if found:
         start = data.draw(st.integers(found[0].start, found[-1].end - 1))
         end = data.draw(st.integers(start + 1, found[-1].end))

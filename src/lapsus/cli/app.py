@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lapsus import __version__
 from lapsus.cli import convert, formats, sample, scheme, tour
+from lapsus.version import __version__
 
 app = typer.Typer(
     name="lapsus",

@@ -51,8 +51,8 @@ def convert_command(
     if as_json:
         print_json(_summary(done, target))
         return
-    if not reading.format.names_language and lang is None and reading.languages:
-        languages = ", ".join(f"{name} ({count:,})" for name, count in reading.languages.most_common())
+    if told := reading.options.told_by_script:
+        languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")
     typer.echo(
         f"{reading.documents:,} documents, {reading.units:,} judged units, {reading.judgments:,} judgments"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -22,15 +24,23 @@ class Loss(NamedTuple):
     """Whether a document, a judgment or an answer would be lost, not only a circumstance of it."""
 
 
-class ReadOptions(NamedTuple):
-    """What a user may tell a reader."""
+@dataclass
+class ReadOptions:
+    """What a user may tell a reader, and what it had to find out by itself."""
 
     language: str | None = None
     """The language of the documents, where the format does not say; otherwise it is told by script."""
+    told_by_script: Counter[str] = field(default_factory=Counter)
+    """How many documents got which language by their script, to be announced."""
 
     def language_of(self, segments: Iterable[Segment]) -> str | None:
         """The language to give a document whose format does not name one."""
-        return self.language or language_by_script("\n".join(segment.text for segment in segments))
+        if self.language:
+            return self.language
+        language = language_by_script("\n".join(segment.text for segment in segments))
+        if language:
+            self.told_by_script[language] += 1
+        return language
 
 
 class Format(ABC):
@@ -46,8 +56,6 @@ class Format(ABC):
     """
     reads: ClassVar[bool] = True
     writes: ClassVar[bool] = True
-    names_language: ClassVar[bool] = False
-    """Whether files of this format say which language the documents are in."""
 
     def recognises(self, source: Source) -> bool:
         """Whether the source is surely of this format. Looks at names and at the first file only."""

@@ -52,7 +52,7 @@ def convert(
 def _watched(conversion: Conversion, lossy: bool, progress: Callable[[Entry], None]) -> Iterator[Entry]:
     for entry in conversion.reading:
         losses = dict.fromkeys(conversion.to.losses(entry))
-        conversion.losses.update(losses)
+        conversion.losses.update(list(losses))
         severe = next((loss for loss in losses if loss.severe), None)
         if severe and not lossy:
             raise LossError(

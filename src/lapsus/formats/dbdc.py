@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from lapsus.formats.dbdc_records import (
     Turn,
     TurnExtra,
     decode,
+    turn_index,
 )
 from lapsus.formats.loss import foreign_judgment
 from lapsus.formats.sink import inner, sink
@@ -66,10 +67,9 @@ class Dbdc(Format):
         if any(segment.role not in _SPEAKERS for segment in entry.document.segments):
             yield Loss("segments that are no turns of a system or a user", severe=True)
         turns = {segment.id for segment in entry.document.segments}
+        labels = set(breakdown_labels().values())
         for judgment in entry.judgments:
-            yield from foreign_judgment(judgment, SCHEME, ("breakdown", "comment"))
-            if judgment.scheme == SCHEME and "breakdown" not in judgment.answers:
-                yield Loss("comments without a label", severe=True)
+            yield from label_losses(judgment, labels)
             if judgment.segment not in turns:
                 yield Loss("judgments of no turn", severe=True)
 
@@ -80,8 +80,8 @@ class Dbdc(Format):
                 if entry.document is not None:
                     known = (entry.document.metadata.get(key) for key in ("split", "system"))
                     folders = [str(name) for name in known if name]
-                    content = msgspec.json.format(msgspec.json.encode(_dialogue(entry, entry.document)), indent=1)
-                    files.add(f"{inner(*folders, entry.id)}{SUFFIX}", content)
+                    content = msgspec.json.encode(_dialogue(entry, entry.document))
+                    files.add(f"{inner(*folders, entry.id)}{SUFFIX}", msgspec.json.format(content, indent=1))
 
 
 def breakdown_labels() -> dict[str, str]:
@@ -100,6 +100,16 @@ def label_id(labels: dict[str, str], name: str, where: str) -> str:
         raise InvalidError(f"unknown breakdown label {name!r}", where=where, hint=hint) from None
 
 
+def label_losses(judgment: Judgment, labels: Collection[str]) -> Iterator[Loss]:
+    """What is lost of a judgment where only breakdown labels and comments have a place."""
+    yield from foreign_judgment(judgment, SCHEME, ("breakdown", "comment"))
+    if judgment.scheme == SCHEME:
+        if "breakdown" not in judgment.answers:
+            yield Loss("comments without a label", severe=True)
+        elif judgment.answers["breakdown"] not in labels:
+            yield Loss("labels that are not of the scheme", severe=True)
+
+
 class _Reader:
     """Turns files into entries. Most annotations say one of three things, so they share their answers."""
 
@@ -108,29 +118,26 @@ class _Reader:
         self.labels = breakdown_labels()
         self.version = load_scheme(SCHEME).version
         self.answers: dict[str, FrozenDict[str, Any]] = {
-            name: FrozenDict(breakdown=id) for name, id in self.labels.items()
+            name: FrozenDict(breakdown=label) for name, label in self.labels.items()
         }
         self.flags: dict[str | None, FrozenDict[str, Any]] = {"": EMPTY, None: EMPTY}
 
     def entry(self, dialogue: Dialogue, member: Member) -> Entry:
-        id = dialogue.dialogue_id or member.path.name.removesuffix(SUFFIX)
+        name = dialogue.dialogue_id or member.path.name.removesuffix(SUFFIX)
         segments = tuple(self._segment(turn) for turn in dialogue.turns)
         extra = dialogue.lapsus or DialogueExtra()
-        if extra.format is None:
-            language = self.options.language_of(segments)
-        else:
-            language = extra.language
-        document = Document(id, segments, language, _metadata(dialogue, extra, member))
+        language = self.options.language_of(segments) if extra.format is None else extra.language
+        document = Document(name, segments, language, _metadata(dialogue, extra, member))
         judgments: list[Judgment] = []
         for turn, segment in zip(dialogue.turns, segments, strict=True):
             if turn.annotations:
-                self._add_judgments(judgments, turn.annotations, id, segment.id)
-        return Entry(id, document, tuple(judgments))
+                self._add_judgments(judgments, turn.annotations, name, segment.id)
+        return Entry(name, document, tuple(judgments))
 
     def _segment(self, turn: Turn) -> Segment:
         if turn.speaker not in _ROLES:
             raise InvalidError(
-                f"unknown speaker {turn.speaker!r}", where=f"turn {turn.turn_index}", hint="S or U is expected"
+                f"unknown speaker {turn.speaker!r}", where=f"turn {turn.turn_index}", hint="known: S, U"
             )
         extra = turn.lapsus or TurnExtra()
         metadata = dict(extra.metadata)
@@ -206,15 +213,16 @@ def _metadata(dialogue: Dialogue, extra: DialogueExtra, member: Member) -> dict[
 
 
 def _dialogue(entry: Entry, document: Document) -> Dialogue:
-    rest = {key: value for key, value in document.metadata.items() if key not in _IN_PLACE or not isinstance(value, str)}
+    metadata = document.metadata
+    rest = {key: value for key, value in metadata.items() if key not in _IN_PLACE or not _text_of(value)}
     by_segment: dict[str | None, list[Judgment]] = {}
     for judgment in entry.judgments:
         by_segment.setdefault(judgment.segment, []).append(judgment)
     return Dialogue(
         turns=[_turn(place, s, by_segment.get(s.id, [])) for place, s in enumerate(document.segments)],
         dialogue_id=document.id,
-        speaker_id=_text_of(document.metadata.get("speaker-id")),
-        group_id=_text_of(document.metadata.get("group-id")),
+        speaker_id=_text_of(metadata.get("speaker-id")),
+        group_id=_text_of(metadata.get("group-id")),
         lapsus=DialogueExtra(1, document.language, rest),
     )
 
@@ -224,13 +232,13 @@ def _text_of(value: object) -> str:
 
 
 def _turn(place: int, segment: Segment, judgments: list[Judgment]) -> Turn:
-    is_index = segment.id.isascii() and segment.id.isdigit() and str(int(segment.id)) == segment.id
+    index = turn_index(segment.id)
     rest = dict(segment.metadata)
     time, annotation_id = rest.get("time"), rest.get("annotation-id")
     keeps_time = isinstance(time, str) and time != ""
     keeps_id = isinstance(annotation_id, str) and annotation_id != ""
     extra = TurnExtra(
-        id=None if is_index else segment.id,
+        id=segment.id if index is None else None,
         metadata={
             key: value
             for key, value in rest.items()
@@ -238,7 +246,7 @@ def _turn(place: int, segment: Segment, judgments: list[Judgment]) -> Turn:
         },
     )
     return Turn(
-        turn_index=int(segment.id) if is_index else place,
+        turn_index=place if index is None else index,
         speaker=_SPEAKERS[segment.role],
         utterance=segment.text,
         annotations=[_annotation(number, judgment) for number, judgment in enumerate(judgments, 1)],
@@ -259,7 +267,7 @@ def _annotation(number: int, judgment: Judgment) -> Annotation:
         at=judgment.at,
         seconds=judgment.seconds,
         distributions={key: dict(shares) for key, shares in judgment.distributions.items()},
-        comment=comment if comment == "" else None,
+        comment="" if comment == "" else None,
         metadata={
             key: value
             for key, value in judgment.metadata.items()

@@ -1,6 +1,6 @@
 """The challenge's JSON as records, and the key `lapsus` for what the format has no place for.
 
-Other programs pass over that key. Keys of other programs that we do not know become metadata; none is dropped.
+Other programs pass over that key. Keys that we do not know become metadata; none is dropped.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Annotation(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
     """One annotator's label."""
 
     breakdown: str
-    annotator_id: str = ""
+    annotator_id: str | None = ""
     comment: str | None = ""
     ungrammatical_sentence: str | None = ""
     lapsus: AnnotationExtra | msgspec.UnsetType = msgspec.UNSET
@@ -70,7 +70,7 @@ class Dialogue(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
     """One `.log.json` file."""
 
     turns: list[Turn]
-    dialogue_id: str = ""
+    dialogue_id: str | None = ""
     speaker_id: str | None = ""
     group_id: str | None = ""
     lapsus: DialogueExtra | msgspec.UnsetType = msgspec.UNSET
@@ -79,6 +79,7 @@ class Dialogue(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
 class RunLabel(
     msgspec.Struct,
     omit_defaults=True,
+    forbid_unknown_fields=True,
     rename={"o": "prob-O", "t": "prob-T", "x": "prob-X", "annotator_id": "annotator-id"},
 ):
     """A detector's answer about one turn."""
@@ -87,11 +88,11 @@ class RunLabel(
     o: float | None = None
     t: float | None = None
     x: float | None = None
-    annotator_id: str | msgspec.UnsetType = msgspec.UNSET
+    annotator_id: str | None | msgspec.UnsetType = msgspec.UNSET
     lapsus: AnnotationExtra | msgspec.UnsetType = msgspec.UNSET
 
 
-class RunTurn(msgspec.Struct, rename="kebab"):
+class RunTurn(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
     """The answers about one turn."""
 
     turn_index: int
@@ -99,11 +100,18 @@ class RunTurn(msgspec.Struct, rename="kebab"):
     lapsus: TurnExtra | msgspec.UnsetType = msgspec.UNSET
 
 
-class RunDialogue(msgspec.Struct, rename="kebab"):
+class RunDialogue(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
     """One `.labels.json` file."""
 
     turns: list[RunTurn]
-    dialogue_id: str = ""
+    dialogue_id: str | None = ""
+    lapsus: DialogueExtra | msgspec.UnsetType = msgspec.UNSET
+
+
+def turn_index(segment: str) -> int | None:
+    """The index that a segment's id spells, or None where it is a name of another kind."""
+    is_index = segment.isascii() and segment.isdigit() and len(segment) < 10 and str(int(segment)) == segment
+    return int(segment) if is_index else None
 
 
 def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
@@ -117,8 +125,10 @@ def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"not sound JSON: {error}", where=member.name) from error
     try:
-        return msgspec.convert(_with_extras_set_aside(content), decoder.type)
-    except (msgspec.DecodeError, AttributeError, KeyError, TypeError) as error:
+        raw = msgspec.json.decode(content)
+        _set_aside(raw, decoder.type)
+        return msgspec.convert(raw, decoder.type)
+    except (msgspec.DecodeError, AttributeError, TypeError) as error:
         raise _misshapen(error, member) from error
 
 
@@ -126,17 +136,20 @@ def _misshapen(error: Exception, member: Member) -> InputError:
     return InputError(f"not as the challenge has it: {error}", where=member.name)
 
 
-def _with_extras_set_aside(content: bytes) -> Any:
-    raw = msgspec.json.decode(content)
-    _set_aside(raw, Dialogue)
-    for turn in raw["turns"]:
-        _set_aside(turn, Turn)
-        for annotation in turn.get("annotations", ()):
-            _set_aside(annotation, Annotation)
-    return raw
-
-
-def _set_aside(raw: dict[str, Any], kind: type[msgspec.Struct]) -> None:
+def _set_aside(raw: Any, kind: type[msgspec.Struct]) -> None:
+    """Move the keys that a record does not know, and those of the records in it, to its metadata."""
     known = {field.encode_name for field in msgspec.structs.fields(kind)}
     if extra := {key: raw.pop(key) for key in list(raw) if key not in known}:
         raw.setdefault("lapsus", {}).setdefault("metadata", {}).update(extra)
+    for key, inner in _PARTS.get(kind, {}).items():
+        for part in raw.get(key) or ():
+            _set_aside(part, inner)
+
+
+_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
+    Dialogue: {"turns": Turn},
+    Turn: {"annotations": Annotation},
+    RunDialogue: {"turns": RunTurn},
+    RunTurn: {"labels": RunLabel},
+}
+"""The lists of records inside a record."""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.dbdc import SCHEME, breakdown_labels, label_id
-from lapsus.formats.dbdc_records import AnnotationExtra, RunDialogue, RunLabel, RunTurn, TurnExtra, decode
-from lapsus.formats.loss import foreign_judgment
+from lapsus.formats.dbdc import SCHEME, breakdown_labels, label_id, label_losses
+from lapsus.formats.dbdc_records import (
+    AnnotationExtra,
+    DialogueExtra,
+    RunDialogue,
+    RunLabel,
+    RunTurn,
+    TurnExtra,
+    decode,
+    turn_index,
+)
 from lapsus.formats.sink import inner, sink
 from lapsus.formats.source import Member, Source
 from lapsus.model import Entry, Judgment
@@ -35,7 +44,7 @@ class DbdcRun(Format):
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One file at a time. The run is named after its file or folder."""
         decoder = msgspec.json.Decoder(RunDialogue)
-        run = source.path.name.removesuffix(SUFFIX).removesuffix(".zip")
+        run = source.name.removesuffix(SUFFIX).removesuffix(".zip")
         labels = breakdown_labels()
         for member in source.members(SUFFIX):
             dialogue = decode(decoder, member)
@@ -48,10 +57,9 @@ class DbdcRun(Format):
         """Dialogues, and anything but breakdown labels."""
         if entry.document is not None:
             yield Loss("documents (a run holds labels only)", severe=not entry.judgments)
+        labels = set(breakdown_labels().values())
         for judgment in entry.judgments:
-            yield from foreign_judgment(judgment, SCHEME, ("breakdown", "comment"))
-            if judgment.scheme == SCHEME and "breakdown" not in judgment.answers:
-                yield Loss("comments without a label", severe=True)
+            yield from label_losses(judgment, labels)
             if judgment.segment is None:
                 yield Loss("judgments of no turn", severe=True)
 
@@ -64,31 +72,46 @@ class DbdcRun(Format):
                 files.add(f"{inner(*([system] if system else []), entry.id)}{SUFFIX}", content)
 
 
-def check_distribution(shares: dict[str, float], where: str) -> None:
+def check_distribution(shares: Mapping[str, float], where: str) -> None:
     """Three numbers from 0 to 1 that sum to 1."""
+    if problem := _problem(shares):
+        raise InvalidError(problem, where=where)
+
+
+def _problem(shares: Mapping[str, float]) -> str | None:
     if any(not 0 <= share <= 1 + TOLERANCE for share in shares.values()):
-        raise InvalidError(f"probabilities must be from 0 to 1, not {list(shares.values())}", where=where)
+        return f"probabilities must be from 0 to 1, not {list(shares.values())}"
     if abs(sum(shares.values()) - 1) > TOLERANCE:
-        raise InvalidError(f"probabilities sum to {sum(shares.values()):.4f}, not to 1", where=where)
+        return f"probabilities sum to {sum(shares.values()):.4f}, not to 1"
+    return None
 
 
 def _entry(dialogue: RunDialogue, member: Member, run: str, labels: dict[str, str]) -> Entry:
-    id = dialogue.dialogue_id or member.path.name.removesuffix(SUFFIX)
+    name = dialogue.dialogue_id or member.path.name.removesuffix(SUFFIX)
     judgments: list[Judgment] = []
     seen: set[str] = set()
+    about_all = (dialogue.lapsus or DialogueExtra()).metadata
     for turn in dialogue.turns:
+        about_turn = about_all | (turn.lapsus or TurnExtra()).metadata
         segment = (turn.lapsus.id if turn.lapsus else None) or str(turn.turn_index)
         if segment in seen:
             raise InvalidError("stands there twice", where=f"turn {segment}")
         seen.add(segment)
         for number, label in enumerate(turn.labels, 1):
             # A file may hold several answers a turn; the second and later ones get names of their own.
-            name = label.annotator_id or (run if number == 1 else f"{run}.{number}")
-            judgments.append(_judgment(label, id, segment, name, labels))
-    return Entry(id, None, tuple(judgments))
+            who = label.annotator_id or (run if number == 1 else f"{run}.{number}")
+            judgments.append(_judgment(label, name, segment, who, labels, about_turn))
+    return Entry(name, None, tuple(judgments))
 
 
-def _judgment(label: RunLabel, document: str, segment: str, who: str, labels: dict[str, str]) -> Judgment:
+def _judgment(
+    label: RunLabel,
+    document: str,
+    segment: str,
+    who: str,
+    labels: dict[str, str],
+    metadata: dict[str, Any],
+) -> Judgment:
     where = f"turn {segment}"
     answers: dict[str, str] = {"breakdown": label_id(labels, label.breakdown, where)}
     extra = label.lapsus or AnnotationExtra()
@@ -112,26 +135,26 @@ def _judgment(label: RunLabel, document: str, segment: str, who: str, labels: di
         revision=extra.revision,
         at=extra.at,
         seconds=extra.seconds,
-        metadata=extra.metadata,
+        metadata=metadata | extra.metadata,
     )
 
 
 def _dialogue(entry: Entry) -> RunDialogue:
     turns: dict[str, RunTurn] = {}
     for judgment in entry.judgments:
-        id = judgment.segment or ""
-        if id not in turns:
-            is_index = id.isascii() and id.isdigit() and str(int(id)) == id
-            extra = msgspec.UNSET if is_index else TurnExtra(id=id)
-            turns[id] = RunTurn(int(id) if is_index else len(turns), [], extra)
-        turns[id].labels.append(_label(judgment))
+        segment = judgment.segment or ""
+        if segment not in turns:
+            index = turn_index(segment)
+            extra = TurnExtra(id=segment) if index is None else msgspec.UNSET
+            turns[segment] = RunTurn(len(turns) if index is None else index, [], extra)
+        turns[segment].labels.append(_label(judgment))
     return RunDialogue(list(turns.values()), entry.id)
 
 
 def _label(judgment: Judgment) -> RunLabel:
     distributions = {key: dict(shares) for key, shares in judgment.distributions.items()}
     shares = distributions.get("breakdown", {})
-    in_place = set(shares) == {"O", "T", "X"}
+    in_place = set(shares) == {"O", "T", "X"} and _problem(shares) is None
     if in_place:
         del distributions["breakdown"]
     comment = judgment.answers.get("comment")
@@ -147,7 +170,9 @@ def _label(judgment: Judgment) -> RunLabel:
     )
     return RunLabel(
         str(judgment.answers["breakdown"]),
-        *((shares["O"], shares["T"], shares["X"]) if in_place else (None, None, None)),
-        judgment.annotator,
-        extra if extra != AnnotationExtra() else msgspec.UNSET,
+        shares["O"] if in_place else None,
+        shares["T"] if in_place else None,
+        shares["X"] if in_place else None,
+        annotator_id=judgment.annotator,
+        lapsus=extra if extra != AnnotationExtra() else msgspec.UNSET,
     )

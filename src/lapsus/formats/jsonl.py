@@ -35,7 +35,6 @@ class Jsonl(Format):
     name = "jsonl"
     title = "native JSON Lines: documents and judgments, lossless"
     suffix = ".jsonl"
-    names_language = True
 
     def recognises(self, source: Source) -> bool:
         """By the header."""

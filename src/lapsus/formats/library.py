@@ -16,6 +16,14 @@ FORMATS: Registry[type[Format]] = Registry(
         "jsonl": "lapsus.formats.jsonl:Jsonl",
         "dbdc": "lapsus.formats.dbdc:Dbdc",
         "dbdc-run": "lapsus.formats.dbdc_run:DbdcRun",
+        "dbrc": "lapsus.formats.dbrc:Dbrc",
+        "webnlg": "lapsus.formats.webnlg:WebNlg",
+        "chat": "lapsus.formats.chat:Chat",
+        "chat-csv": "lapsus.formats.chat_csv:ChatCsv",
+        "csv": "lapsus.formats.table:CsvTable",
+        "parquet": "lapsus.formats.table:ParquetTable",
+        "brat": "lapsus.formats.brat:Brat",
+        "labelstudio": "lapsus.formats.labelstudio:LabelStudio",
     },
 )
 
@@ -40,4 +48,5 @@ def format_for_output(path: Path) -> Format:
     if fitting:
         return max(fitting, key=lambda kind: len(kind.suffix or ""))()
     names = ", ".join(kind.name for kind in FORMATS if kind.writes)
-    raise UsageError("its ending does not say which format is wanted", where=str(path), hint=f"say --to one of: {names}")
+    hint = f"say --to one of: {names}"
+    raise UsageError("its ending does not say which format is wanted", where=str(path), hint=hint)

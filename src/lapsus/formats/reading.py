@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.library import FORMATS, recognise
 from lapsus.formats.source import Source
-from lapsus.model import Entry
+from lapsus.model import Document, Entry
 
 SHOWN = 5
 """How many of many alike problems are named."""
@@ -35,19 +35,52 @@ class Reading:
     languages: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[Entry]:
-        watch = _Watch()
+        self.documents = self.units = self.judgments = 0
+        self.languages.clear()
+        # Ids are all that is kept of what went by, so memory hardly grows with the corpus.
+        seen: set[str] = set()
+        doubled: set[str] = set()
+        for entry in self._entries():
+            if entry.document is not None:
+                if entry.id in seen:
+                    doubled.add(entry.id)
+                    continue
+                seen.add(entry.id)
+            self._count(entry)
+            yield entry
+        if doubled:
+            raise self._report(doubled)
+        if not self.documents and not self.judgments:
+            raise InputError(f"nothing of format {self.format.name!r} is in it", where=str(self.source.path))
+
+    def _entries(self) -> Iterator[Entry]:
         try:
-            for entry in self.format.read(self.source, self.options):
-                if watch.admits(entry, self.source.place):
-                    self._count(entry)
-                    yield entry
+            yield from self.format.read(self.source, self.options)
         except UnicodeDecodeError as error:
             raise InputError(f"not UTF-8 text: {error}", where=self.source.place) from error
         except InvalidError as error:
             raise InputError(error.what, where=error.where, hint=error.hint).at(self.source.place) from error
-        watch.raise_for_doubled()
-        if not self.documents and not self.judgments:
-            raise InputError(f"nothing of format {self.format.name!r} is in it", where=str(self.source.path))
+
+    def _report(self, doubled: Collection[str]) -> InputError:
+        """Which ids came twice, all of them at once. Where they stand is looked up now, by reading again."""
+        places: dict[str, list[str]] = {}
+        texts: dict[str, set[bytes]] = {}
+        for entry in self._entries():
+            if entry.document is not None and entry.id in doubled:
+                places.setdefault(entry.id, []).append(self.source.place)
+                texts.setdefault(entry.id, set()).add(_digest(entry.document))
+        kinds = {
+            "with different text": [name for name in places if len(texts[name]) > 1],
+            "with the same text": [name for name in places if len(texts[name]) == 1],
+        }
+        counts = ", ".join(f"{len(names)} {how}" for how, names in kinds.items() if names)
+        lines = [f"\n  {name} ({'; '.join(places[name])})" for names in kinds.values() for name in names]
+        more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+        return InputError(
+            f"{len(lines)} ids come twice ({counts}), and are not merged:{''.join(lines[:SHOWN])}{more}\n",
+            where=str(self.source.path),
+            hint="choose with --only, or convert the parts one by one",
+        )
 
     def _count(self, entry: Entry) -> None:
         self.documents += entry.document is not None
@@ -74,36 +107,5 @@ def read(
     return Reading(source, recognise(source), recognised=True, options=ReadOptions(language))
 
 
-class _Watch:
-    """Remembers the documents that went by: a digest each, not the documents."""
-
-    def __init__(self) -> None:
-        self.seen: dict[str, tuple[bytes, str]] = {}
-        self.differing: list[str] = []
-        self.alike: list[str] = []
-
-    def admits(self, entry: Entry, place: str) -> bool:
-        """Whether the document is new. Judgments that come without their document always are."""
-        if entry.document is None:
-            return True
-        digest = hashlib.blake2b(msgspec.msgpack.encode(entry.document.segments), digest_size=12).digest()
-        if entry.id not in self.seen:
-            self.seen[entry.id] = (digest, place)
-            return True
-        known, first_place = self.seen[entry.id]
-        (self.alike if known == digest else self.differing).append(f"{entry.id} ({first_place}; {place})")
-        return False
-
-    def raise_for_doubled(self) -> None:
-        """Say which ids came twice, all of them at once."""
-        doubled = self.differing + self.alike
-        if not doubled:
-            return
-        parts = {"with different text": self.differing, "with the same text": self.alike}
-        counts = ", ".join(f"{len(ids)} {how}" for how, ids in parts.items() if ids)
-        shown = "".join(f"\n  {line}" for line in doubled[:SHOWN])
-        more = f"\n  and {len(doubled) - SHOWN} more" if len(doubled) > SHOWN else ""
-        raise InputError(
-            f"{len(doubled)} ids come twice ({counts}), and are not merged:{shown}{more}\n",
-            hint="choose with --only, or convert the parts one by one",
-        )
+def _digest(document: Document) -> bytes:
+    return hashlib.blake2b(msgspec.msgpack.encode(document.segments), digest_size=16).digest()

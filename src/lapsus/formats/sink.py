@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import hashlib
 import shutil
 import tempfile
 import zipfile
@@ -13,10 +13,12 @@ from typing import Protocol
 
 import regex
 
-from lapsus.errors import UsageError
+from lapsus.errors import InputError, UsageError
 
 _UNSAFE = regex.compile(r'[\\/:*?"<>|\p{C}]|^\.+$|\.$|\s$|^\s')
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+LONGEST = 200
+"""How many bytes of a name are kept: file systems stop at 255, and endings and numbers come on top."""
 
 
 class Sink(Protocol):
@@ -35,9 +37,12 @@ class FolderSink:
     def add(self, name: str, content: bytes) -> None:
         """Write one file."""
         target = self.path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("xb") as stream:
-            stream.write(content)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as stream:
+                stream.write(content)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise _taken(name) from error
 
 
 class ZipSink:
@@ -48,10 +53,18 @@ class ZipSink:
 
     def add(self, name: str, content: bytes) -> None:
         """Write one file."""
+        if name in self.archive.NameToInfo:
+            raise _taken(name)
         info = zipfile.ZipInfo(name, _FIXED_TIME)
         info.compress_type = zipfile.ZIP_DEFLATED
         info.external_attr = 0o644 << 16
         self.archive.writestr(info, content)
+
+
+def _taken(name: str) -> InputError:
+    return InputError(
+        "two documents of the same name would go there", where=name, hint="give each an id of its own"
+    )
 
 
 @contextmanager
@@ -67,7 +80,9 @@ def sink(path: Path) -> Iterator[Sink]:
 
 @contextmanager
 def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A path to write to beside the real one; it takes the real one's place at the end, or vanishes on any error."""
+    """A path to write to, beside the real one: takes its place at the end, or vanishes on any error."""
+    if path.name in ("", ".."):
+        raise UsageError("is no name for an output", where=str(path), hint="give it a name of its own")
     if path.exists() and not overwrite:
         raise UsageError("is there already", where=str(path), hint="give another name, or --overwrite")
     if not path.parent.is_dir():
@@ -76,17 +91,37 @@ def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     try:
         draft = room / path.name
         yield draft
-        if path.is_dir():
-            path.replace(room / "old")
-        os.replace(draft, path)
+        _move(draft, path, room / f"{path.name}.old")
     finally:
         shutil.rmtree(room, ignore_errors=True)
 
 
+def _move(draft: Path, path: Path, aside: Path) -> None:
+    """Put a draft in place. A folder is not replaced in one step, so the old one comes back if that fails."""
+    if path.is_dir() or (path.exists() and draft.is_dir()):
+        path.replace(aside)
+        try:
+            draft.replace(path)
+        except OSError:
+            aside.replace(path)
+            raise
+    else:
+        draft.replace(path)
+
+
 def safe_name(name: str) -> str:
-    """A file name for an id: signs that some system forbids become `%` and their number, so no two ids collide."""
+    """A file name for an id: signs that some system forbids become `%` and their number. No two ids collide.
+
+    The end of a very long one gives way to a digest of the whole.
+    """
     escaped = name.replace("%", "%25")
-    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), escaped)
+    safe = _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), escaped)
+    encoded = safe.encode()
+    if len(encoded) <= LONGEST:
+        return safe
+    # `%` and a letter beyond F stands nowhere else, so a shortened name is never another id's own.
+    digest = hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
+    return f"{encoded[: LONGEST - 34].decode(errors='ignore')}%Z{digest}"
 
 
 def inner(*parts: str) -> str:

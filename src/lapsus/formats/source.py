@@ -1,4 +1,4 @@
-"""Where files come from: a file, a folder or a zip, read as a stream of members and never unpacked to disk."""
+"""Where files come from: a file, a folder or a zip, read as a stream of members, never unpacked to disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn, cast
 
@@ -24,7 +24,7 @@ MAX_EXPANSION = 250
 SMALL = 1 << 20
 """Members up to this size may expand as they like."""
 _BOM = b"\xef\xbb\xbf"
-_LITTER = "__MACOSX"
+_LITTER = "__MACOSX/"
 """A folder that Macs add to zips: files with the names of real ones but without their content."""
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -36,7 +36,7 @@ _DAMAGE = (
     RuntimeError,
     ValueError,
 )
-"""All that the standard library raises, in one place or another, over a zip that is broken or made to break it."""
+"""All that the standard library raises, here or there, over a zip that is broken or made to break it."""
 
 
 class Member(NamedTuple):
@@ -92,11 +92,9 @@ class Source:
     def members(self, *suffixes: str) -> Iterator[Member]:
         """The members with one of these endings (any, if none is given), by name."""
         for member in self._all():
-            if suffixes and not member.name.endswith(suffixes):
+            if (suffixes and not member.name.endswith(suffixes)) or _LITTER in member.name:
                 continue
             if self.only and not self._wanted(member.name):
-                continue
-            if _LITTER in member.path.parts:
                 continue
             self.place = member.name
             yield member
@@ -123,15 +121,14 @@ class Source:
         elif self.is_zip:
             yield from self._of_zip()
         else:
-            yield Member(self.name, lambda: _open_file(self.path))
+            yield Member(self.name, partial(_open_file, self.path))
 
     def _of_folder(self) -> Iterator[Member]:
         for folder, folders, files in os.walk(self.path, onerror=_refuse):
             folders.sort()
+            shown = PurePosixPath(self.name, Path(folder).relative_to(self.path).as_posix())
             for name in sorted(files):
-                path = Path(folder) / name
-                shown = PurePosixPath(self.name, _printable(path.relative_to(self.path).as_posix()))
-                yield Member(str(shown), lambda path=path: _open_member(path))  # type: ignore[misc]
+                yield Member(_printable(f"{shown}/{name}"), partial(_open_member, folder, name))
 
     def _of_zip(self) -> Iterator[Member]:
         infos = sorted(self._archive.infolist(), key=lambda info: info.filename)
@@ -141,7 +138,7 @@ class Source:
             if not info.is_dir():
                 # Some programs write backslashes for slashes.
                 name = info.filename.replace("\\", "/")
-                yield Member(name, lambda info=info: self._open_zipped(info))  # type: ignore[misc]
+                yield Member(name, partial(self._open_zipped, info))
 
     @cached_property
     def _archive(self) -> zipfile.ZipFile:
@@ -185,7 +182,7 @@ def _sound(place: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        raise InputError(f"not a sound zip file: {error}", where=place) from error
+        raise InputError(f"cannot be read as a zip file: {error}", where=place) from error
 
 
 def _refuse(error: OSError) -> NoReturn:
@@ -199,8 +196,9 @@ def _open_file(path: Path) -> IO[bytes]:
         _refuse(error)
 
 
-def _open_member(path: Path) -> IO[bytes]:
-    if path.exists() and not path.is_file():
+def _open_member(folder: str, name: str) -> IO[bytes]:
+    path = Path(folder, name)
+    if not path.is_file() and path.exists():
         # Opening a pipe would wait for ever.
         raise InputError("is no plain file", where=_printable(str(path)))
     return _open_file(path)

@@ -36,13 +36,15 @@ def parse_measure(text: str) -> Measure:
     """Read a measure as one writes it."""
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"{text!r} is no measure", hint="write it like F(B)@t=0.5, JSD(NB,PB+B) or alpha(ordinal)")
+        hint = "write it like F(B)@t=0.5, JSD(NB,PB+B) or alpha(ordinal)"
+        raise UsageError(f"{text!r} is no measure", hint=hint)
     arguments = match.group("arguments")
     parameters = []
     for part in (match.group("parameters") or "").split(",") if match.group("parameters") else ():
         pair = _PARAMETER.fullmatch(part)
         if pair is None:
-            raise UsageError(f"{part!r} is no parameter of {match.group('name')!r}", hint="write it like t=0.5")
+            what = f"{part!r} is no parameter of {match.group('name')!r}"
+            raise UsageError(what, hint="write it like t=0.5")
         parameters.append((pair.group("key"), pair.group("value")))
     return Measure(
         match.group("name"),

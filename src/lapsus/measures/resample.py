@@ -1,13 +1,13 @@
 """Bootstrap intervals by resampling sums, not data.
 
-A measure that can be worked out from sums over groups (documents, units) is resampled by drawing how often each
-group counts and adding up its sums that often: one matrix product for all resamples.
+A measure that can be worked out from sums over groups (documents, units) is resampled by drawing how often
+each group counts and adding up its sums that often: one matrix product for all resamples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from lapsus.measures.score import Interval
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 22
+_BLOCK = 1 << 21
 """How many drawn numbers are in memory at a time."""
 
 
@@ -31,25 +31,39 @@ class Bootstrap(NamedTuple):
         return f"{self.resamples},seed={self.seed},level={self.level:g}"
 
 
+USUAL: Final = Bootstrap()
+"""The plan where none is given."""
+
+
 def group_sums(values: NDArray[Any], groups: NDArray[np.intp]) -> Floats:
     """Add up rows by group: (rows, columns) to (groups, columns)."""
-    sums = np.zeros((int(groups.max()) + 1 if len(groups) else 0, values.shape[1]))
-    np.add.at(sums, groups, values)
+    count = int(groups.max()) + 1 if len(groups) else 0
+    sums = np.empty((count, values.shape[1]))
+    for place in range(values.shape[1]):
+        sums[:, place] = np.bincount(groups, values[:, place], count)
     return sums
+
+
+def resampled_times(times: NDArray[Any], plan: Bootstrap) -> Iterator[NDArray[np.int64]]:
+    """How often each row counts in each resample, in blocks of (resamples, rows).
+
+    `times` says how many groups each row stands for. The same plan draws the same groups.
+    """
+    generator = np.random.default_rng(plan.seed)
+    stands_for = np.asarray(times, dtype=np.float64)
+    total = int(stands_for.sum())
+    rows = max(1, _BLOCK // max(len(stands_for), 1))
+    for done in range(0, plan.resamples, rows):
+        yield generator.multinomial(total, stands_for / total, size=min(rows, plan.resamples - done))
 
 
 def resampled_sums(sums: Floats, plan: Bootstrap, times: NDArray[Any] | None = None) -> Iterator[Floats]:
     """The sums of each resample, in blocks of (resamples, columns). The same plan draws the same groups.
 
-    `times` says how many groups each row stands for, where equal groups were put together: a million units with
-    thirty votes on three labels are at most 496 different rows, and the drawing is exactly the same.
+    `times` says how many groups each row stands for, where equal groups were put together: a million units
+    with thirty votes on three labels are at most 496 different rows, and the drawing is exactly the same.
     """
-    generator = np.random.default_rng(plan.seed)
-    stands_for = np.ones(len(sums)) if times is None else np.asarray(times, dtype=np.float64)
-    total = int(stands_for.sum())
-    rows = max(1, _BLOCK // max(len(sums), 1))
-    for done in range(0, plan.resamples, rows):
-        draws = generator.multinomial(total, stands_for / total, size=min(rows, plan.resamples - done))
+    for draws in resampled_times(np.ones(len(sums)) if times is None else times, plan):
         yield draws @ sums
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lapsus import __version__
 from lapsus.model import EMPTY
+from lapsus.version import __version__
 
 SAME = "everybody chose the same"
 """Why most coefficients are undefined when they are: without variation there is nothing to agree on."""

@@ -17,8 +17,8 @@ class FrozenDict(dict[K, V]):
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("records of the model cannot be changed; make a new one")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

@@ -25,7 +25,7 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 msgspec.structs.force_setattr(self, field, freeze(value))
 
 
-class Example(Part):
+class Example(Part, frozen=True):
     """A case that fits (or an answer that is right), or one that does not, and why."""
 
     why: str
@@ -39,7 +39,7 @@ class Example(Part):
 Examples: TypeAlias = Mapping[str, tuple[Example, ...]]
 
 
-class Label(Part):
+class Label(Part, frozen=True):
     """One of the answers that a question offers."""
 
     id: str
@@ -55,14 +55,14 @@ class Label(Part):
     examples: Examples = EMPTY
 
 
-class Level(Part):
+class Level(Part, frozen=True):
     """A step of a scale."""
 
     value: int
     meaning: Text
 
 
-class Calculator(Part):
+class Calculator(Part, frozen=True):
     """A level worked out from two counts, where the guideline gives the arithmetic."""
 
     part: Text
@@ -80,7 +80,7 @@ class Calculator(Part):
         return max(self.least, (2 * part * self.times + whole) // (2 * whole))
 
 
-class AxisValue(Part):
+class AxisValue(Part, frozen=True):
     """A row or a column of the grid."""
 
     id: str
@@ -88,21 +88,21 @@ class AxisValue(Part):
     definition: Text
 
 
-class Axis(Part):
+class Axis(Part, frozen=True):
     """The rows or the columns of the grid."""
 
     name: Text
     values: tuple[AxisValue, ...]
 
 
-class Cell(Part):
+class Cell(Part, frozen=True):
     """What the labels of one cell have in common."""
 
     at: tuple[str, str]
     definition: Text
 
 
-class Axes(Part):
+class Axes(Part, frozen=True):
     """The grid in which a question's labels are drawn."""
 
     rows: Axis
@@ -110,7 +110,7 @@ class Axes(Part):
     cells: tuple[Cell, ...] = ()
 
 
-class Question(Part):
+class Question(Part, frozen=True):
     """Something an annotator answers about a unit."""
 
     id: str
@@ -145,14 +145,14 @@ class Question(Part):
         return None
 
 
-class UnitRule(Part):
+class UnitRule(Part, frozen=True):
     """What is judged, and how much of the document a judge sees of it."""
 
     role: Role | Literal["document"]
     context: Literal["before", "all", "none"] = "before"
 
 
-class TargetRule(Part):
+class TargetRule(Part, frozen=True):
     """Which units are judged at all: those that enough annotators gave certain labels under another scheme."""
 
     scheme: str
@@ -168,7 +168,7 @@ class TargetRule(Part):
         return votes > 0 and wanted >= math.nextafter(self.at_least * votes, 0.0)
 
 
-class Section(Part):
+class Section(Part, frozen=True):
     """Something to read before starting."""
 
     id: str
@@ -176,7 +176,7 @@ class Section(Part):
     text: Text
 
 
-class Step(Part):
+class Step(Part, frozen=True):
     """One of the steps that the guideline prescribes, in order."""
 
     id: str
@@ -185,7 +185,7 @@ class Step(Part):
     labels: tuple[str, ...] = ()
 
 
-class ListItem(Part):
+class ListItem(Part, frozen=True):
     """An entry of a reference list."""
 
     id: str
@@ -194,7 +194,7 @@ class ListItem(Part):
     examples: Notes = EMPTY
 
 
-class ListGroup(Part):
+class ListGroup(Part, frozen=True):
     """A named part of a reference list."""
 
     id: str
@@ -202,7 +202,7 @@ class ListGroup(Part):
     items: tuple[ListItem, ...]
 
 
-class ReferenceList(Part):
+class ReferenceList(Part, frozen=True):
     """A list that questions refer to, such as the dialogue acts."""
 
     id: str
@@ -214,7 +214,7 @@ class ReferenceList(Part):
         return tuple(item for group in self.groups for item in group.items)
 
 
-class Scheme(Part):
+class Scheme(Part, frozen=True):
     """A guideline: which units, which questions, which answers may stand together, and every word of it."""
 
     scheme: str

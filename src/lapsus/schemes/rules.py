@@ -121,10 +121,10 @@ class _Judge:
     def _spans(self, spans: list[Span]) -> Iterator[BrokenRule]:
         yield from self._known(list(dict.fromkeys(span.label for span in spans)))
         yield from self._how_many(len(spans))
-        for span, times in Counter((s.segment, s.start, s.end, s.label) for s in spans).items():
+        for place, times in Counter((s.segment, s.start, s.end, s.label) for s in spans).items():
             if times > 1:
-                quote = self._quote(Span(*span))
-                yield self._rule("repeated-span", quote=quote, label=self._name(span[3]))
+                quote = self._quote(Span(*place))
+                yield self._rule("repeated-span", quote=quote, label=self._name(place[3]))
         yield from self._ties(spans)
         if self.document is not None:
             for span in spans:

@@ -1,0 +1,290 @@
+"""Brat's stand-off files: a folder an annotator, with `.txt`, `.ann` and `annotation.conf`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from lapsus.errors import InputError, InvalidError
+from lapsus.formats.base import Format, Loss, ReadOptions
+from lapsus.formats.brat_ann import (
+    LINE,
+    NAME,
+    Annotations,
+    known_labels,
+    marks_question,
+    parse,
+    remark_question,
+    render,
+)
+from lapsus.formats.brat_common import installed, lies_in, newest, revised
+from lapsus.formats.brat_files import (
+    CONFIG,
+    MARKS,
+    SIDE,
+    TEXT,
+    UNANNOTATED,
+    VERSION,
+    Copy,
+    SideFile,
+    configuration,
+    copies,
+    side_of,
+    text_of,
+)
+from lapsus.formats.brat_layout import Layout, lay_out, recognised, restore
+from lapsus.formats.sink import Sink, inner, sink
+from lapsus.formats.source import Source
+from lapsus.model import Document, Entry, Judgment, Question, Span
+from lapsus.schemes import load_scheme
+
+SCHEME = "semantic-errors"
+"""The scheme of marks that Lapsus did not write."""
+
+
+class Brat(Format):
+    """Marks in texts, as the annotation tool brat keeps them."""
+
+    name = "brat"
+    title = "brat stand-off: *.txt and *.ann, a folder an annotator; folder or zip"
+
+    def recognises(self, source: Source) -> bool:
+        """By the file ending."""
+        return source.first(MARKS) is not None
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """One document at a time, with the marks of all its annotators."""
+        for group in copies(source):
+            source.place = group[0].name
+            try:
+                yield _read(group, source, options)
+            except InvalidError as error:
+                raise InputError(error.what, where=error.where, hint=error.hint).at(group[0].name) from error
+
+    def losses(self, entry: Entry) -> Iterator[Loss]:
+        """Anything but spans and remarks under schemes that mark spans."""
+        if entry.document is None:
+            yield Loss("judgments without their document", severe=True)
+            return
+        for judgment in entry.judgments:
+            yield from _losses(judgment, entry.document)
+
+    def write(self, entries: Iterable[Entry], path: Path) -> None:
+        """A folder an annotator; documents that nobody judged have a folder of their own."""
+        with sink(path) as files:
+            writer = _Writer(files)
+            for entry in entries:
+                if entry.document is not None:
+                    writer.add(entry.document, entry.judgments)
+            writer.finish()
+
+
+def _question(scheme: str) -> Question | None:
+    found = installed(scheme)
+    return marks_question(found) if found else None
+
+
+def _losses(judgment: Judgment, document: Document) -> Iterator[Loss]:
+    marks = _question(judgment.scheme)
+    if marks is None:
+        yield Loss(f"judgments under the scheme {judgment.scheme!r} (only marks in texts)", severe=True)
+        return
+    for question in judgment.answers.keys() - _carried(judgment, marks).keys():
+        yield Loss(f"answers to {question!r}", severe=True)
+    for span in _spans(judgment, marks):
+        if not NAME.fullmatch(span.label):
+            yield Loss("labels that brat cannot spell", severe=True)
+        if not lies_in(span, document):
+            yield Loss("a view in brat of spans outside their text")
+
+
+def _carried(judgment: Judgment, marks: Question) -> dict[str, Any]:
+    """The answers that brat can hold: marks of one question, and words."""
+    scheme = load_scheme(judgment.scheme)
+    texts = {question.id for question in scheme.questions if question.kind == "text"}
+    return {
+        question: answer
+        for question, answer in judgment.answers.items()
+        if (question in texts and isinstance(answer, str)) or (question == marks.id and _are_spans(answer))
+    }
+
+
+def _are_spans(answer: object) -> bool:
+    return isinstance(answer, tuple) and all(isinstance(item, Span) for item in answer)
+
+
+def _spans(judgment: Judgment, marks: Question) -> tuple[Span, ...]:
+    answer = judgment.answers.get(marks.id)
+    return tuple(item for item in answer if isinstance(item, Span)) if isinstance(answer, tuple) else ()
+
+
+class _Writer:
+    """Writes documents as they come, and at the end what brat is to offer in each folder."""
+
+    def __init__(self, files: Sink) -> None:
+        self.files = files
+        self.labels: dict[str, dict[str, None]] = {}
+
+    def add(self, document: Document, judgments: Iterable[Judgment]) -> None:
+        layout = lay_out(document)
+        by_annotator: dict[str, list[Judgment]] = {}
+        for judgment in judgments:
+            if (marks := _question(judgment.scheme)) is not None:
+                carried = msgspec.structs.replace(judgment, answers=_carried(judgment, marks))
+                if carried.answers or not judgment.answers:
+                    by_annotator.setdefault(judgment.annotator, []).append(carried)
+        for annotator, own in by_annotator.items():
+            self._add(inner(annotator), layout, SideFile(VERSION, layout.placed(), annotator, own))
+        if not by_annotator:
+            self._add(UNANNOTATED, layout, SideFile(VERSION, layout.placed()))
+
+    def _add(self, folder: str, layout: Layout, side: SideFile) -> None:
+        shown = newest(side.judgments)[0] if side.judgments else None
+        self._offer(folder, shown)
+        marks = _rendered(shown, layout) if shown else ""
+        name = f"{folder}/{inner(layout.document.id)}"
+        self.files.add(f"{name}{TEXT}", layout.text.encode())
+        self.files.add(f"{name}{MARKS}", marks.encode())
+        self.files.add(f"{name}{SIDE}", msgspec.json.format(msgspec.json.encode(side), indent=1))
+
+    def _offer(self, folder: str, shown: Judgment | None) -> None:
+        offered = self.labels.setdefault(folder, {})
+        if (question := _question(shown.scheme if shown else SCHEME)) is not None:
+            offered |= dict.fromkeys(label.id for label in question.labels)
+            offered |= dict.fromkeys(span.label for span in (_spans(shown, question) if shown else ()))
+
+    def finish(self) -> None:
+        for folder, labels in self.labels.items():
+            self.files.add(f"{folder}/{CONFIG}", configuration(labels, LINE).encode())
+
+
+def _rendered(judgment: Judgment, layout: Layout) -> str:
+    marks, remark = _question(judgment.scheme), _remark(judgment)
+    return render(_spans(judgment, marks), remark, layout) if marks else ""
+
+
+def _remark(judgment: Judgment) -> str | None:
+    scheme = installed(judgment.scheme)
+    question = remark_question(scheme) if scheme else None
+    answer = judgment.answers.get(question.id) if question else None
+    return answer if isinstance(answer, str) else None
+
+
+def _read(group: list[Copy], source: Source, options: ReadOptions) -> Entry:
+    texts = [_text(copy) for copy in group]
+    for copy, text in zip(group, texts, strict=True):
+        if text != texts[0]:
+            raise InputError(
+                f"has another text than {group[0].name}",
+                where=copy.name,
+                hint="documents of the same name must be the same; rename one, or choose with --only",
+            )
+    sides = [side_of(copy.side) if copy.side else None for copy in group]
+    layout = _layout(group, sides, texts[0], options)
+    judgments: list[Judgment] = []
+    folders: dict[str, Copy] = {}
+    for copy, side in zip(group, sides, strict=True):
+        annotator = _annotator(copy, side, source)
+        if annotator is not None and folders.setdefault(annotator, copy) is not copy:
+            raise InputError(
+                f"{annotator!r} has marked the same document in {folders[annotator].name}",
+                where=copy.name,
+                hint=f"give every annotator one folder; without its {SIDE} a file goes by the folder's name",
+            )
+        judgments += _judgments(copy, side, annotator, layout)
+    return Entry(layout.document.id, layout.document, tuple(judgments))
+
+
+def _text(copy: Copy) -> str:
+    if copy.text is None:
+        stem = PurePosixPath(copy.name).name.removesuffix(MARKS).removesuffix(SIDE)
+        raise InputError(
+            f"no {stem}{TEXT} is beside it", where=copy.name, hint="give the whole folder, not one file of it"
+        )
+    return text_of(copy.text)
+
+
+def _layout(group: list[Copy], sides: list[SideFile | None], text: str, options: ReadOptions) -> Layout:
+    known = [(copy, side.document) for copy, side in zip(group, sides, strict=True) if side]
+    if not known:
+        path = PurePosixPath(group[0].name)
+        return recognised(path.name.removesuffix(TEXT), text, options, group[0].name)
+    first, placed = known[0]
+    for copy, other in known:
+        if other != placed:
+            raise InputError(
+                f"its side file describes another document than that of {first.name}", where=copy.name
+            )
+    return restore(placed, text, first.name)
+
+
+def _annotator(copy: Copy, side: SideFile | None, source: Source) -> str | None:
+    """Who marked it: as the side file says, else by the folder's name; nobody in the folder for that."""
+    if side is not None and side.annotator is not None:
+        return side.annotator
+    folder = PurePosixPath(copy.folder).name or PurePosixPath(source.name).stem
+    return None if folder == UNANNOTATED else folder
+
+
+def _judgments(
+    copy: Copy, side: SideFile | None, annotator: str | None, layout: Layout
+) -> Iterator[Judgment]:
+    if copy.marks is None:
+        if side is not None:
+            raise InputError(f"no {MARKS} file is beside it", where=copy.name)
+        return
+    found = parse(text_of(copy.marks), layout.text, copy.marks.name)
+    if side is not None and side.judgments:
+        yield from side.judgments
+        yield from _changed(newest(side.judgments)[0], found, layout, copy.name)
+    elif annotator is not None:
+        yield _first(found, annotator, layout, copy.name)
+    elif found.marks:
+        raise InputError(
+            f"has marks, but stands in {UNANNOTATED!r}",
+            where=copy.marks.name,
+            hint="name the folder after the annotator",
+        )
+
+
+def _first(found: Annotations, annotator: str, layout: Layout, where: str) -> Judgment:
+    """A judgment that is new to Lapsus. No marks at all mean that no error was found."""
+    marks, remark = _questions(SCHEME, found, where)
+    answers: dict[str, Any] = {marks.id: found.spans(layout, known_labels(marks))}
+    if found.remark is not None:
+        answers[remark] = found.remark
+    return Judgment(layout.document.id, None, annotator, SCHEME, load_scheme(SCHEME).version, answers)
+
+
+def _changed(shown: Judgment, found: Annotations, layout: Layout, where: str) -> Iterator[Judgment]:
+    """What was changed in brat since Lapsus wrote it, if anything, as the next revision."""
+    marks, remark = _questions(shown.scheme, found, where)
+    used = tuple(span.label for span in _spans(shown, marks))
+    labels = known_labels(marks, used)
+    before = parse(_rendered(shown, layout), layout.text, "")
+    spans = found.spans(layout, labels)
+    answers: dict[str, Any] = dict(shown.answers)
+    if spans != before.spans(layout, labels):
+        answers[marks.id] = spans
+    if found.remark != before.remark:
+        answers.pop(remark, None)
+        if found.remark is not None:
+            answers[remark] = found.remark
+    if answers != shown.answers:
+        yield revised(shown, answers)
+
+
+def _questions(name: str, found: Annotations, where: str) -> tuple[Question, str]:
+    """The question that marks answer, and the id of the one that notes answer."""
+    scheme = installed(name)
+    marks = marks_question(scheme) if scheme else None
+    if scheme is None or marks is None:
+        problem = "marks no spans" if scheme else "is not installed here"
+        raise InputError(f"judged under the scheme {name!r}, which {problem}", where=where)
+    words = remark_question(scheme)
+    if words is None and found.notes:
+        raise InputError(f"has notes, but the scheme {name!r} asks for none", where=where)
+    return marks, words.id if words else ""

@@ -1,0 +1,213 @@
+"""Brat's `.ann`: marks, lines between marks and notes, as text and as spans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lapsus.errors import InputError
+from lapsus.formats.brat_common import lies_in, links, tied
+from lapsus.formats.brat_layout import Layout
+from lapsus.model import Question, Scheme, Span
+
+LINE = "Tied"
+"""What we call a line between two marks."""
+NOTE = "AnnotatorNotes"
+NAME = re.compile(r"[^\W_][\w-]*")
+"""Labels that brat can hold: it parts words at spaces and names at upright bars."""
+_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+"""Where brat, or Python on its behalf, ends a line: a mark goes around them."""
+_UNBROKEN = re.compile(f"[^{_BREAKS}]+")
+_MARK = re.compile(r"(\S+) (\d{1,12} \d{1,12}(?:;\d{1,12} \d{1,12})*)", re.ASCII)
+_ARGUMENTS = re.compile(r"(\S+) +\w+:(\S+) +\w+:(\S+)")
+_NOT_KEPT = {
+    "E": "events",
+    "A": "attributes",
+    "M": "attributes",
+    "N": "normalisations",
+    "*": "groups of equals ('Equiv')",
+}
+
+
+class Mark(NamedTuple):
+    """A `T` line: a label on one or more stretches of the text."""
+
+    label: str
+    stretches: tuple[tuple[int, int], ...]
+    where: str
+
+
+@dataclass
+class Annotations:
+    """What an `.ann` file says."""
+
+    marks: dict[str, Mark] = field(default_factory=dict)
+    lines: dict[str, tuple[str, str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def remark(self) -> str | None:
+        """All notes, a line each."""
+        return "\n".join(self.notes) if self.notes else None
+
+    def spans(self, layout: Layout, labels: Mapping[str, str]) -> tuple[Span, ...]:
+        """The marks as spans. Stretches of one mark that lie apart are spans that are tied."""
+        spans = {name: list(_spans(mark, layout, labels)) for name, mark in self.marks.items()}
+        apart = [(name, name) for name, found in spans.items() if len(found) > 1]
+        return tied(spans, [*self.lines.values(), *apart], layout.document)
+
+
+def known_labels(question: Question, used: Iterable[str] = ()) -> dict[str, str]:
+    """Every spelling of a label, in small letters, and the id it stands for."""
+    names = {name.lower(): label.id for label in question.labels for name in (*label.aliases, label.id)}
+    return names | {name.lower(): name for name in used}
+
+
+def marks_question(scheme: Scheme) -> Question | None:
+    """The question that marks answer."""
+    return next((question for question in scheme.questions if question.kind == "spans"), None)
+
+
+def remark_question(scheme: Scheme) -> Question | None:
+    """The question that notes answer."""
+    return next((question for question in scheme.questions if question.kind == "text"), None)
+
+
+def render(spans: tuple[Span, ...], remark: str | None, layout: Layout) -> str:
+    """The `.ann` of a judgment. Marks without a visible sign are left out; brat could not show them."""
+    shown = [
+        (span, stretches)
+        for span in spans
+        if lies_in(span, layout.document) and (stretches := _stretches(span, layout))
+    ]
+    lines = []
+    for number, (span, stretches) in enumerate(shown, 1):
+        offsets = ";".join(f"{start} {end}" for start, end in stretches)
+        covered = " ".join(layout.text[start:end] for start, end in stretches)
+        lines.append(f"T{number}\t{span.label} {offsets}\t{covered}\n")
+    for number, (one, other) in enumerate(links([span for span, _ in shown]), 1):
+        lines.append(f"R{number}\t{LINE} Arg1:T{one + 1} Arg2:T{other + 1}\n")
+    if shown and remark and (words := remark.split()):
+        lines.append(f"#1\t{NOTE} T1\t{' '.join(words)}\n")
+    return "".join(lines)
+
+
+def parse(content: str, text: str, name: str) -> Annotations:
+    """An `.ann` file, checked against the text. Whatever cannot be kept is an error."""
+    found = Annotations()
+    notes: list[tuple[str, str]] = []
+    for number, raw in enumerate(content.split("\n"), 1):
+        line, where = raw.removesuffix("\r"), f"{name}, line {number}"
+        if not line.strip():
+            continue
+        mark, _, rest = line.partition("\t")
+        if mark in found.marks or mark in found.lines:
+            raise InputError(f"{mark} stands there twice", where=where)
+        if mark.startswith("T"):
+            found.marks[mark] = _mark(rest, text, where)
+        elif mark.startswith("R"):
+            found.lines[mark] = _line(rest, where)
+        elif mark.startswith("#"):
+            found.notes.append(_note(rest, notes, where))
+        else:
+            what = _NOT_KEPT.get(mark[:1])
+            problem = f"{what} are not supported" if what else f"{line[:40]!r} is no line of brat's"
+            raise InputError(problem, where=where, hint="take the line out of a copy of the file")
+    _check(found, notes, name)
+    return found
+
+
+def _spans(mark: Mark, layout: Layout, labels: Mapping[str, str]) -> Iterator[Span]:
+    label = labels.get(mark.label.lower())
+    if label is None:
+        known = ", ".join(dict.fromkeys(labels.values()))
+        raise InputError(f"unknown label {mark.label!r}", where=mark.where, hint=f"known: {known}")
+    for start, end in _joined(mark, layout):
+        place = layout.locate(start, end)
+        if place is None:
+            raise InputError(
+                f"{layout.text[start:end]!r} is not within one triple or one text",
+                where=mark.where,
+                hint="mark each on its own, without titles, quotes and bars around it",
+            )
+        yield Span(place.segment.id, start - place.start, end - place.start, label)
+
+
+def _joined(mark: Mark, layout: Layout) -> list[tuple[int, int]]:
+    """The stretches of a mark; those that only a line break parts are one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(mark.stretches):
+        if joined:
+            first, last = joined[-1]
+            gap = layout.text[last:start]
+            if not gap.strip(_BREAKS) and layout.locate(first, end):
+                joined[-1] = (first, end)
+                continue
+        joined.append((start, end))
+    return joined
+
+
+def _stretches(span: Span, layout: Layout) -> list[tuple[int, int]]:
+    """A span in the file, around line breaks; nothing where it has no visible sign."""
+    at = layout.place(span.segment).start
+    start, end = at + span.start, at + span.end
+    if not layout.text[start:end].strip():
+        return []
+    return [match.span() for match in _UNBROKEN.finditer(layout.text, start, end)]
+
+
+def _mark(rest: str, text: str, where: str) -> Mark:
+    data, _, covered = rest.partition("\t")
+    match = _MARK.fullmatch(data.rstrip(" "))
+    if match is None:
+        raise InputError(
+            f"{data!r} does not say what is marked and where",
+            where=where,
+            hint="as in 'T1<tab>addition 10 20<tab>covered text'",
+        )
+    pairs = [pair.split(" ") for pair in match[2].split(";")]
+    stretches = tuple((int(start), int(end)) for start, end in pairs)
+    if any(not start < end <= len(text) for start, end in stretches):
+        raise InputError(f"{match[2]} does not lie in the text, which has {len(text)} signs", where=where)
+    there = " ".join(text[start:end] for start, end in stretches)
+    if _flat(there) != _flat(covered):
+        raise InputError(
+            f"{covered!r} is said to be marked, but {there!r} stands at {match[2]}",
+            where=where,
+            hint="was the .txt changed, or its line ends?",
+        )
+    return Mark(match[1], stretches, where)
+
+
+def _flat(text: str) -> str:
+    return re.sub(f"[{_BREAKS}]", " ", text).rstrip()
+
+
+def _line(rest: str, where: str) -> tuple[str, str]:
+    match = _ARGUMENTS.fullmatch(rest.strip())
+    if match is None:
+        hint = "as in 'R1<tab>Tied Arg1:T1 Arg2:T2'"
+        raise InputError(f"{rest!r} does not say which two marks belong together", where=where, hint=hint)
+    return match[2], match[3]
+
+
+def _note(rest: str, notes: list[tuple[str, str]], where: str) -> str:
+    data, _, words = rest.partition("\t")
+    kind, _, target = data.strip().partition(" ")
+    if kind != NOTE:
+        hint = f"only {NOTE} are kept; take the line out of a copy of the file"
+        raise InputError(f"notes of the kind {kind!r} are not supported", where=where, hint=hint)
+    notes.append((target, where))
+    return words.strip()
+
+
+def _check(found: Annotations, notes: list[tuple[str, str]], name: str) -> None:
+    for line, ends in found.lines.items():
+        for end in ends:
+            if end not in found.marks:
+                raise InputError(f"{line} ties {end!r}, which is no mark in this file", where=name)
+    for target, where in notes:
+        if target not in found.marks and target not in found.lines:
+            raise InputError(f"a note on {target!r}, which is not in this file", where=where)

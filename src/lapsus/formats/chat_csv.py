@@ -1,0 +1,258 @@
+"""Chat logs as CSV, a turn a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lapsus.errors import InputError, InvalidError
+from lapsus.formats.base import Format, Loss, ReadOptions
+from lapsus.formats.cells import Numbered, opening, restored, rows, writing
+from lapsus.formats.chat import ROLES, TURNS, is_context_name, losses_of_chat, role_of
+from lapsus.formats.source import Member, Source
+from lapsus.model import Document, Entry, Role, Segment
+
+HEADER = ("conversation", "turn", "role", "text", "language", "system", "lapsus")
+SUFFIXES = (".csv", ".tsv")
+ALIASES = {
+    "conversation": (
+        *("conversation", "conversation_id", "dialogue", "dialogue_id", "dialog", "dialog_id"),
+        *("document", "document_id", "session", "session_id", "id"),
+    ),
+    "turn": ("turn", "turn_index", "turn_id", "index", "position"),
+    "role": ("role", "speaker", "from", "author"),
+    "text": ("text", "utterance", "content", "message", "value"),
+    "language": ("language", "lang"),
+    "system": ("system", "model"),
+    "lapsus": ("lapsus",),
+}
+NEEDED = ("conversation", "role", "text")
+UNSURE = frozenset({"id", "author"})
+"""Names that many a table has which is no chat: they are understood, but nothing is recognised by them."""
+TABLE = frozenset({"scheme", "annotator", "question"})
+"""Columns that only a table of judgments has."""
+NAMES: dict[str, Role] = {**ROLES, "s": "system", "u": "user", "context": "context"}
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class Extra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """The column `lapsus`, in JSON. Where it is there, Lapsus wrote the file and nothing is guessed."""
+
+    document: dict[str, Any] = {}
+    """Metadata of the conversation, in its first row."""
+    turn: dict[str, Any] = {}
+    """Metadata of the turn."""
+
+
+class ChatCsv(Format):
+    """Conversations in a spreadsheet."""
+
+    name = "chat-csv"
+    title = "chat logs: .csv with a turn a row (conversation, turn, role, text)"
+    suffix = ".chat.csv"
+
+    def recognises(self, source: Source) -> bool:
+        """By the header, and the role in the first row."""
+        member = source.first(*SUFFIXES)
+        if member is None or len(start := opening(member, 2)) < 2:
+            return False
+        names = [_plain(name) for name in start[0]]
+        places = _places(names)
+        if not places.keys() >= set(NEEDED) or set(names) >= TABLE:
+            return False
+        sure = UNSURE.isdisjoint(names[places[column]] for column in NEEDED)
+        return sure and start[1][places["role"]].strip().lower() in NAMES
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """A conversation at a time: rows that follow each other and have the same id."""
+        for member in source.members(*SUFFIXES):
+            numbered = rows(member)
+            columns = _columns(next(numbered)[1], member.name)
+            seen: set[str] = set()
+            for name, group in groupby(numbered, key=columns.conversation):
+                turns = list(group)
+                where = f"{member.name}, line {turns[0][0]}"
+                if not name or name in seen:
+                    raise _bad_id(name, where)
+                seen.add(name)
+                try:
+                    document = _document(name, turns, columns, member, options)
+                except RecursionError:
+                    raise InputError("the column 'lapsus' is nested too deeply", where=where) from None
+                yield Entry(name, document)
+
+    def losses(self, entry: Entry) -> Iterator[Loss]:
+        """Judgments, anything but turns, and conversations without any."""
+        yield from losses_of_chat(entry)
+        if entry.document is not None and not entry.document.segments:
+            yield Loss("conversations without turns", severe=True)
+
+    def write(self, entries: Iterable[Entry], path: Path) -> None:
+        """A turn a row; what has no column goes into the column `lapsus`."""
+        with writing(path) as write:
+            write(HEADER)
+            for entry in entries:
+                if entry.document is not None:
+                    for row in _rows_of(entry.document):
+                        write(row)
+
+
+class _Columns(NamedTuple):
+    places: dict[str, int]
+    further: dict[str, int]
+
+    @property
+    def are_ours(self) -> bool:
+        return "lapsus" in self.places
+
+    def cell(self, cells: list[str], column: str) -> str:
+        """The text in a column, empty where the file has no such column."""
+        place = self.places.get(column)
+        return "" if place is None else self._text(cells[place])
+
+    def conversation(self, row: Numbered) -> str:
+        return self.cell(row[1], "conversation")
+
+    def rest(self, cells: list[str]) -> dict[str, Any]:
+        return {name: self._text(cells[place]) for name, place in self.further.items() if cells[place]}
+
+    def _text(self, cell: str) -> str:
+        # Others' files may hold an apostrophe that is meant.
+        return restored(cell) if self.are_ours else cell
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _places(names: list[str]) -> dict[str, int]:
+    found = {}
+    for column, aliases in ALIASES.items():
+        place = next((names.index(alias) for alias in aliases if alias in names), None)
+        if place is not None:
+            found[column] = place
+    return found
+
+
+def _columns(header: list[str], file: str) -> _Columns:
+    where = f"{file}, line 1"
+    places = _places([_plain(title) for title in header])
+    for column in NEEDED:
+        if column not in places:
+            known = ", ".join(ALIASES[column])
+            raise InputError(f"no column for the {column}", where=where, hint=f"name it one of: {known}")
+    titles = [title.strip() for title in header]
+    if doubled := next((title for title in titles if titles.count(title) > 1), None):
+        raise InputError(f"two columns are called {doubled!r}", where=where, hint="rename one of them")
+    taken = set(places.values())
+    return _Columns(places, {title: place for place, title in enumerate(titles) if place not in taken})
+
+
+def _bad_id(name: str, where: str) -> InputError:
+    if not name:
+        return InputError("names no conversation", where=where, hint="every row needs its conversation's id")
+    hint = "sort the rows by conversation, or give each conversation an id of its own"
+    return InputError(f"conversation {name!r} had ended before and comes back", where=where, hint=hint)
+
+
+def _document(
+    name: str, turns: list[Numbered], columns: _Columns, member: Member, options: ReadOptions
+) -> Document:
+    segments: dict[str, Segment] = {}
+    metadata: dict[str, Any] = {}
+    order = _Order()
+    for line, cells in turns:
+        try:
+            extra = _extra(columns.cell(cells, "lapsus"))
+            segment = _segment(cells, columns, extra, segments)
+            if not columns.are_ours:
+                order.check(segment.id, columns.cell(cells, "role"))
+        except InvalidError as error:
+            raise InputError(error.what, where=f"{member.name}, line {line}", hint=error.hint) from error
+        segments[segment.id] = segment
+        metadata |= extra.document
+    language = _same("language", turns, columns, member)
+    if (system := _same("system", turns, columns, member)) is not None:
+        metadata["system"] = system
+    if language is None and not columns.are_ours:
+        language = options.language_of(segments.values())
+    return Document(name, tuple(segments.values()), language, metadata)
+
+
+def _segment(cells: list[str], columns: _Columns, extra: Extra, before: Collection[str]) -> Segment:
+    turn = columns.cell(cells, "turn") if "turn" in columns.places else str(len(before))
+    if not turn:
+        raise InvalidError("names no turn", hint="fill that column in every row, or leave it out")
+    if turn in before:
+        hint = "give each turn a number of its own, or leave that column out"
+        raise InvalidError(f"turn {turn!r} of this conversation comes twice", hint=hint)
+    name = columns.cell(cells, "role").strip()
+    metadata = columns.rest(cells)
+    if is_context_name(name):
+        metadata["role"] = name
+    return Segment(turn, role_of(name, NAMES), columns.cell(cells, "text"), None, metadata | extra.turn)
+
+
+class _Order:
+    """Refuses conversations of others that would be misunderstood."""
+
+    def __init__(self) -> None:
+        self.number = -1
+        self.has_user = self.has_assistant = False
+
+    def check(self, turn: str, role: str) -> None:
+        """Turns must count upwards, and `system` must not be the one who talks."""
+        name = role.strip().lower()
+        self.has_user |= NAMES[name] == "user"
+        self.has_assistant |= NAMES[name] == "system"
+        if name == "system" and self.has_user and not self.has_assistant:
+            what = (
+                "'system' seems to be the one who talks here, but in chats that word stands for instructions"
+            )
+            raise InvalidError(what, hint="call its turns 'assistant'")
+        if _NUMBER.fullmatch(turn):
+            if int(turn) < self.number:
+                raise InvalidError(
+                    f"turn {turn} comes after turn {self.number}", hint="sort the rows by turn"
+                )
+            self.number = int(turn)
+
+
+def _same(column: str, turns: list[Numbered], columns: _Columns, member: Member) -> str | None:
+    """What the rows of a conversation say of it; empty cells say nothing."""
+    said: str | None = None
+    for line, cells in turns:
+        cell = columns.cell(cells, column)
+        if cell and said and cell != said:
+            where = f"{member.name}, line {line}"
+            hint = "a conversation has one; rename the column to keep it as metadata of the turns"
+            raise InputError(f"{column} {cell!r} after {said!r}", where=where, hint=hint)
+        said = said or cell or None
+    return said
+
+
+def _extra(cell: str) -> Extra:
+    if not cell:
+        return Extra()
+    try:
+        return msgspec.json.decode(cell, type=Extra)
+    except msgspec.DecodeError as error:
+        raise InvalidError(f"the column 'lapsus' is not as Lapsus writes it: {error}") from error
+
+
+def _rows_of(document: Document) -> Iterator[tuple[str | None, ...]]:
+    rest = dict(document.metadata)
+    system = rest.pop("system") if isinstance(rest.get("system"), str) and rest["system"] else None
+    for place, segment in enumerate(s for s in document.segments if s.role in TURNS):
+        turn = dict(segment.metadata)
+        role = TURNS[segment.role]
+        if segment.role == "context":
+            role = turn.pop("role") if is_context_name(turn.get("role")) else "context"
+        extra = Extra(rest if place == 0 else {}, turn)
+        cell = msgspec.json.encode(extra).decode() if extra != Extra() else None
+        yield document.id, segment.id, role, segment.text, document.language, system, cell

@@ -1,0 +1,224 @@
+"""Label Studio's JSON: a list of tasks with annotations, to import there and as exported from there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lapsus.errors import InputError, InvalidError, LapsusError
+from lapsus.formats.base import Format, Loss, ReadOptions
+from lapsus.formats.brat_ann import marks_question
+from lapsus.formats.brat_common import installed, lies_in, newest, revised
+from lapsus.formats.json_stream import items
+from lapsus.formats.labelstudio_answers import Answers, Units, results_of, same
+from lapsus.formats.labelstudio_controls import Controls
+from lapsus.formats.labelstudio_data import data_of, read_data
+from lapsus.formats.labelstudio_records import Annotation, Person, Prediction, Result, Task
+from lapsus.formats.source import Source
+from lapsus.model import Answer, Document, Entry, Judgment, Span, anonymous_annotator
+
+SUFFIX = ".json"
+PAIRS = "semantic-errors"
+"""The scheme of annotations of triples and their text that hold nothing."""
+_NOT_TASKS = "export as JSON, not as JSON-MIN or CSV"
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]')
+
+
+class LabelStudio(Format):
+    """Documents as tasks, judgments as annotations."""
+
+    name = "labelstudio"
+    title = "Label Studio: tasks with annotations in one JSON file"
+    suffix = SUFFIX
+
+    def recognises(self, source: Source) -> bool:
+        """By what the first item of the first file holds."""
+        member = source.first(SUFFIX)
+        return member is not None and _looks_like_tasks(member.head())
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """One task at a time."""
+        for member in source.members(SUFFIX):
+            controls = Controls()
+            with member.open() as stream:
+                for number, task in items(stream, member.name, Task, _NOT_TASKS):
+                    try:
+                        yield _entry(task, number, options, controls)
+                    except InvalidError as error:
+                        misfit = InputError(error.what, where=error.where, hint=error.hint)
+                        raise misfit.at(f"{member.name}, item {number}") from error
+                    except LapsusError as error:
+                        raise error.at(f"{member.name}, item {number}") from error
+
+    def losses(self, entry: Entry) -> Iterator[Loss]:
+        """Judgments without their document. What cannot be shown still comes back."""
+        if entry.document is None:
+            yield Loss("judgments without their document", severe=True)
+            return
+        turns = {segment.id for segment in entry.document.segments}
+        for judgment in entry.judgments:
+            scheme = installed(judgment.scheme)
+            if scheme is None:
+                yield Loss(f"a view in Label Studio of the scheme {judgment.scheme!r}, not installed here")
+            elif any(scheme.question(name) is None for name in judgment.answers):
+                yield Loss("a view in Label Studio of answers to unknown questions")
+            if judgment.segment is not None and judgment.segment not in turns:
+                yield Loss("a view in Label Studio of judgments of no segment")
+            if any(not lies_in(span, entry.document) for span in _spans(judgment)):
+                yield Loss("a view in Label Studio of spans outside their text")
+
+    def write(self, entries: Iterable[Entry], path: Path) -> None:
+        """Tasks, one after the other."""
+        encoder = msgspec.json.Encoder()
+        with path.open("xb") as stream:
+            before = b"[\n"
+            for entry in entries:
+                if entry.document is not None:
+                    stream.write(before + encoder.encode(_task(entry.document, entry.judgments)))
+                    before = b",\n"
+            stream.write(b"[]\n" if before == b"[\n" else b"\n]\n")
+
+
+def _spans(judgment: Judgment) -> Iterator[Span]:
+    for answer in judgment.answers.values():
+        if isinstance(answer, tuple):
+            yield from (item for item in answer if isinstance(item, Span))
+
+
+def _looks_like_tasks(head: bytes) -> bool:
+    """Whether a list begins with an object that holds annotations and, as far as can be seen, data."""
+    if not re.match(rb"\s*\[\s*\{", head):
+        return False
+    opened: dict[bytes, bytes] = {}
+    depth, tokens = 0, _TOKEN.findall(head)
+    for place, token in enumerate(tokens):
+        depth += (token in (b"[", b"{")) - (token in (b"]", b"}"))
+        if depth == 2 and token == b":" and place + 1 < len(tokens):
+            opened[tokens[place - 1]] = tokens[place + 1]
+        if depth == 1 and token == b"}":
+            break
+    has_said = b"[" in (opened.get(b'"annotations"'), opened.get(b'"predictions"'))
+    return has_said and (opened.get(b'"data"') == b"{" or (depth > 1 and b'"result"' in head))
+
+
+def _task(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, Any]:
+    """A task with an annotation an annotator, not named: Label Studio refuses people it does not know."""
+    numbers = {id(judgment): number for number, judgment in enumerate(judgments)}
+    by_annotator: dict[str, list[Result]] = {}
+    for judgment in newest(judgments):
+        results = results_of(judgment, numbers[id(judgment)], document)
+        by_annotator.setdefault(judgment.annotator, []).extend(results)
+    # An annotation of nothing would count as somebody else's when it comes back.
+    annotations = [Annotation(results, ground_truth=False) for results in by_annotator.values() if results]
+    # Annotations come first, so that the head of a file shows what it is, however long its first text.
+    return {"annotations": annotations, "data": data_of(document, judgments)}
+
+
+def _entry(task: Task, number: int, options: ReadOptions, controls: Controls) -> Entry:
+    if task.data is msgspec.UNSET:
+        raise InputError("has no 'data'", hint=_NOT_TASKS)
+    if task.completions is not None:
+        raise InputError("comes from Label Studio before 1.0", hint="export it with a newer version")
+    document, known = read_data(task, number, options)
+    reader = _Reader(document, known, controls)
+    for place, annotation in enumerate(task.annotations, 1):
+        if not annotation.was_cancelled:
+            reader.add_annotation(annotation, place)
+    for place, prediction in enumerate(task.predictions, 1):
+        reader.add_prediction(prediction, place)
+    return Entry(document.id, document, tuple(reader.judgments))
+
+
+class _Reader:
+    """Puts together what Lapsus had written with a task and what was said in Label Studio since."""
+
+    def __init__(self, document: Document, known: list[Judgment], controls: Controls) -> None:
+        self.document = document
+        self.answers = Answers(document, known, controls)
+        self.judgments = list(known)
+        self.newest = {(j.annotator, j.scheme, j.segment): j for j in newest(known)}
+        self.numbers = {id(judgment): number for number, judgment in enumerate(known)}
+
+    def add_annotation(self, annotation: Annotation, place: int) -> None:
+        units = self._units(annotation.result, f"annotation {place}")
+        who = self.answers.author(annotation.result) or _person(annotation.completed_by, place)
+        metadata: dict[str, Any] = {"ground_truth": True} if annotation.ground_truth else {}
+        seconds = annotation.lead_time
+        if len(units) > 1 and seconds is not None:
+            # The time was taken for all turns together.
+            metadata["lead_time"], seconds = seconds, None
+        self._add(who, units, {"at": annotation.created_at, "seconds": seconds, "metadata": metadata})
+
+    def add_prediction(self, prediction: Prediction, place: int) -> None:
+        units = self._units(prediction.result, f"prediction {place}")
+        version = prediction.model_version
+        who = f"prediction-{place}" if version in (None, "") else str(version)
+        metadata = {} if prediction.score is None else {"score": prediction.score}
+        self._add(who, units, {"at": prediction.created_at, "metadata": metadata})
+
+    def _units(self, results: list[Result], where: str) -> Units:
+        try:
+            return self.answers.units(results) or self._nothing()
+        except LapsusError as error:
+            raise error.at(where) from error
+
+    def _nothing(self) -> Units:
+        """No result at all: with triples it says that there is no error, else it says nothing."""
+        scheme = installed(PAIRS)
+        marks = marks_question(scheme) if scheme else None
+        if scheme is None or marks is None or all(s.role != "triple" for s in self.document.segments):
+            raise InputError("says nothing", hint="skip or delete it in Label Studio")
+        return {(scheme.id, None): {marks.id: ()}}
+
+    def _add(self, who: str, units: Units, circumstances: dict[str, Any]) -> None:
+        for (scheme, segment), answers in units.items():
+            before = self.newest.get((who, scheme, segment))
+            if before is not None and id(before) in self.numbers:
+                shown = self._as_shown(before)
+                if same(shown, answers):
+                    continue
+                made = revised(before, _changed(before, shown, answers))
+            else:
+                found = installed(scheme)
+                revision = before.revision + 1 if before else 1
+                version = found.version if found else ""
+                made = Judgment(
+                    self.document.id,
+                    segment,
+                    who,
+                    scheme,
+                    version,
+                    answers,
+                    revision=revision,
+                    **circumstances,
+                )
+            self.newest[who, scheme, segment] = made
+            self.judgments.append(made)
+
+    def _as_shown(self, judgment: Judgment) -> Mapping[str, Answer]:
+        """The part of a judgment's answers that Label Studio was given to show."""
+        results = list(results_of(judgment, self.numbers[id(judgment)], self.document))
+        return self.answers.units(results).get((judgment.scheme, judgment.segment), {})
+
+
+def _changed(
+    before: Judgment, shown: Mapping[str, Answer], answers: Mapping[str, Answer]
+) -> dict[str, Answer]:
+    """New answers, and the old ones that Label Studio did not show. A mark that is gone was taken away."""
+    changed = dict(answers)
+    for name, answer in before.answers.items():
+        if name not in shown:
+            changed.setdefault(name, answer)
+        elif isinstance(answer, tuple):
+            changed.setdefault(name, ())
+    return changed
+
+
+def _person(who: int | str | Person | None, place: int) -> str:
+    if isinstance(who, Person):
+        who = who.email or who.username or who.id
+    return anonymous_annotator(place) if who in (None, "") else str(who)

@@ -1,0 +1,111 @@
+"""A document as a task's data: a list of turns, and `lapsus` for the rest; or what others made of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from lapsus.errors import InputError
+from lapsus.formats.base import ReadOptions
+from lapsus.formats.chat import ROLES
+from lapsus.formats.labelstudio_records import VERSION, Known, KnownSegment, Task
+from lapsus.model import Document, Judgment, Role, Segment
+
+DIALOGUE = "dialogue"
+_LISTS = (DIALOGUE, "messages")
+_SPEAKERS = ("author", "role", "speaker")
+_WORDS = ("text", "content")
+_ROLES: dict[str, Role] = {
+    **ROLES,
+    "system": "system",
+    "agent": "system",
+    "s": "system",
+    "customer": "user",
+    "u": "user",
+    "context": "context",
+}
+
+
+def data_of(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, Any]:
+    """What Label Studio shows of a document, and all that Lapsus knows of it."""
+    segments = [KnownSegment(s.id, s.role, s.parts, dict(s.metadata)) for s in document.segments]
+    turns = [{"author": s.role.capitalize(), "text": s.text} for s in document.segments]
+    known = Known(VERSION, document.id, segments, document.language, dict(document.metadata), list(judgments))
+    return {DIALOGUE: turns, "lapsus": known}
+
+
+def read_data(task: Task, number: int, options: ReadOptions) -> tuple[Document, list[Judgment]]:
+    """The document of a task, and the judgments that Lapsus had written with it."""
+    data = task.data or {}
+    if (known := data.get("lapsus")) is not None:
+        return _known(known, data)
+    segments = tuple(_segments(data))
+    if not segments:
+        raise InputError(
+            f"no text in its data, only {', '.join(data) or 'nothing'}",
+            hint="text, dialogue and messages are known; rename the field",
+        )
+    metadata = {key: value for key, value in data.items() if key not in (*_LISTS, "text")}
+    if task.meta:
+        metadata["meta"] = task.meta
+    name = str(number if task.id is None else task.id)
+    return Document(name, segments, options.language_of(segments), metadata), []
+
+
+def _known(raw: Any, data: dict[str, Any]) -> tuple[Document, list[Judgment]]:
+    try:
+        known = msgspec.convert(raw, Known)
+        texts = msgspec.convert([turn["text"] for turn in data[DIALOGUE]], list[str])
+    except (msgspec.ValidationError, KeyError, TypeError) as error:
+        raise InputError(f"its data are not as Lapsus wrote them: {error}") from error
+    if known.format > VERSION:
+        raise InputError(f"written by a newer Lapsus (format {known.format})", hint="update Lapsus")
+    if len(texts) != len(known.segments):
+        raise InputError(f"Lapsus wrote {len(known.segments)} turns, but {len(texts)} are there")
+    segments = tuple(
+        Segment(segment.id, segment.role, text, segment.parts, segment.metadata)
+        for segment, text in zip(known.segments, texts, strict=True)
+    )
+    return Document(known.id, segments, known.language, known.metadata), known.judgments
+
+
+def _segments(data: dict[str, Any]) -> list[Segment]:
+    found: list[Segment] = []
+    for key in _LISTS:
+        turns = data.get(key)
+        if isinstance(turns, list) and not found:
+            names = [_first(turn, _SPEAKERS, f"{key}, turn {place}") for place, turn in enumerate(turns)]
+            # As chat programs have it, `system` is the one who instructs the assistant.
+            instructs = key == "messages" or any(name.lower() == "assistant" for name in names)
+            found = [_turn(key, place, turns[place], name, instructs) for place, name in enumerate(names)]
+        elif turns is not None:
+            raise InputError(f"{key!r} is one list of turns too many, or no list at all")
+    text = data.get("text")
+    if isinstance(text, str):
+        found.append(Segment("text", "text", text))
+    elif text is not None:
+        raise InputError("'text' is no text")
+    return found
+
+
+def _turn(key: str, place: int, turn: dict[str, Any], name: str, instructs: bool) -> Segment:
+    where = f"{key}, turn {place}"
+    role = _ROLES.get(name.lower())
+    if role is None:
+        raise InputError(f"unknown speaker {name!r}", where=where, hint=f"known: {', '.join(_ROLES)}")
+    if instructs and name.lower() == "system":
+        role = "context"
+    text = _first(turn, _WORDS, where)
+    used = {next(key for key in keys if key in turn) for keys in (_SPEAKERS, _WORDS)}
+    metadata = {key: value for key, value in turn.items() if key not in used}
+    if name != role:
+        metadata.setdefault("speaker", name)
+    return Segment(str(place), role, text, None, metadata)
+
+
+def _first(turn: Any, keys: tuple[str, ...], where: str) -> str:
+    value = next((turn[key] for key in keys if key in turn), None) if isinstance(turn, dict) else None
+    if not isinstance(value, str):
+        raise InputError(f"has no {' or '.join(keys)}", where=where, hint="each is expected to be a text")
+    return value

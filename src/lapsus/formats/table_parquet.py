@@ -1,0 +1,158 @@
+"""The long table in Parquet: read and written some thousand rows at a time."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema
+from arro3.io import read_parquet, write_parquet
+
+from lapsus.errors import InputError
+from lapsus.formats.source import Member
+from lapsus.formats.table_rows import COLUMNS, DECIMAL, WHOLE, Row, places
+
+GROUP = 50_000
+"""Rows in a row group."""
+WRITTEN = 10_000
+"""Rows that are handed on at a time."""
+READ = 2_000
+"""Fewer here: a small file of others' can hold the same long text in every row."""
+_MAGIC = b"PAR1"
+
+
+def _type_of(column: str) -> DataType:
+    if column in WHOLE:
+        return DataType.int64()
+    return DataType.float64() if column in DECIMAL else DataType.string()
+
+
+SCHEMA = Schema([Field(column, _type_of(column), nullable=True) for column in COLUMNS])
+
+
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """Write a file without ever holding all of it."""
+    batches = _Batches(rows)
+    reader = RecordBatchReader.from_batches(SCHEMA, batches)
+    try:
+        write_parquet(reader, path, max_row_group_size=GROUP, compression="zstd(3)")
+    except Exception:
+        # The library turns errors of ours, such as a loss, into words; here they are themselves again.
+        if batches.error is not None:
+            raise batches.error from None
+        raise
+
+
+class _Batches:
+    """Rows in bundles, made when they are asked for."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = iter(rows)
+        self.error: BaseException | None = None
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> RecordBatch:
+        try:
+            batch = self._next()
+        except BaseException as error:
+            self.error = error
+            raise
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    def _next(self) -> RecordBatch | None:
+        if not (bundle := list(islice(self.rows, WRITTEN))):
+            return None
+        columns = zip(COLUMNS, zip(*bundle, strict=True), strict=True)
+        return RecordBatch.from_arrays([_array(column, cells) for column, cells in columns], schema=SCHEMA)
+
+
+def _array(column: str, cells: tuple[Any, ...]) -> Array:
+    if column == "answer":
+        cells = tuple(repr(cell) if isinstance(cell, int | float) else cell for cell in cells)
+    elif column in DECIMAL:
+        cells = tuple(None if cell is None else float(cell) for cell in cells)
+    return Array(cells, type=_type_of(column))
+
+
+@contextmanager
+def opened(member: Member) -> Iterator[IO[bytes]]:
+    """A member to jump about in, as Parquet needs it. In a zip one cannot, so it is copied out first."""
+    with member.open() as stream:
+        if stream.seekable():
+            yield stream
+            return
+        with tempfile.TemporaryFile() as copy:
+            shutil.copyfileobj(stream, copy)
+            copy.seek(0)
+            yield copy
+
+
+def column_names(stream: IO[bytes], name: str) -> list[str]:
+    """The names of a file's columns."""
+    return list(_open(stream, name).schema.names)
+
+
+def read_rows(stream: IO[bytes], name: str) -> Iterator[tuple[str, Row]]:
+    """The rows of a file, each with its place."""
+    reader = _open(stream, name)
+    standing = places(list(reader.schema.names), name)
+    for column in reader.schema.names:
+        if DataType.is_nested(reader.schema.field(column).type):
+            raise InputError(f"column {column!r} holds lists or the like", where=name)
+    number = 0
+    while True:
+        with _damage_named(name):
+            batch = next(reader, None)
+            if batch is None:
+                return
+            columns = [_cells(batch, place) for place in standing]
+        for cells in zip(*columns, strict=True):
+            number += 1
+            yield f"{name}, row {number}", Row._make(cells)
+
+
+def _cells(batch: RecordBatch, place: int | None) -> list[Any]:
+    if place is None:
+        return [None] * batch.num_rows
+    cells: Any = batch.column(place).to_pylist()  # a list, whatever its stub says
+    # Not a number is what pandas has for an empty cell.
+    return [None if isinstance(cell, float) and cell != cell else cell for cell in cells]
+
+
+def _open(stream: IO[bytes], name: str) -> RecordBatchReader:
+    _check_ends(stream, name)
+    with _damage_named(name):
+        return read_parquet(stream, batch_size=READ)
+
+
+def _check_ends(stream: IO[bytes], name: str) -> None:
+    """Catch what is no Parquet file, or cut off, before the library does, which prints a trace."""
+    start = stream.read(len(_MAGIC))
+    size = stream.seek(0, 2)
+    stream.seek(max(size - 8, 0))
+    end = stream.read(8)
+    stream.seek(0)
+    footer = int.from_bytes(end[:4], "little")
+    if start != _MAGIC or end[4:] != _MAGIC or not 0 < footer <= size - 12:
+        raise InputError("not a Parquet file, or one that is cut off", where=name)
+
+
+@contextmanager
+def _damage_named(name: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        # The library panics at some damaged files; its panics are no ordinary exceptions.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"not a sound Parquet file: {reason}", where=name) from error

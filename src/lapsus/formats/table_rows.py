@@ -1,0 +1,160 @@
+"""The long table: a row a judgment and answer, and a row for each of several labels or spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from lapsus.errors import InputError
+from lapsus.model import Answer, Entry, Judgment, Segment, Span
+from lapsus.registry import did_you_mean
+from lapsus.schemes import load_scheme, scheme_names
+
+Cell: TypeAlias = Any
+"""A text, a number or None. In others' Parquet files also a time."""
+
+
+class Row(NamedTuple):
+    """The columns, in order."""
+
+    document: Cell
+    segment: Cell
+    role: Cell
+    text: Cell
+    scheme: Cell
+    version: Cell
+    annotator: Cell
+    revision: Cell
+    question: Cell = None
+    kind: Cell = None
+    answer: Cell = None
+    span_segment: Cell = None
+    span_start: Cell = None
+    span_end: Cell = None
+    tie: Cell = None
+    quote: Cell = None
+    at: Cell = None
+    seconds: Cell = None
+    distribution: Cell = None
+    metadata: Cell = None
+    system: Cell = None
+
+
+COLUMNS = Row._fields
+NEEDED = ("document", "segment", "scheme", "version", "annotator", "question", "kind", "answer")
+FOR_THE_EYE = frozenset({"role", "text", "quote", "system"})
+"""Columns taken from the document, so that a row can be understood. They are not read back."""
+WHOLE = frozenset({"revision", "span_start", "span_end"})
+DECIMAL = frozenset({"seconds"})
+KINDS = ("label", "labels", "scale", "spans", "text")
+
+
+def has_columns(header: Sequence[str]) -> bool:
+    """Whether this is the header of such a table."""
+    return set(header) >= set(NEEDED)
+
+
+def places(header: Sequence[str], where: str) -> list[int | None]:
+    """Where each of our columns stands in a file; None for one that is not there or not read."""
+    for column in NEEDED:
+        if column not in header:
+            raise InputError(f"no column {column!r}", where=where, hint=f"needed are: {', '.join(NEEDED)}")
+    for column in header:
+        if column not in COLUMNS:
+            hint = f"take it out, or rename it; {did_you_mean(column, list(COLUMNS))}"
+            raise InputError(f"unknown column {column!r}", where=where, hint=hint)
+        if list(header).count(column) > 1:
+            raise InputError(f"two columns are called {column!r}", where=where, hint="take one of them out")
+    read = set(header) - FOR_THE_EYE
+    return [header.index(column) if column in read else None for column in COLUMNS]
+
+
+def rows_of(entry: Entry) -> Iterator[Row]:
+    """The rows of an entry; those of one judgment follow each other."""
+    document = entry.document
+    segments = {segment.id: segment for segment in document.segments} if document else {}
+    for judgment in tellable(entry.judgments):
+        judged = segments.get(judgment.segment or "")
+        common = Row(
+            document=judgment.document,
+            segment=judgment.segment,
+            role=judged.role if judged else None,
+            text=judged.text if judged else None,
+            scheme=judgment.scheme,
+            version=judgment.version,
+            annotator=judgment.annotator,
+            revision=judgment.revision,
+            at=msgspec.to_builtins(judgment.at),
+            seconds=judgment.seconds,
+            metadata=_json(judgment.metadata) if judgment.metadata else None,
+            system=document.system if document else None,
+        )
+        yield from _answers(judgment, common, segments)
+
+
+def tellable(judgments: Iterable[Judgment]) -> Iterator[Judgment]:
+    """Those that rows can keep apart: an annotator's first about a unit in each version and revision."""
+    seen = set()
+    for judgment in judgments:
+        key = (judgment.segment, judgment.scheme, judgment.version, judgment.annotator, judgment.revision)
+        if key not in seen and judgment.segment != "":
+            seen.add(key)
+            yield judgment
+
+
+def _answers(judgment: Judgment, common: Row, segments: Mapping[str, Segment]) -> Iterator[Row]:
+    kinds = _kinds(judgment.scheme)
+    questions = dict.fromkeys((*judgment.answers, *judgment.distributions))
+    for question in questions:
+        shares = judgment.distributions.get(question)
+        row = common._replace(question=question, distribution=None if shares is None else _json(shares))
+        if question in judgment.answers:
+            yield from _answer(row, judgment.answers[question], kinds.get(question), segments)
+        else:
+            yield row
+    if not questions:
+        yield common
+
+
+def _answer(row: Row, answer: Answer, kind: str | None, segments: Mapping[str, Segment]) -> Iterator[Row]:
+    if isinstance(answer, str):
+        yield row._replace(kind="label" if kind == "label" else "text", answer=answer)
+    elif not isinstance(answer, tuple):
+        yield row._replace(kind="scale", answer=answer)
+    # A label without a name would be taken for none at all; it is owned up to as a loss.
+    elif not (named := [item for item in answer if item != ""]):
+        yield row._replace(kind="spans" if kind == "spans" else "labels")
+    else:
+        for item in named:
+            if isinstance(item, Span):
+                yield _span(row, item, segments)
+            else:
+                yield row._replace(kind="labels", answer=item)
+
+
+def _span(row: Row, span: Span, segments: Mapping[str, Segment]) -> Row:
+    segment = segments.get(span.segment)
+    return row._replace(
+        kind="spans",
+        answer=span.label,
+        span_segment=span.segment,
+        span_start=span.start,
+        span_end=span.end,
+        tie=span.tie,
+        quote=segment.text[span.start : span.end] if segment else None,
+    )
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+@lru_cache(maxsize=256)
+def _kinds(scheme: str) -> dict[str, str]:
+    """The kinds of a scheme's questions; none where the scheme is not known here."""
+    if scheme not in scheme_names():
+        return {}
+    return {question.id: question.kind for question in load_scheme(scheme).questions}

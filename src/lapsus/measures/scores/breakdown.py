@@ -1,0 +1,214 @@
+"""The breakdown challenge's scores, as its own program computes them: of labels and of distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InputError, UsageError
+from lapsus.measures.declare import Measure
+from lapsus.measures.resample import USUAL, Bootstrap, Floats, group_sums
+from lapsus.measures.score import Score
+from lapsus.measures.scores.breakdown_labels import TIES, lenient_labels, strict_labels, vote_shares
+from lapsus.measures.scores.divergence import jensen_shannon_terms
+from lapsus.measures.scores.precision import precision_recall_f, ratio
+from lapsus.measures.scores.tally import Tally, rater_range
+from lapsus.model import EMPTY
+
+TOLERANCE: Final = 1e-3
+"""How far from 1 a predicted distribution may sum to. It is used as given all the same."""
+
+_THREE, _NB_REST, _REST_B = ("NB", "PB", "B"), ("NB", "PB+B"), ("NB+PB", "B")
+
+BREAKDOWN_MEASURES: Final[Mapping[str, Measure]] = {
+    "accuracy": Measure("accuracy"),
+    "precision_b": Measure("P", ("B",)),
+    "recall_b": Measure("R", ("B",)),
+    "f1_b": Measure("F", ("B",)),
+    "precision_pb_b": Measure("P", ("PB+B",)),
+    "recall_pb_b": Measure("R", ("PB+B",)),
+    "f1_pb_b": Measure("F", ("PB+B",)),
+    "precision_pb": Measure("P", ("PB",)),
+    "recall_pb": Measure("R", ("PB",)),
+    "f1_pb": Measure("F", ("PB",)),
+    "precision_nb": Measure("P", ("NB",)),
+    "recall_nb": Measure("R", ("NB",)),
+    "f1_nb": Measure("F", ("NB",)),
+    "jsd": Measure("JSD", _THREE),
+    "jsd_nb_vs_rest": Measure("JSD", _NB_REST),
+    "jsd_rest_vs_b": Measure("JSD", _REST_B),
+    "mse": Measure("MSE", _THREE),
+    "mse_nb_vs_rest": Measure("MSE", _NB_REST),
+    "mse_rest_vs_b": Measure("MSE", _REST_B),
+}
+"""Each score's name in JSON and the measure as one writes it, in the order of the tally's values."""
+
+LOWER_IS_BETTER: Final = frozenset(name for name in BREAKDOWN_MEASURES if name.startswith(("jsd", "mse")))
+
+# Places of the sums: counts by strict gold label, lenient gold label and predicted label, then six distances.
+_CELLS = (3, 2, 3)
+_CELL_COUNT = 18
+_BLOCK = 1 << 13
+"""Rows worked on at a time: few enough to stay in the processor's cache."""
+
+# The parts O, T, X, T+X and O+T that make up the three ways to group the labels.
+_GROUPINGS = np.array([[1, 1, 1, 0, 0], [1, 0, 0, 1, 0], [0, 0, 1, 0, 1]], dtype=np.float64)
+_SIZES = _GROUPINGS.sum(axis=1, keepdims=True)
+
+
+class BreakdownScores(msgspec.Struct, frozen=True):
+    """The challenge's scores of one run."""
+
+    accuracy: Score
+    precision_b: Score
+    recall_b: Score
+    f1_b: Score
+    precision_pb_b: Score
+    recall_pb_b: Score
+    f1_pb_b: Score
+    precision_pb: Score
+    recall_pb: Score
+    f1_pb: Score
+    precision_nb: Score
+    recall_nb: Score
+    f1_nb: Score
+    jsd: Score
+    jsd_nb_vs_rest: Score
+    jsd_rest_vs_b: Score
+    mse: Score
+    mse_nb_vs_rest: Score
+    mse_rest_vs_b: Score
+    n: int
+
+    @classmethod
+    def of(cls, tally: Tally, plan: Bootstrap | None) -> BreakdownScores:
+        """The scores that follow from a tally."""
+        named = dict(zip(BREAKDOWN_MEASURES, tally.scores(plan), strict=True))
+        return cls(**named, n=tally.n)
+
+    def scores(self) -> dict[str, Score]:
+        """Every score by its name."""
+        return {name: getattr(self, name) for name in BREAKDOWN_MEASURES}
+
+
+def breakdown_scores(
+    gold: NDArray[Any],
+    labels: NDArray[Any],
+    distributions: Floats,
+    groups: NDArray[np.intp],
+    *,
+    t: float = 0.0,
+    plan: Bootstrap | None = USUAL,
+) -> BreakdownScores:
+    """Score labels `(n,)` and distributions `(n, 3)` against counts of O, T and X `(n, 3)`.
+
+    `groups` numbers each turn's document. `t` is the share that a gold label needs: 0 in the challenge's
+    program unless it is told otherwise, 0.5 in the 2016 paper.
+    """
+    return BreakdownScores.of(breakdown_tally(gold, labels, distributions, groups, t=t), plan)
+
+
+def breakdown_tally(
+    gold: NDArray[Any],
+    labels: NDArray[Any],
+    distributions: Floats,
+    groups: NDArray[np.intp],
+    *,
+    t: float = 0.0,
+    own: Mapping[str, object] = EMPTY,
+) -> Tally:
+    """The sums by document from which all of the scores follow. `own` is added to the signature."""
+    _check(gold, labels, distributions, groups, t)
+    cells, distances = _by_unit(gold, labels, distributions, t)
+    count = int(groups.max()) + 1 if len(groups) else 0
+    crossed = np.bincount(groups * _CELL_COUNT + cells, minlength=count * _CELL_COUNT)
+    sums = np.hstack([crossed.reshape(count, _CELL_COUNT), group_sums(distances.T, groups)])
+    # A number that no turn has is no document, and must not be drawn as one.
+    sums = sums[sums[:, :_CELL_COUNT].any(axis=1)]
+    setting = {
+        "t": float(t),
+        "ties": TIES,
+        "match": "turn-index",
+        "log": 2,
+        "raters": rater_range(gold.sum(axis=1)),
+    }
+    names = tuple(str(measure) for measure in BREAKDOWN_MEASURES.values())
+    return Tally(names, sums, breakdown_values, len(gold), setting, own)
+
+
+def breakdown_values(sums: Floats) -> Floats:
+    """The scores, in the order of BREAKDOWN_MEASURES, from sums `(..., 24)`."""
+    cells = sums[..., :_CELL_COUNT].reshape(*sums.shape[:-1], *_CELLS)
+    n = cells.sum(axis=(-3, -2, -1))[..., None]
+    strict, lenient = cells.sum(axis=-2), cells.sum(axis=-3)
+    hits = np.diagonal(strict, axis1=-2, axis2=-1)
+    said, there = strict.sum(axis=-2), strict.sum(axis=-1)
+    broken_hits = lenient[..., 1, 1:].sum(axis=-1)
+    broken_said, broken_there = lenient[..., 1:].sum(axis=(-2, -1)), lenient[..., 1, :].sum(axis=-1)
+    # The challenge gives 0, not "undefined", to a label that is neither there nor said.
+    nb, pb, b = np.moveaxis(np.nan_to_num(precision_recall_f(hits, said, there)), -2, 0)
+    broken = np.nan_to_num(precision_recall_f(broken_hits, broken_said, broken_there))
+    accuracy = ratio(hits.sum(axis=-1, keepdims=True), n)
+    means = ratio(sums[..., _CELL_COUNT:], n)
+    return np.concatenate([accuracy, b, broken, pb, nb, means], axis=-1)
+
+
+def bad_distribution(distributions: Floats) -> int | None:
+    """The first row that is no distribution: three numbers from 0 on that sum to 1 within the tolerance."""
+    o, t, x = distributions.T
+    with np.errstate(invalid="ignore"):
+        good = (np.abs(o + t + x - 1) <= TOLERANCE) & (o >= 0) & (t >= 0) & (x >= 0)
+    return None if good.all() else int(np.argmin(good))
+
+
+def _by_unit(
+    gold: NDArray[Any], labels: NDArray[Any], given: Floats, t: float
+) -> tuple[NDArray[np.intp], Floats]:
+    """For each turn its cell, and its six distances (a row each)."""
+    cells = np.empty(len(gold), dtype=np.intp)
+    distances = np.empty((6, len(gold)))
+    for start in range(0, len(gold), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        shares = vote_shares(gold[rows])
+        strict, lenient = strict_labels(shares, t), lenient_labels(shares, t)
+        cells[rows] = strict * 6 + (lenient > 0) * 3 + labels[rows]
+        parts, predicted = _parts(shares), _parts(given[rows])
+        distances[:3, rows] = _GROUPINGS @ jensen_shannon_terms(parts, predicted)
+        distances[3:, rows] = (_GROUPINGS @ np.square(parts - predicted)) / _SIZES
+    return cells, distances
+
+
+def _parts(shares: Floats) -> Floats:
+    """The shares of O, T, X, T+X and O+T, a row each."""
+    parts = np.empty((5, len(shares)))
+    parts[:3] = shares.T
+    np.add(parts[1], parts[2], out=parts[3])
+    np.add(parts[0], parts[1], out=parts[4])
+    return parts
+
+
+def _check(
+    gold: NDArray[Any], labels: NDArray[Any], distributions: Floats, groups: NDArray[np.intp], t: float
+) -> None:
+    n = len(gold)
+    if not 0 <= t <= 1:
+        raise UsageError(f"the threshold t must be from 0 to 1, not {t:g}")
+    if gold.shape != (n, 3) or distributions.shape != (n, 3) or labels.shape != (n,) or groups.shape != (n,):
+        shapes = ", ".join(str(array.shape) for array in (gold, labels, distributions, groups))
+        raise InputError(f"counts, labels, distributions and documents do not fit together: {shapes}")
+    if not n:
+        return
+    if gold.min() < 0 or gold.sum(axis=1).min() < 1:
+        row = int(np.argmin(np.minimum(gold.min(axis=1) + 1, gold.sum(axis=1))))
+        raise InputError("has no votes for O, T or X", where=f"row {row}", hint="leave such turns out")
+    if labels.min() < 0 or labels.max() > 2:
+        row = int(np.argmax((labels < 0) | (labels > 2)))
+        raise InputError(f"label {labels[row]} is none of 0 (O), 1 (T) and 2 (X)", where=f"row {row}")
+    if (bad := bad_distribution(distributions)) is not None:
+        raise InputError(
+            f"{distributions[bad].tolist()} is no distribution", where=f"row {bad}", hint="it must sum to 1"
+        )

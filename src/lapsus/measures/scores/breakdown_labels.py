@@ -1,0 +1,61 @@
+"""Gold labels for breakdowns, from the shares of votes for O, T and X, as the challenge's program takes them.
+
+O, T and X are also written NB, PB and B: not a breakdown, possible breakdown, breakdown.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InputError
+from lapsus.measures.resample import Floats
+from lapsus.model.votes import LabelVotes
+
+Codes: TypeAlias = NDArray[np.int8]
+"""Labels as places in LABELS."""
+
+LABELS = ("O", "T", "X")
+TIES = "O>T>X"
+
+
+def breakdown_counts(votes: LabelVotes) -> NDArray[np.int64]:
+    """How many annotators chose O, T and X of each turn. Other labels do not count."""
+    if missing := [label for label in LABELS if label not in votes.labels]:
+        known = ", ".join(votes.labels)
+        raise InputError(f"these votes know no label {missing[0]!r}", hint=f"they know {known}")
+    return np.stack([(votes.codes == votes.labels.index(label)).sum(axis=1) for label in LABELS], axis=1)
+
+
+def vote_shares(counts: NDArray[Any]) -> Floats:
+    """Counts of O, T and X `(n, 3)` as shares of their sum, without smoothing."""
+    shares: Floats = np.divide(counts, counts.sum(axis=-1, keepdims=True), dtype=np.float64)
+    return shares
+
+
+def strict_labels(shares: Floats, t: float = 0.0) -> Codes:
+    """The label with the largest share, if that is at least `t`; O otherwise. Ties go to O, then T, then X.
+
+    The 2016 paper says "above t"; the challenge's program, and so Lapsus, takes "at least t".
+    """
+    o, p, x = np.moveaxis(shares, -1, 0)
+    is_o = (o >= p) & (o >= x) & (o >= t)
+    is_t = (p >= o) & (p >= x) & (p >= t)
+    is_x = (x >= o) & (x >= p) & (x >= t)
+    return np.where(is_o, 0, np.where(is_t, 1, 2 * is_x)).astype(np.int8)
+
+
+def lenient_labels(shares: Floats, t: float = 0.0) -> Codes:
+    """The label behind F(PB+B): X where T and X together have at least O's share and at least `t`, else O.
+
+    An exact tie goes to O, if O has `t`. This is not the strict label with T and X taken as one: with .4 for
+    O and .3 for each of T and X, the strict label is O and the lenient one X. The two shares are added up as
+    the challenge's program does it, in binary fractions, so .7 and .1 fall just short of .8.
+    """
+    o, p, x = np.moveaxis(shares, -1, 0)
+    rest = p + x
+    is_o = (o >= rest) & (o >= t)
+    is_rest = (rest >= o) & (rest >= t)
+    return np.where(is_rest & ~is_o, 2, 0).astype(np.int8)

@@ -1,0 +1,162 @@
+"""Scores where a unit may get several labels, such as the types of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InputError, UsageError
+from lapsus.measures.resample import USUAL, Bootstrap, Floats, group_sums
+from lapsus.measures.score import Score
+from lapsus.measures.scores.precision import EMPTY_BOTH, PrecisionRecall, precision_recall_f, ratio
+from lapsus.measures.scores.set_overlap import set_overlap
+from lapsus.measures.scores.tally import Tally, rater_range
+from lapsus.model import FrozenDict
+from lapsus.model.votes import LabelSetVotes
+from lapsus.registry import did_you_mean
+
+Against: TypeAlias = Literal["each", "union", "votes", "weights"]
+"""What a prediction is held against.
+
+- `each`: every annotator in turn; the score is the mean over annotators.
+- `union`: all labels that anybody chose.
+- `votes`: the labels that a share of the unit's annotators chose, half of them unless told otherwise.
+- `weights`: all labels, each weighing as much as its share of annotators. There is no gold set then, so exact
+  match, Jaccard and MASI are undefined.
+"""
+
+WEIGHTS_ARE_NO_SET = "votes as weights make no set to compare with"
+_OVERALL = ("exact", "jaccard", "MASI")
+_AVERAGES = ("micro", "macro")
+_SIZES = 4
+"""Sums before the labels' own: exact matches, Jaccard, MASI, and sets compared."""
+
+
+class LabelSetScores(msgspec.Struct, frozen=True):
+    """Scores of one run's label sets."""
+
+    exact: Score
+    jaccard: Score
+    masi: Score
+    micro: PrecisionRecall
+    macro: PrecisionRecall
+    """The plain mean over labels that were chosen or predicted at all."""
+    labels: Mapping[str, PrecisionRecall]
+    n: int
+
+
+def label_set_scores(
+    predicted: NDArray[np.bool_],
+    gold: LabelSetVotes,
+    *,
+    against: Against = "votes",
+    least: float = 0.5,
+    plan: Bootstrap | None = USUAL,
+) -> LabelSetScores:
+    """Score predicted sets `(units, labels)` against votes. Units that nobody answered are left out."""
+    tally = label_set_tally(predicted, gold, against=against, least=least)
+    scores = tally.scores(plan, EMPTY_BOTH)
+    exact, jaccard, masi = (_explained(score, against) for score in scores[: len(_OVERALL)])
+    triples = [PrecisionRecall(*scores[place : place + 3]) for place in range(len(_OVERALL), len(scores), 3)]
+    micro, macro, *by_label = triples
+    named = FrozenDict(zip(gold.labels, by_label, strict=True))
+    return LabelSetScores(exact, jaccard, masi, micro, macro, named, tally.n)
+
+
+def label_set_tally(
+    predicted: NDArray[np.bool_], gold: LabelSetVotes, *, against: Against = "votes", least: float = 0.5
+) -> Tally:
+    """The sums by document from which the scores of label sets follow."""
+    if against not in get_args(Against):
+        raise UsageError(
+            f"cannot score against {against!r}", hint=did_you_mean(against, list(get_args(Against)))
+        )
+    if predicted.shape != (len(gold.units), len(gold.labels)):
+        shape = f"{len(gold.units)} units and {len(gold.labels)} labels"
+        raise InputError(f"predictions of shape {predicted.shape} for {shape}")
+    rows = gold.answered.any(axis=1)
+    groups = np.unique(gold.document_groups()[rows], return_inverse=True)[1]
+    chosen, answered = gold.chosen[rows], gold.answered[rows]
+    predicted = predicted[rows]
+    if against == "each":
+        sums = _sums_of_each(predicted, chosen, answered, groups)
+    else:
+        reference = _reference(chosen, answered, against, least)
+        sums = _unit_sums(predicted, reference, groups)
+    setting = {
+        "against": f"votes>={least:g}" if against == "votes" else against,
+        "raters": rater_range(answered.sum(axis=1)),
+    }
+    value = partial(label_set_values, labels=len(gold.labels))
+    return Tally(_names(gold.labels), sums, value, int(rows.sum()), setting)
+
+
+def label_set_values(sums: Floats, labels: int) -> Floats:
+    """The scores from sums `(..., annotators * (4 + 3 * labels))`, meaned over annotators."""
+    width = _SIZES + 3 * labels
+    sums = sums.reshape(*sums.shape[:-1], -1, width)
+    overall = ratio(sums[..., :3], sums[..., 3:4])
+    hits, said, there = np.moveaxis(sums[..., _SIZES:].reshape(*sums.shape[:-1], 3, labels), -2, 0)
+    by_label = precision_recall_f(hits, said, there)
+    micro = precision_recall_f(hits.sum(axis=-1), said.sum(axis=-1), there.sum(axis=-1))
+    macro = _mean_of_defined(by_label, axis=-2)
+    flat = by_label.reshape(*by_label.shape[:-2], 3 * labels)
+    return _mean_of_defined(np.concatenate([overall, micro, macro, flat], axis=-1), axis=-2)
+
+
+def _sums_of_each(
+    predicted: NDArray[np.bool_],
+    chosen: NDArray[np.bool_],
+    answered: NDArray[np.bool_],
+    groups: NDArray[np.intp],
+) -> Floats:
+    """The sums against each annotator, side by side."""
+    count = int(groups.max()) + 1 if len(groups) else 0
+    columns = []
+    for place in range(answered.shape[1]):
+        rows = answered[:, place]
+        sums = np.zeros((count, _SIZES + 3 * predicted.shape[1]))
+        own = _unit_sums(predicted[rows], chosen[rows, place], groups[rows])
+        sums[: len(own)] = own
+        columns.append(sums)
+    return np.hstack(columns) if columns else np.zeros((0, _SIZES + 3 * predicted.shape[1]))
+
+
+def _unit_sums(predicted: NDArray[np.bool_], reference: NDArray[Any], groups: NDArray[np.intp]) -> Floats:
+    """The sums by document against one reference: sets, or weights from 0 to 1."""
+    if reference.dtype == np.bool_:
+        overlap = np.stack([*set_overlap(predicted, reference), np.ones(len(predicted))], axis=1)
+    else:
+        overlap = np.zeros((len(predicted), _SIZES))
+    parts = (overlap, predicted * reference, predicted, reference)
+    return np.hstack([group_sums(part, groups) for part in parts])
+
+
+def _reference(
+    chosen: NDArray[np.bool_], answered: NDArray[np.bool_], against: Against, least: float
+) -> NDArray[Any]:
+    if against == "union":
+        return np.asarray(chosen.any(axis=1))
+    shares: Floats = chosen.sum(axis=1) / np.maximum(answered.sum(axis=1, keepdims=True), 1)
+    return np.asarray(shares >= least) if against == "votes" else shares
+
+
+def _mean_of_defined(values: Floats, axis: int) -> Floats:
+    defined = np.isfinite(values)
+    return ratio(np.where(defined, values, 0.0).sum(axis=axis), defined.sum(axis=axis))
+
+
+def _names(labels: Sequence[str]) -> tuple[str, ...]:
+    triples = [f"{letter}({about})" for about in (*_AVERAGES, *labels) for letter in "PRF"]
+    return (*_OVERALL, *triples)
+
+
+def _explained(score: Score, against: Against) -> Score:
+    if against == "weights" and score.n:
+        return msgspec.structs.replace(score, note=WEIGHTS_ARE_NO_SET)
+    return score

@@ -1,0 +1,159 @@
+"""A run beside the gold: each scored turn with what the run said of it, by its index and not its position."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InputError, InvalidError
+from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.scores.breakdown import BreakdownScores, bad_distribution, breakdown_tally
+from lapsus.measures.scores.breakdown_labels import LABELS, Codes, breakdown_counts
+from lapsus.measures.scores.tally import Tally
+from lapsus.model import Judgment, UnitKey, latest
+from lapsus.model.votes import LabelVotes
+
+QUESTION = "breakdown"
+
+
+@dataclass(frozen=True)
+class AlignedRun:
+    """The scored turns, in the gold's order, with the gold and the run's answers as arrays."""
+
+    units: tuple[UnitKey, ...]
+    gold: NDArray[np.int64]
+    labels: Codes
+    distributions: Floats
+    groups: NDArray[np.intp]
+    one_hot: int
+    """How many turns came without a distribution; theirs is 1 for the label and 0 for the others."""
+    out_of_place: tuple[str, ...]
+    """Documents of which the challenge's own program, which pairs by position, would compare wrong turns."""
+
+    def tally(self, t: float = 0.0) -> Tally:
+        """The sums from which scores and comparisons follow."""
+        own = {"onehot": self.one_hot} if self.one_hot else {}
+        return breakdown_tally(self.gold, self.labels, self.distributions, self.groups, t=t, own=own)
+
+    def scores(self, *, t: float = 0.0, plan: Bootstrap | None = USUAL) -> BreakdownScores:
+        """The challenge's scores."""
+        return BreakdownScores.of(self.tally(t), plan)
+
+
+def align_run(
+    gold: LabelVotes, run: Iterable[Judgment], *, known_units: Collection[UnitKey] | None = None
+) -> AlignedRun:
+    """Put a run's breakdown labels beside the votes. Scored are the turns with a vote for O, T or X.
+
+    `known_units` are all turns that the documents have. What the run says of those without votes is passed
+    over; an answer about any other turn is an error, as are missing and doubled answers.
+    """
+    counts = breakdown_counts(gold)
+    scored = counts.sum(axis=1) > 0
+    units = tuple(unit for unit, is_scored in zip(gold.units, scored, strict=True) if is_scored)
+    answers = [judgment for judgment in _latest(run) if QUESTION in judgment.answers]
+    matched = match_run(units, answers, known_units=frozenset(known_units or ()).union(gold.units))
+    labels = np.array([_code(judgment) for judgment in matched], dtype=np.int8)
+    distributions, one_hot = _distributions(matched, labels)
+    return AlignedRun(
+        units,
+        counts[scored],
+        labels,
+        distributions,
+        gold.document_groups()[scored],
+        one_hot,
+        _out_of_place(units, answers),
+    )
+
+
+def match_run(
+    units: Sequence[UnitKey], run: Iterable[Judgment], *, known_units: Collection[UnitKey]
+) -> list[Judgment]:
+    """The run's judgment of each unit, in the order of the units."""
+    answers: dict[UnitKey, Judgment] = {}
+    for judgment in run:
+        unit = judgment.unit
+        if unit not in known_units:
+            raise InputError(
+                "the run answers about a turn that the gold does not have",
+                where=_place(unit),
+                hint="is it the run for these dialogues?",
+            )
+        if unit in answers:
+            who = ", ".join(dict.fromkeys((answers[unit].annotator, judgment.annotator)))
+            raise InputError(
+                f"the run answers twice, as {who}", where=_place(unit), hint="choose one answer a turn"
+            )
+        answers[unit] = judgment
+    if missing := [unit for unit in units if unit not in answers]:
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise InputError(
+            f"the run does not answer{more}", where=_place(missing[0]), hint="every scored turn counts"
+        )
+    return [answers[unit] for unit in units]
+
+
+def _latest(run: Iterable[Judgment]) -> list[Judgment]:
+    try:
+        return latest(run)
+    except InvalidError as error:
+        raise InputError(error.what, where=error.where, hint=error.hint) from error
+
+
+def _place(unit: UnitKey) -> str:
+    return f"document {unit.document!r}" + ("" if unit.segment is None else f", turn {unit.segment!r}")
+
+
+def _code(judgment: Judgment) -> int:
+    answer = judgment.answers[QUESTION]
+    if answer not in LABELS:
+        raise InputError(f"unknown label {answer!r}", where=_place(judgment.unit), hint="known: O, T, X")
+    return LABELS.index(answer)
+
+
+def _distributions(matched: Sequence[Judgment], labels: Codes) -> tuple[Floats, int]:
+    """The distributions as given, and how many had to be made from the label alone."""
+    rows = np.zeros((len(matched), 3))
+    one_hot = 0
+    for place, judgment in enumerate(matched):
+        shares = judgment.distributions.get(QUESTION)
+        if shares:
+            rows[place] = _row(shares, judgment)
+        else:
+            rows[place, labels[place]] = 1.0
+            one_hot += 1
+    if (bad := bad_distribution(rows)) is not None:
+        given = ", ".join(
+            f"{label} {share:g}" for label, share in zip(LABELS, rows[bad].tolist(), strict=True)
+        )
+        raise InputError(
+            f"{given} is no distribution",
+            where=_place(matched[bad].unit),
+            hint="three numbers from 0 on that sum to 1",
+        )
+    return rows, one_hot
+
+
+def _row(shares: Mapping[str, Any], judgment: Judgment) -> list[float]:
+    if strange := shares.keys() - set(LABELS):
+        raise InputError(
+            f"the distribution has a label {min(strange)!r}",
+            where=_place(judgment.unit),
+            hint="known: O, T, X",
+        )
+    return [float(shares.get(label, 0.0)) for label in LABELS]
+
+
+def _out_of_place(units: Sequence[UnitKey], answers: Iterable[Judgment]) -> tuple[str, ...]:
+    """Documents whose nth answer is not about their nth scored turn."""
+    scored: dict[str, list[str | None]] = {}
+    for unit in units:
+        scored.setdefault(unit.document, []).append(unit.segment)
+    said: dict[str, list[str | None]] = {}
+    for judgment in answers:
+        said.setdefault(judgment.document, []).append(judgment.segment)
+    return tuple(document for document, turns in scored.items() if said[document][: len(turns)] != turns)

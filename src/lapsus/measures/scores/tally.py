@@ -1,0 +1,88 @@
+"""Tallies: what a run got right, document by document, as sums from which every measure follows.
+
+Scores, their intervals and the comparison of runs all start from here, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.measures.resample import Bootstrap, Floats, interval, resampled_values
+from lapsus.measures.score import Score, signature
+from lapsus.model import EMPTY
+
+NOTHING = "nothing to score"
+
+
+class Tally(NamedTuple):
+    """The sums of one run by document, and how the measures are worked out from them."""
+
+    measures: tuple[str, ...]
+    sums: Floats
+    """A row a document. Sums of several documents are added up."""
+    value: Callable[[Floats], Floats]
+    """From sums `(..., S)` to the measures `(..., M)`, NaN where one is undefined."""
+    n: int
+    """How many units were scored."""
+    setting: Mapping[str, object] = EMPTY
+    """What must be the same where two runs are compared: threshold, matching, raters."""
+    own: Mapping[str, object] = EMPTY
+    """What is particular to this run."""
+
+    def signature(self, plan: Bootstrap | None) -> str:
+        """The line that makes the numbers comparable."""
+        return signature(**self.setting, **self.own, boot=plan)
+
+    def values(self) -> Floats:
+        """The measures of all documents together."""
+        return self.value(self.sums.sum(axis=0))
+
+    def scores(self, plan: Bootstrap | None, note: str = NOTHING) -> tuple[Score, ...]:
+        """A score a measure. All intervals come from one bootstrap over documents."""
+        plan = plan if len(self.sums) > 1 else None
+        line = self.signature(plan)
+        drawn = None if plan is None else resampled_values(self.sums, self.value, plan)
+        values = self.values() if self.n else np.full(len(self.measures), np.nan)
+        return scores_of(
+            self.measures,
+            values,
+            drawn,
+            plan,
+            n=self.n,
+            signature=line,
+            note=lambda _: note if self.n else NOTHING,
+        )
+
+
+def scores_of(
+    measures: Sequence[str],
+    values: Floats,
+    drawn: Floats | None,
+    plan: Bootstrap | None,
+    *,
+    n: int,
+    signature: str,
+    note: Callable[[str], str],
+) -> tuple[Score, ...]:
+    """A score a measure, with an interval from the resampled values; `note` says why one is undefined."""
+    scores = []
+    for place, (measure, value) in enumerate(zip(measures, values.tolist(), strict=True)):
+        if math.isnan(value):
+            scores.append(Score(measure, None, n, note=note(measure), signature=signature))
+        else:
+            around = interval(drawn[:, place], plan.level) if plan and drawn is not None else None
+            scores.append(Score(measure, value, n, around, signature=signature))
+    return tuple(scores)
+
+
+def rater_range(votes: NDArray[Any]) -> str | None:
+    """How many annotators judged a unit, for signatures: `30`, or `15-30` where units differ."""
+    if not len(votes):
+        return None
+    fewest, most = int(votes.min()), int(votes.max())
+    return str(most) if fewest == most else f"{fewest}-{most}"

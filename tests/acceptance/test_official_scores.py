@@ -1,0 +1,125 @@
+"""The challenge's scores on its own data: as its program's loop has them, with the figures known of them."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lapsus.formats import read
+from lapsus.measures.resample import Bootstrap
+from lapsus.measures.scores.breakdown_floors import constant_floor, half_floor, majority_accuracy
+from lapsus.measures.scores.breakdown_labels import (
+    LABELS,
+    breakdown_counts,
+    lenient_labels,
+    strict_labels,
+    vote_shares,
+)
+from lapsus.measures.scores.runs import align_run
+from lapsus.model import Judgment, UnitKey, units
+from lapsus.model.votes import LabelVotes, collect_votes
+from lapsus.schemes import load_scheme
+from tests.measures.scores.official import official_scores
+
+pytestmark = pytest.mark.acceptance
+
+SETS = {
+    "DBDC3 en eval, revised": [("dbdc3-en.zip", "*/revised/eval/*")],
+    # Only CIC and YI were annotated again; the other two systems are the same in both.
+    "DBDC3 en eval, original": [
+        ("dbdc3-en.zip", "*/original/eval/*"),
+        ("dbdc3-en.zip", "*/revised/eval/IRIS*"),
+        ("dbdc3-en.zip", "*/revised/eval/TKTK*"),
+    ],
+    "DBDC2 ja ref": [("dbdc2-ja.zip", "*/ref/*")],
+    "DBDC2 ja dev": [("dbdc2-ja.zip", "*/dev/*")],
+}
+
+
+def data(name: str) -> Path:
+    assert "LAPSUS_DATA" in os.environ, "set LAPSUS_DATA to the folder with the real corpora"
+    return Path(os.environ["LAPSUS_DATA"]) / name
+
+
+@cache
+def load(name: str) -> tuple[LabelVotes, tuple[UnitKey, ...]]:
+    """The votes of a set, and all system turns of its dialogues."""
+    scheme = load_scheme("breakdown")
+    entries = [entry for file, only in SETS[name] for entry in read(data(file), "dbdc", only=only)]
+    votes = collect_votes([j for entry in entries for j in entry.judgments], scheme.questions[0])
+    assert isinstance(votes, LabelVotes)
+    documents = [entry.document for entry in entries if entry.document]
+    return votes, tuple(unit.key for document in documents for unit in units(document, scheme.unit))
+
+
+def made_up_run(turns: tuple[UnitKey, ...], seed: int) -> list[Judgment]:
+    """A detector that throws dice. One in ten distributions is all on one label."""
+    generator = np.random.default_rng(seed)
+    shares = generator.dirichlet([0.7, 0.7, 0.7], len(turns))
+    sure = generator.random(len(turns)) < 0.1
+    shares[sure] = np.eye(3)[generator.integers(0, 3, int(sure.sum()))]
+    labels = generator.integers(0, 3, len(turns))
+    return [
+        Judgment(
+            *turn,
+            "dice",
+            "breakdown",
+            "1.0",
+            {"breakdown": LABELS[label]},
+            {"breakdown": dict(zip(LABELS, row, strict=True))},
+        )
+        for turn, label, row in zip(turns, labels.tolist(), shares.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("t", [0.0, 0.5])
+@pytest.mark.parametrize("name", SETS)
+def test_as_the_official_loop(name: str, t: float) -> None:
+    votes, turns = load(name)
+    run = align_run(votes, made_up_run(turns, seed=1), known_units=turns)
+    found = {field: score.value for field, score in run.scores(t=t, plan=None).scores().items()}
+    expected = official_scores(run.gold.tolist(), run.labels.tolist(), run.distributions.tolist(), t)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "turns"),
+    [("DBDC3 en eval, revised", 2000), ("DBDC3 en eval, original", 2000), ("DBDC2 ja ref", 1650)],
+)
+def test_as_many_turns_are_scored_as_have_annotations(name: str, turns: int) -> None:
+    votes, known = load(name)
+    run = align_run(votes, made_up_run(known, seed=1), known_units=known)
+    assert len(run.units) == turns
+    assert run.scores(plan=Bootstrap(100)).jsd.interval is not None
+    assert "raters:30|" in run.scores(plan=None).jsd.signature
+
+
+def test_strict_and_lenient_labels_differ_on_1204_of_2000_turns() -> None:
+    shares = vote_shares(breakdown_counts(load("DBDC3 en eval, original")[0]))
+    differ = (strict_labels(shares, 0.5) > 0) != (lenient_labels(shares, 0.5) > 0)
+    assert (int(differ.sum()), len(differ)) == (1204, 2000)
+
+
+def test_floors_of_the_revised_english_set() -> None:
+    votes, _ = load("DBDC3 en eval, revised")
+    gold, groups = breakdown_counts(votes), votes.document_groups()
+    assert majority_accuracy(gold, groups, plan=None).value == pytest.approx(0.382, abs=5e-4)
+    constant = constant_floor(gold, groups, plan=None)
+    assert constant.jsd.value == pytest.approx(0.053, abs=5e-4)
+    assert constant.mse.value == pytest.approx(0.030, abs=5e-4)
+    # Known from single splits, which differ in the third decimal.
+    halves = half_floor(gold, groups, plan=None)
+    assert halves.jsd.value == pytest.approx(0.054, abs=1e-3)
+    assert halves.mse.value == pytest.approx(0.026, abs=1e-3)
+
+
+def test_constant_floor_of_the_japanese_set_by_its_training_data() -> None:
+    votes, _ = load("DBDC2 ja ref")
+    training = breakdown_counts(load("DBDC2 ja dev")[0])
+    found = constant_floor(breakdown_counts(votes), votes.document_groups(), training=training, plan=None)
+    known = {"accuracy": 0.378, "f1_b": 0.0, "f1_pb_b": 0.0, "jsd": 0.139, "mse": 0.071}
+    assert {name: found.scores()[name].value for name in known} == pytest.approx(known, abs=5e-4)

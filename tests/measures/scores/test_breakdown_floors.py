@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lapsus.errors import InputError
+from lapsus.measures.resample import Bootstrap
+from lapsus.measures.scores.breakdown_floors import (
+    constant_floor,
+    constant_prior,
+    draw_half,
+    half_floor,
+    majority_accuracy,
+)
+from tests.measures.scores.official import official_scores
+
+GOLD = np.array([[4, 3, 3], [1, 2, 7], [10, 0, 0], [3, 3, 4]])
+GROUPS = np.array([0, 0, 1, 1])
+
+
+def test_the_prior_is_the_mean_distribution_and_its_label() -> None:
+    label, shares = constant_prior(GOLD)
+    # Means: (.4+.1+1+.3)/4, (.3+.2+0+.3)/4, (.3+.7+0+.4)/4.
+    assert (label, shares.tolist()) == (0, pytest.approx([0.45, 0.2, 0.35]))
+    assert constant_prior(GOLD[[1]])[0] == 2
+    # No label of (.1, .2, .7) has .8.
+    assert constant_prior(GOLD[[1]], t=0.8)[0] == 0
+
+
+def test_majority_accuracy_is_of_the_most_frequent_label() -> None:
+    # Strict labels O, X, O, X and X: X is most frequent, although O has the largest mean share.
+    gold, groups = np.vstack([GOLD, [[3, 3, 4]]]), np.arange(5)
+    assert constant_prior(gold)[0] == 0
+    assert majority_accuracy(gold, groups, plan=None).value == 3 / 5
+    # A tie of two each goes to O; at t=.5 the labels are O, X, O, O.
+    assert majority_accuracy(GOLD, GROUPS, plan=None).value == 2 / 4
+    found = majority_accuracy(GOLD, GROUPS, t=0.5, training=GOLD[[1]], plan=Bootstrap(20))
+    assert (found.measure, found.value, found.n) == ("accuracy", 1 / 4, 4)
+    assert "|floor:majority|prior:training|" in found.signature
+    assert majority_accuracy(GOLD[:0], GROUPS[:0]).value is None
+
+
+def test_constant_floor_of_the_gold_itself() -> None:
+    found = constant_floor(GOLD, GROUPS, plan=None)
+    expected = official_scores(GOLD.tolist(), [0] * 4, [[0.45, 0.2, 0.35]] * 4, 0.0)
+    assert {name: score.value for name, score in found.scores().items()} == pytest.approx(expected)
+    assert "|floor:constant|prior:gold|" in found.jsd.signature
+
+
+def test_constant_floor_of_training_data() -> None:
+    found = constant_floor(GOLD, GROUPS, training=np.array([[0, 0, 5], [0, 5, 5]]), plan=Bootstrap(20))
+    expected = official_scores(GOLD.tolist(), [2] * 4, [[0.0, 0.25, 0.75]] * 4, 0.0)
+    assert {name: score.value for name, score in found.scores().items()} == pytest.approx(expected)
+    assert "|floor:constant|prior:training|" in found.jsd.signature
+    assert found.jsd.interval is not None
+
+
+def test_no_training_data_is_an_error_and_no_gold_is_undefined() -> None:
+    with pytest.raises(InputError, match="no votes"):
+        constant_floor(GOLD, GROUPS, training=np.empty((0, 3), int))
+    nothing = np.empty((0, 3), int), np.empty(0, np.intp)
+    assert constant_floor(*nothing).jsd.value is None
+    assert half_floor(*nothing).jsd.value is None
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 20), min_size=3, max_size=3), min_size=1, max_size=20),
+    st.integers(0, 99),
+)
+def test_a_half_is_half_of_the_votes(counts: list[list[int]], seed: int) -> None:
+    gold = np.array(counts)
+    half = draw_half(gold, np.random.default_rng(seed))
+    assert (half.sum(axis=1) == gold.sum(axis=1) // 2).all()
+    assert ((half >= 0) & (half <= gold)).all()
+
+
+def test_halves_are_drawn_fairly() -> None:
+    # Splitting N votes in two halves, a label's share p differs by (p_a - p_b)² = 4p(1-p)/(N-1) on the mean:
+    # the variance of a draw without replacement, p(1-p)/(N-1), times 2².
+    gold = np.tile([[15, 9, 6]], (20_000, 1))
+    found = half_floor(gold, np.arange(20_000), splits=2, plan=None)
+    expected = 4 / 29 * (0.5 * 0.5 + 0.3 * 0.7 + 0.2 * 0.8) / 3
+    assert found.mse.value == pytest.approx(expected, rel=0.02)
+    assert found.mse_nb_vs_rest.value == pytest.approx(4 / 29 * 0.25, rel=0.02)
+
+
+def test_full_agreement_splits_into_equal_halves() -> None:
+    found = half_floor(np.array([[9, 0, 0], [0, 0, 5], [0, 1, 0]]), np.arange(3), plan=None)
+    # The single vote cannot be split and is left out.
+    assert found.n == 2
+    assert (found.accuracy.value, found.jsd.value, found.f1_b.value) == (1, 0, 1)
+
+
+def test_halves_are_the_same_every_time_and_say_how_they_were_drawn() -> None:
+    first, again = (half_floor(GOLD, GROUPS, splits=3, seed=4, plan=Bootstrap(30)) for _ in range(2))
+    assert first == again
+    assert "|floor:halves,splits=3,seed=4|" in first.jsd.signature
+    assert first != half_floor(GOLD, GROUPS, splits=3, seed=5, plan=Bootstrap(30))

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lapsus.errors import InputError, UsageError
+from lapsus.measures.declare import parse_measure
+from lapsus.measures.resample import Bootstrap
+from lapsus.measures.scores.ratings import RatingScores, group_means, mean_ratings, rating_scores
+from lapsus.measures.scores.weighted_kappa import weighted_kappa
+from lapsus.model import UnitKey
+from lapsus.model.votes import ScaleVotes
+
+PREDICTED = np.array([1.0, 2, 3, 4])
+GOLD = np.array([1.0, 3, 2, 4])
+
+levels = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=30)
+
+
+def slow_kappa(x: list[int], y: list[int], power: int) -> float:
+    """From the table of all levels, as the textbook has it."""
+    n = len(x)
+    observed = sum(abs(a - b) ** power for a, b in zip(x, y, strict=True)) / n
+    expected = (
+        sum(abs(a - b) ** power * x.count(a) * y.count(b) for a, b in product(range(1, 6), repeat=2)) / n**2
+    )
+    return 1 - observed / expected if expected else math.nan
+
+
+def test_by_hand() -> None:
+    found = rating_scores(PREDICTED, GOLD, plan=None)
+    assert found.pearson.value == pytest.approx(0.8)
+    assert found.spearman.value == pytest.approx(0.8)
+    assert found.kendall.value == pytest.approx(2 / 3)
+    assert found.mae.value == 0.5
+    # Mean distance .5; of any two of the levels 1 to 4: (6·1 + 4·2 + 2·3) / 16 = 1.25.
+    assert found.kappa_linear.value == pytest.approx(1 - 0.5 / 1.25)
+    # Mean square .5; of any two (6·1 + 4·4 + 2·9) / 16 = 2.5.
+    assert found.kappa_quadratic.value == pytest.approx(1 - 0.5 / 2.5)
+    assert found.n == 4
+
+
+@given(levels)
+def test_kappa_as_in_the_textbook(rows: list[tuple[int, int]]) -> None:
+    x, y = ([row[side] for row in rows] for side in (0, 1))
+    arrays = np.array(x, dtype=float), np.array(y, dtype=float)
+    assert weighted_kappa(*arrays, "linear") == pytest.approx(slow_kappa(x, y, 1), nan_ok=True, abs=1e-12)
+    assert weighted_kappa(*arrays, "quadratic") == pytest.approx(slow_kappa(x, y, 2), nan_ok=True, abs=1e-12)
+
+
+def test_kappa_is_linear_for_two_levels() -> None:
+    x, y = np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 1])
+    # Cohen's kappa: agreement 3/4, by chance ½·¼ + ½·¾ = ½.
+    assert weighted_kappa(x, y, "linear") == weighted_kappa(x, y, "quadratic") == pytest.approx(0.5)
+
+
+def test_means_by_document_and_system() -> None:
+    predicted = np.array([1.0, 3, 2, 2, 5, 5])
+    gold = np.array([2.0, 2, 1, 5, 4, 5])
+    documents = np.array([0, 0, 1, 1, 2, 2])
+    found = rating_scores(predicted, gold, documents=documents, level="document", plan=None)
+    # Means 2, 2, 5 and 2, 3, 4.5: off by 0, 1, .5.
+    assert found.n == 3
+    assert found.mae.value == pytest.approx(0.5)
+    assert found.kappa_linear.note == "kappa needs whole levels, not values in between"
+    systems = np.array([0, 0, 0, 0, 1, 1])
+    found = rating_scores(predicted, gold, documents=documents, systems=systems, level="system", plan=None)
+    # Means 2, 5 and 2.5, 4.5.
+    assert found.n == 2
+    assert found.mae.value == pytest.approx(0.5)
+    assert found.pearson.value == pytest.approx(1)
+
+
+def test_units_that_nobody_rated_are_left_out() -> None:
+    predicted = np.array([1.0, 2, np.nan, 3, 4, 9])
+    gold = np.array([1.0, 3, 5, 2, 4, np.nan])
+    assert rating_scores(predicted, gold, plan=None) == rating_scores(PREDICTED, GOLD, plan=None)
+
+
+def test_mean_ratings() -> None:
+    values = np.array([[1.0, np.nan, 4.0], [np.nan] * 3])
+    votes = ScaleVotes((UnitKey("d", "0"), UnitKey("d", "1")), ("a", "b", "c"), values)
+    assert mean_ratings(votes).tolist() == pytest.approx([2.5, np.nan], nan_ok=True)
+    assert group_means(np.array([1.0, 2, 9]), np.array([4, 4, 1])).tolist() == [9, 1.5]
+
+
+def test_undefined_is_said_so() -> None:
+    same = np.full(5, 3.0)
+    found = rating_scores(same, np.array([1.0, 2, 3, 4, 5]))
+    assert str(found.pearson) == "pearson n/a: one of the two never varies"
+    assert found.mae.value == pytest.approx(1.2)
+    assert found.kappa_linear.value == 0
+    both = rating_scores(same, same)
+    assert (both.kappa_quadratic.value, both.kappa_quadratic.note) == (None, "everybody chose the same")
+    assert both.mae.value == 0
+    nothing = rating_scores(np.array([np.nan]), np.array([1.0]))
+    assert (nothing.n, nothing.mae.value, nothing.mae.note) == (0, None, "nothing to score")
+    assert nothing.kendall.note == "nothing to score"
+
+
+@pytest.mark.parametrize("level", ["unit", "document", "system"])
+def test_intervals(level: str) -> None:
+    generator = np.random.default_rng(0)
+    gold = generator.integers(1, 6, 120).astype(float)
+    predicted = np.clip(gold + generator.integers(-1, 2, 120), 1, 5)
+    documents, systems = np.arange(120) // 4, np.arange(120) // 4 % 5
+    more = {"documents": documents, "systems": systems, "level": level}
+    found = rating_scores(predicted, gold, **more, plan=Bootstrap(100))  # type: ignore[arg-type]
+    for score in (found.pearson, found.mae):
+        assert score.interval is not None
+        assert score.interval.low < score.value < score.interval.high  # type: ignore[operator]
+    assert found.mae.signature.startswith(f"level:{level}|over:documents|boot:100,seed=0,level=0.95|lapsus:")
+    assert found == rating_scores(predicted, gold, **more, plan=Bootstrap(100))  # type: ignore[arg-type]
+
+
+def test_drawing_documents_keeps_their_units_together() -> None:
+    # The better half of each document makes up for the worse, so every draw of documents has the same error.
+    documents = np.repeat(np.arange(6), 2)
+    gold = np.arange(12.0)
+    found = rating_scores(gold + np.tile([0.0, 3.0], 6), gold, documents=documents, plan=Bootstrap(100))
+    assert found.mae.interval == pytest.approx((1.5, 1.5))
+    alone = rating_scores(gold + np.tile([0.0, 3.0], 6), gold, plan=Bootstrap(100))
+    assert alone.mae.interval is not None
+    assert alone.mae.interval.low < 1.2
+    assert "over:units" in alone.mae.signature
+
+
+def test_a_document_drawn_twice_counts_twice() -> None:
+    predicted, gold = np.array([0.0, 0, 3]), np.array([0.0, 0, 0])
+    documents = np.array([0, 1, 2])
+    found = rating_scores(predicted, gold, documents=documents, level="document", plan=Bootstrap(400))
+    # Draws of three documents with the bad one 0 to 3 times: means from 0 to 3, not only 0, 1.5 and 3.
+    assert found.mae.interval == pytest.approx((0, 3))
+    plain = rating_scores(predicted, gold, documents=documents, plan=Bootstrap(400))
+    assert found.mae.interval == plain.mae.interval
+
+
+def test_names_and_json() -> None:
+    found = rating_scores(PREDICTED, GOLD, plan=Bootstrap(10))
+    shown = [
+        getattr(found, name).measure for name in ("pearson", "spearman", "kendall", "mae", "kappa_linear")
+    ]
+    assert shown == ["pearson", "spearman", "kendall", "MAE", "kappa(linear)"]
+    assert [str(parse_measure(name)) for name in shown] == shown
+    assert msgspec.json.decode(msgspec.json.encode(found), type=RatingScores) == found
+
+
+def test_bad_input() -> None:
+    with pytest.raises(UsageError, match="cannot score by system"):
+        rating_scores(PREDICTED, GOLD, level="system")
+    with pytest.raises(UsageError, match="cannot score by document"):
+        rating_scores(PREDICTED, GOLD, level="document")
+    with pytest.raises(InputError, match="do not fit together"):
+        rating_scores(PREDICTED, GOLD[:2])
