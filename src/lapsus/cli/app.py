@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli import convert, formats, sample, scheme, tour
+from lapsus.cli import agree, compare, convert, formats, sample, scheme, score, tour
 from lapsus.version import __version__
 
 app = typer.Typer(
@@ -38,4 +38,7 @@ app.command("convert")(convert.convert_command)
 app.command("formats")(formats.formats_command)
 app.command("sample")(sample.sample_command)
 app.add_typer(scheme.app, name="scheme")
+app.command("score")(score.score_command)
+app.command("compare")(compare.compare_command)
+app.command("agree")(agree.agree_command)
 app.command("tour")(tour.tour_command)

@@ -32,6 +32,11 @@ def is_spaceless(language: str | None) -> bool:
     return language is not None and language.partition("-")[0] in SPACELESS
 
 
+def knows_words(language: str) -> bool:
+    """Whether words of this language can be told, not only its visible characters."""
+    return not is_spaceless(language) or (language.startswith("ja") and _sudachi() is not None)
+
+
 def tokens(text: str, language: str | None) -> list[Token]:
     """The words that an annotator selects as wholes."""
     if not is_spaceless(language):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import msgspec
@@ -38,6 +38,14 @@ class Table:
     data: Any = field(default=None, compare=False)
     """The same results for another program; what `to_json` gives."""
 
+    def transposed(self) -> Table:
+        """Rows as columns and columns as rows: wide tables read better so on a terminal."""
+        columns = (self.columns[0], *(_plain(row[0]) for row in self.rows))
+        rows = tuple(
+            (name, *(row[place] for row in self.rows)) for place, name in enumerate(self.columns[1:], 1)
+        )
+        return replace(self, columns=columns, rows=rows)
+
     def to_text(self) -> str:
         """For a terminal."""
         lines = [[_plain(cell) for cell in row] for row in self.rows]
@@ -65,7 +73,7 @@ class Table:
         return stream.getvalue()
 
     def to_latex(self) -> str:
-        """For a paper: a booktabs table, intervals small beneath nothing but beside the value."""
+        """For a paper: a booktabs table, with intervals in small print beside the values."""
         columns = "".join("r" if self._is_numeric(place) else "l" for place in range(len(self.columns)))
         lines = [
             rf"\begin{{tabular}}{{{columns}}}",

@@ -1,0 +1,56 @@
+"""Which differences between runs are more than chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lapsus.analysis.corpus import choose_scheme, load_corpus
+from lapsus.analysis.scoring import SHOWN, Announce, breakdown_runs
+from lapsus.errors import UsageError
+from lapsus.measures.compare import TRIALS, Comparison, Test, compare_runs
+from lapsus.measures.resample import Bootstrap
+from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
+from lapsus.reports import Table
+
+
+def compare(
+    gold: Path | str,
+    *runs: Path | str,
+    baseline: str | None = None,
+    threshold: float = 0.0,
+    test: Test = "randomization",
+    only: str | None = None,
+    plan: Bootstrap = TRIALS,
+    announce: Announce = lambda reading: None,
+) -> Table:
+    """Compare breakdown runs on the same gold, document by document."""
+    truth = load_corpus(gold, only=only, announce=announce)
+    said = [load_corpus(run, announce=announce) for run in runs]
+    scheme = choose_scheme([truth, *said], "breakdown")
+    aligned = breakdown_runs(truth, said, scheme)
+    if len(aligned) < 2:
+        raise UsageError("it takes two runs to compare")
+    tallies = {name: run.tally(threshold) for name, run in aligned.items()}
+    found = compare_runs(tallies, baseline=baseline, test=test, plan=plan)
+    rows = tuple(_row(comparison) for comparison in found)
+    columns = ("runs", *(str(BREAKDOWN_MEASURES[name]) for name in SHOWN))
+    notes = (
+        found[0].signature,
+        "second minus first; * p < .05, ** p < .01, *** p < .001, two-sided, by Holm's method for all pairs",
+        f"lower is better: {', '.join(str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)}",
+    )
+    return Table(
+        columns, rows, notes=notes, data={"gold": truth.name, "comparisons": msgspec.to_builtins(found)}
+    )
+
+
+def _row(comparison: Comparison) -> tuple[Any, ...]:
+    cells = []
+    for name in SHOWN:
+        difference = comparison.difference(str(BREAKDOWN_MEASURES[name]))
+        shown = "n/a" if difference.difference is None else f"{difference.difference:+.3f}{difference.mark}"
+        cells.append(shown)
+    return (f"{comparison.first} → {comparison.second}", *cells)

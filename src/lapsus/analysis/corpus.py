@@ -1,0 +1,126 @@
+"""What measures need of a corpus: the judgments, and of each document its system, language and turns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from lapsus.errors import InputError, InvalidError, UsageError
+from lapsus.formats import Reading, read
+from lapsus.language import word_count
+from lapsus.model import Document, Judgment, Question, Scheme, UnitKey
+from lapsus.model.votes import Votes, collect_votes
+from lapsus.registry import did_you_mean
+from lapsus.schemes import load_scheme
+
+UNKNOWN_SYSTEM = "?"
+
+
+class DocumentFacts(NamedTuple):
+    """What is kept of a document when its text has gone by."""
+
+    system: str
+    language: str | None
+    turns: tuple[tuple[str, str], ...]
+    """Each segment's id and role."""
+    words: Counter[str]
+    """How many words each role said."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A source, read."""
+
+    name: str
+    documents: dict[str, DocumentFacts]
+    judgments: list[Judgment]
+
+    def schemes(self) -> list[str]:
+        """The schemes under which something was judged, the most used first."""
+        return [name for name, _ in Counter(judgment.scheme for judgment in self.judgments).most_common()]
+
+    def under(self, scheme: str) -> list[Judgment]:
+        """The judgments under one scheme."""
+        return [judgment for judgment in self.judgments if judgment.scheme == scheme]
+
+    def votes(self, scheme: Scheme, question: Question) -> Votes:
+        """The votes on one question."""
+        labels = [label.id for label in scheme.labels_of(question)]
+        try:
+            return collect_votes(self.under(scheme.id), question, labels)
+        except InvalidError as error:
+            raise InputError(error.what, where=error.where, hint=error.hint).at(self.name) from error
+
+    def units(self) -> frozenset[UnitKey]:
+        """Every segment that the documents have, judged or not."""
+        return frozenset(UnitKey(id, turn) for id, facts in self.documents.items() for turn, _ in facts.turns)
+
+    def system_of(self, document: str) -> str:
+        """The system whose document this is."""
+        facts = self.documents.get(document)
+        return facts.system if facts else UNKNOWN_SYSTEM
+
+
+def load_corpus(
+    path: Path | str,
+    format: str | None = None,
+    *,
+    only: str | None = None,
+    language: str | None = None,
+    announce: Callable[[Reading], None] = lambda reading: None,
+) -> Corpus:
+    """Read a source whole, keeping what measures need."""
+    reading = read(path, format, only=only, language=language)
+    announce(reading)
+    documents: dict[str, DocumentFacts] = {}
+    judgments: list[Judgment] = []
+    for entry in reading:
+        if entry.document is not None:
+            documents[entry.id] = _facts(entry.document)
+        judgments.extend(entry.judgments)
+    name = Path(path).name.removesuffix(".zip").removesuffix(".jsonl").removesuffix(".labels.json")
+    return Corpus(name, documents, judgments)
+
+
+def choose_scheme(corpora: Sequence[Corpus], wanted: str | None) -> Scheme:
+    """The scheme to work under: the one asked for, or the only one that all corpora have judgments under."""
+    shared = [
+        name for name in corpora[0].schemes() if all(name in corpus.schemes() for corpus in corpora[1:])
+    ]
+    if wanted is not None:
+        scheme = load_scheme(wanted)
+        if scheme.id not in shared:
+            found = ", ".join(shared) or "none"
+            raise InputError(
+                f"nothing is judged under {scheme.id!r}", where=corpora[0].name, hint=f"there is: {found}"
+            )
+        return scheme
+    if not shared:
+        raise InputError("nothing in it is judged", where=", ".join(corpus.name for corpus in corpora))
+    if len(shared) > 1:
+        raise UsageError(f"judged under several schemes: {', '.join(shared)}", hint="say which with --scheme")
+    return load_scheme(shared[0])
+
+
+def countable_questions(scheme: Scheme, wanted: Iterable[str] = ()) -> list[Question]:
+    """The questions whose answers can be counted; those asked for, if any are."""
+    countable = [question for question in scheme.questions if question.kind != "text"]
+    names = [question.id for question in countable]
+    for name in wanted:
+        if name not in names:
+            raise UsageError(
+                f"{scheme.id!r} has no question {name!r} to count", hint=did_you_mean(name, names)
+            )
+    chosen = list(wanted)
+    return [question for question in countable if question.id in chosen] if chosen else countable
+
+
+def _facts(document: Document) -> DocumentFacts:
+    words: Counter[str] = Counter()
+    for segment in document.segments:
+        words[segment.role] += word_count(segment.text, document.language)
+    turns = tuple((segment.id, segment.role) for segment in document.segments)
+    return DocumentFacts(document.system or UNKNOWN_SYSTEM, document.language, turns, words)

@@ -1,0 +1,60 @@
+"""`lapsus agree`: how far annotators agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.convert import DataLanguage, OnlyOption
+from lapsus.cli.output import JsonOption
+from lapsus.cli.tables import (
+    BySystem,
+    CsvOption,
+    LatexOption,
+    ResamplesOption,
+    SchemeOption,
+    SeedOption,
+    announce,
+    bootstrap_plan,
+    print_result,
+)
+
+
+def agree_command(
+    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
+    scheme: SchemeOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure", "-m", help="A measure, e.g. 'alpha(ordinal)'; may be repeated.", metavar="M"
+        ),
+    ] = None,
+    merge: Annotated[
+        str | None, typer.Option("--merge", help="Labels to count as one, e.g. PB+B.", metavar="A+B")
+    ] = None,
+    by: BySystem = None,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 0,
+    csv: CsvOption = False,
+    latex: LatexOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a corpus holds and how far its annotators agree."""
+    from lapsus.analysis import agree
+
+    table = agree(
+        data,
+        scheme=scheme,
+        measures=measure or (),
+        merge=merge,
+        by=by,
+        only=only,
+        language=lang,
+        plan=bootstrap_plan(resamples, seed),
+        announce=announce,
+    )
+    print_result(table, as_json=as_json, csv=csv, latex=latex)
