@@ -119,7 +119,7 @@ def test_intervals_are_in_order_and_never_without_a_value(rows: list[str], measu
     if score.interval is not None:
         assert score.value is not None
         assert score.interval.low <= score.interval.high
-        assert ("boot" in score.signature) == (score.interval is not None)
+    assert ("boot" in score.signature) == (score.interval is not None)
 
 
 def assert_same(one: Score, other: Score) -> None:

@@ -91,6 +91,8 @@ def test_undefined() -> None:
     assert icc(numbers([])).note == ALONE
     assert icc(numbers([[4, 4], [4, 4]])).note == SAME
     assert icc(numbers([[0.1, 0.3], [0.1, 0.3]]), "3", "k").note == LEVEL
+    # The published formula would say 4 here.
+    assert icc(numbers([[1, 1, 1, 2], [1, 1, 2, 1]]), "2", "k").note == LEVEL
     assert icc(numbers([[1, 2]])).note == SINGLE
 
 

@@ -72,7 +72,7 @@ def test_weights_by_hand() -> None:
 
 
 def test_numbers_are_as_far_apart_as_they_are() -> None:
-    # On 1, 2, 5 the step from 2 to 5 costs 3: observed (0 + 3) / 2; expected (0+4+1+3)/4... of 1,2 and 1,5.
+    # From 2 to 5 costs 3. Observed (0 + 3) / 2; expected, each of 1 and 2 with each of 1 and 5, (0+4+1+3) / 4.
     assert cohen_kappa(numbers([[1, 1], [2, 5]]), "linear").value == pytest.approx(1 - 1.5 / 2)
     assert cohen_kappa(labels(["11", "25"], of="125"), "linear").value == pytest.approx(1 - 1.5 / 2)
 

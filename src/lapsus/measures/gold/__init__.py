@@ -1,1 +1,72 @@
+"""Votes put together. Methods are asked for as one writes them: `majority@t=0.5`, `mace(em)`."""
 
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from lapsus.errors import UsageError
+from lapsus.measures.declare import Measure, parse_measure
+from lapsus.measures.gold.adjudicated import adjudicated
+from lapsus.measures.gold.result import Gold
+from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
+from lapsus.registry import Registry
+
+__all__ = ["METHODS", "Gold", "adjudicated", "make_gold"]
+
+_ROOM = "lapsus.measures.gold"
+
+METHODS: Registry[Callable[..., Gold]] = Registry(
+    "way to make gold",
+    _ROOM,
+    {
+        "distribution": f"{_ROOM}.distribution:distribution",
+        "majority": f"{_ROOM}.majority:majority",
+        "dawid_skene": f"{_ROOM}.dawid_skene:dawid_skene",
+        "mace": f"{_ROOM}.mace:mace",
+        "label_sets": f"{_ROOM}.label_sets:label_sets",
+        "mean": f"{_ROOM}.mean:mean",
+        "median": f"{_ROOM}.mean:median",
+        "spans": f"{_ROOM}.spans:merged_spans",
+    },
+)
+"""Each is a function `(votes, *arguments, **parameters)`: what is in brackets, what is after `@`."""
+
+_MADE_FOR: dict[type, tuple[str, tuple[str, ...]]] = {
+    LabelVotes: ("one label", ("majority", "distribution", "dawid_skene", "mace")),
+    LabelSetVotes: ("several labels", ("label_sets",)),
+    ScaleVotes: ("a number", ("mean", "median")),
+    SpanVotes: ("spans", ("spans",)),
+}
+
+
+def make_gold(text: str, votes: Votes) -> Gold:
+    """Gold by a method as one writes it: `majority@t=0.5`, `mace(em)`, `spans@at_least=2`."""
+    measure = parse_measure(text)
+    name = measure.name.lower().replace("-", "_")
+    method = METHODS.get(name)
+    what, own = _MADE_FOR[type(votes)]
+    others = {other for _, names in _MADE_FOR.values() for other in names} - set(own)
+    if name in others:
+        raise UsageError(f"{name} is not made for answers with {what}", hint=f"use {' or '.join(own)}")
+    bound = _bound(measure, method, votes)
+    return method(*bound.args, **bound.kwargs)
+
+
+def _bound(measure: Measure, method: Callable[..., Gold], votes: Votes) -> inspect.BoundArguments:
+    """Fit what was written to what the method takes; where it takes numbers, read them as such."""
+    takes = inspect.signature(method)
+    try:
+        bound = takes.bind(votes, *measure.arguments, **dict(measure.parameters))
+    except TypeError:
+        names = [name for name in takes.parameters if name != "votes"]
+        what = f"only {' and '.join(names)}" if names else "nothing in brackets and no parameters"
+        raise UsageError(f"cannot make sense of '{measure}'", hint=f"{measure.name} takes {what}") from None
+    for name, given in bound.arguments.items():
+        usual = type(takes.parameters[name].default)
+        if isinstance(given, str) and usual in (int, float):
+            try:
+                bound.arguments[name] = usual(given)
+            except ValueError:
+                raise UsageError(f"{name} of {measure.name} must be a number, not {given!r}") from None
+    return bound

@@ -1,0 +1,44 @@
+"""Cohen's kappa: agreement of two annotators beyond chance, each with habits of their own."""
+
+from __future__ import annotations
+
+from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.coding import choose
+from lapsus.measures.agreement.distances import LINES
+from lapsus.measures.agreement.pairs import PairMatrix, mean_over_pairs, pair_matrix, pair_tables
+from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.score import Score
+from lapsus.model.votes import LabelVotes, ScaleVotes
+
+WEIGHTS = tuple(LINES)
+
+
+def cohen_value(tables: Floats, distance: Floats) -> Floats:
+    """Kappa of tables of the one's answers by the other's `(..., K, K)`; `distance` is the cost of a miss."""
+    one, other = tables.sum(axis=-1), tables.sum(axis=-2)
+    expected = (one @ distance * other).sum(axis=-1)
+    kappa: Floats = 1 - ratio((tables * distance).sum(axis=(-1, -2)) * one.sum(axis=-1), expected)
+    return kappa
+
+
+def cohen_kappa(
+    votes: LabelVotes | ScaleVotes, weights: str = "none", *, plan: Bootstrap | None = USUAL
+) -> Score:
+    """Cohen's kappa of two annotators on the units that both judged; of more, the plain mean over pairs.
+
+    Linear and quadratic weights are for labels in order: a miss costs the distance between the labels'
+    numbers (between their places, where they are no numbers), or its square. Pairs without a unit in common,
+    or without any variation, are left out of the mean; `details` says how many had no variation.
+    """
+    measure = "cohen" if choose("weighting", weights, WEIGHTS) == "none" else f"cohen({weights})"
+    answers, found = pair_tables(votes, measure)
+    distance = LINES[weights](answers.numbers)
+    return mean_over_pairs(measure, answers, found, lambda tables: cohen_value(tables, distance), plan)
+
+
+def cohen_matrix(votes: LabelVotes | ScaleVotes, weights: str = "none") -> PairMatrix:
+    """Cohen's kappa of every two annotators."""
+    choose("weighting", weights, WEIGHTS)
+    answers, found = pair_tables(votes, "cohen")
+    distance = LINES[weights](answers.numbers)
+    return pair_matrix(votes.annotators, found, lambda tables: cohen_value(tables, distance))

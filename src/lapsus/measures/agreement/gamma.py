@@ -1,0 +1,254 @@
+"""Gamma (Mathet, Widlöcher and Métivier, 2015): agreement on spans, where they are and what they are at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lapsus.errors import UsageError
+from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.coding import require
+from lapsus.measures.agreement.gamma_alignment import aligned
+from lapsus.measures.agreement.gamma_candidates import Dissimilarity, Marks, candidates, in_order
+from lapsus.measures.agreement.gamma_continuum import Continuum, Ints, Lengths, continua
+from lapsus.measures.agreement.gamma_sampling import shuffled
+from lapsus.measures.agreement.patterns import ALONE, spread
+from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap
+from lapsus.measures.score import Score, signature
+from lapsus.model import UnitKey
+from lapsus.model.votes import SpanVotes
+
+NOTHING = "nobody marked anything"
+NO_ROOM = "random marks would agree as well"
+FIRST = 30
+"""How many random continua are made of each continuum before anything is known of how they vary."""
+MOST = 5_000
+"""How many are made at most, however much they vary; the details tell how well the mean is then known."""
+_CONFIDENT = 1.96
+_BATCH = 1 << 16
+"""How many marks are aligned together."""
+
+
+class Disorders(NamedTuple):
+    """The disorder that the best alignment of each continuum leaves, over its marks by annotator."""
+
+    values: Floats
+    excess: Floats
+    """By how much each may be above the least; infinite where nobody knows."""
+
+
+class UnitaryAlignment(NamedTuple):
+    """Marks that stand for the same thing, at most one of each annotator, by their place in the continuum."""
+
+    marks: tuple[int, ...]
+    disorder: float
+
+
+def gamma(
+    votes: SpanVotes,
+    *,
+    lengths: Lengths | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    delta_empty: float = 1.0,
+    between: Floats | None = None,
+    precision: float = 0.02,
+    seed: int = 0,
+    plan: Bootstrap | None = USUAL,
+) -> Score:
+    """Gamma of spans: 1 for the same spans with the same labels, 0 for what random marks would give.
+
+    Each unit of the votes is one continuum (see `continua`; `lengths` are those of the texts). Its marks are
+    aligned so that disorder is least: two marks are as unlike as `alpha` times the square of how far their
+    ends are apart over their lengths, plus `beta` times 1 (or what `between` says) for different labels; a
+    mark without a partner costs 1. `delta_empty` multiplies all disorders, and leaves gamma as it is. Gamma
+    is 1 less the disorder over the mean disorder of random continua, of which as many are made as it takes to
+    know that mean to within `precision`, 95 times of 100.
+
+    Over several continua, disorders are added up, each counting with its mean number of marks by annotator,
+    so that what few marked weighs little and what nobody marked weighs nothing. The interval resamples
+    continua.
+    """
+    require(votes, "gamma", SpanVotes)
+    _check(alpha, beta, delta_empty, precision, seed)
+    _check_distances(between, len(votes.labels))
+    all_continua = continua(votes, lengths)
+    read = [place for place, one in enumerate(all_continua) if one.annotators >= 2]
+    marked = [place for place in read if all_continua[place].marks]
+    chosen = [all_continua[place] for place in marked]
+    line = signature(
+        alpha=float(alpha),
+        beta=float(beta),
+        delta_empty=float(delta_empty),
+        labels="given" if between is not None else "same or not",
+        lengths="texts" if lengths is not None else "marks",
+        precision=float(precision),
+        seed=seed,
+        raters=spread(np.array([one.annotators for one in chosen])),
+        boot=plan,
+    )
+    if not chosen:
+        return Score("gamma", None, 0, note=NOTHING if read else ALONE, signature=line)
+    measure = Dissimilarity(float(alpha), float(beta), between)
+    observed = disorders(chosen, measure)
+    chance = random_disorders(chosen, measure, precision, seed)
+    return _score([votes.units[place] for place in marked], chosen, observed, chance, delta_empty, plan, line)
+
+
+def best_alignment(continuum: Continuum, measure: Dissimilarity | None = None) -> list[UnitaryAlignment]:
+    """The alignment of a continuum's marks that leaves the least disorder, in the order of the text."""
+    if continuum.annotators < 2:
+        raise UsageError("an alignment needs two annotators")
+    marks, order = in_order(_marks([continuum]))
+    found = candidates(marks, continuum.annotators, measure or Dissimilarity())
+    best = aligned(found, marks, continuum.annotators, 1)
+    alone = set(range(continuum.marks))
+    alignment = []
+    for number in best.chosen.tolist():
+        members = order[found.mark[found.owner == number]].tolist()
+        alone -= set(members)
+        alignment.append(UnitaryAlignment(tuple(members), len(members) - float(found.saves[number])))
+    alignment += [UnitaryAlignment((mark,), 1.0) for mark in alone]
+    return sorted(alignment, key=lambda unitary: int(continuum.start[list(unitary.marks)].min()))
+
+
+def disorders(chosen: Sequence[Continuum], measure: Dissimilarity) -> Disorders:
+    """The least disorder of each continuum, all of which have marks, an empty place costing 1."""
+    return _disorders(_marks(chosen), np.array([one.annotators for one in chosen]), measure)
+
+
+def random_disorders(
+    chosen: Sequence[Continuum], measure: Dissimilarity, precision: float, seed: int
+) -> Disorders:
+    """The disorders of random continua: a row for each time, a column for each continuum."""
+    first = _sampled(chosen, measure, FIRST, (seed, 0))
+    unsure = _reached(first, np.array([_mean_marks(one) for one in chosen]))
+    wanted = min(math.ceil(FIRST * (unsure / precision) ** 2), MOST)
+    if wanted <= FIRST:
+        return first
+    more = _sampled(chosen, measure, wanted - FIRST, (seed, 1))
+    return Disorders(*(np.concatenate(parts) for parts in zip(first, more, strict=True)))
+
+
+def _reached(chance: Disorders, weights: Floats) -> float:
+    """To within which share the mean disorder of random continua is known, 95 times of 100."""
+    sums = chance.values @ weights
+    mean = float(sums.mean())
+    return _CONFIDENT * float(sums.std(ddof=1)) / math.sqrt(len(sums)) / mean if mean > 0 else 0.0
+
+
+def _sampled(
+    chosen: Sequence[Continuum], measure: Dissimilarity, samples: int, seed: tuple[int, int]
+) -> Disorders:
+    parts = []
+    step = max(1, _BATCH // max(1, samples * max(one.marks for one in chosen)))
+    for start in range(0, len(chosen), step):
+        block = chosen[start : start + step]
+        drawn = [
+            shuffled(one, samples, np.random.default_rng((*seed, start + place)))
+            for place, one in enumerate(block)
+        ]
+        numbered = [
+            marks._replace(continuum=marks.continuum + place * samples) for place, marks in enumerate(drawn)
+        ]
+        marks = Marks(*(np.concatenate(columns) for columns in zip(*numbered, strict=True)))
+        found = _disorders(marks, np.repeat([one.annotators for one in block], samples), measure)
+        parts.append(Disorders(*(column.reshape(-1, samples).T for column in found)))
+    return Disorders(*(np.concatenate(columns, axis=1) for columns in zip(*parts, strict=True)))
+
+
+def _disorders(marks: Marks, annotators: Ints, measure: Dissimilarity) -> Disorders:
+    """The least disorder of each continuum, solved together for those with equally many annotators."""
+    values, excess = np.zeros(len(annotators)), np.zeros(len(annotators))
+    for number in np.unique(annotators).tolist():
+        continua_here = np.flatnonzero(annotators == number)
+        renumbered = np.cumsum(annotators == number) - 1
+        own = annotators[marks.continuum] == number
+        here, _ = in_order(Marks(renumbered[marks.continuum[own]], *(column[own] for column in marks[1:])))
+        found = candidates(here, number, measure)
+        best = aligned(found, here, number, len(continua_here))
+        by_annotator = np.bincount(here.continuum, minlength=len(continua_here)) / number
+        values[continua_here] = best.disorder / by_annotator
+        excess[continua_here] = best.excess / by_annotator
+    return Disorders(values, excess)
+
+
+def _marks(chosen: Sequence[Continuum]) -> Marks:
+    columns = [(one.annotator, one.start, one.end, one.label) for one in chosen]
+    number = np.repeat(np.arange(len(chosen)), [one.marks for one in chosen])
+    return Marks(number, *(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+
+
+def _mean_marks(continuum: Continuum) -> float:
+    return continuum.marks / continuum.annotators
+
+
+def gamma_value(totals: Floats) -> Floats:
+    """Gamma from the totals of observed and of expected disorder."""
+    value: Floats = 1 - ratio(totals[..., 0], totals[..., 1])
+    return value
+
+
+def _score(
+    units: Sequence[UnitKey],
+    chosen: Sequence[Continuum],
+    observed: Disorders,
+    chance: Disorders,
+    delta_empty: float,
+    plan: Bootstrap | None,
+    line: str,
+) -> Score:
+    weights = np.array([_mean_marks(one) for one in chosen])
+    expected = chance.values.mean(axis=0)
+    sums = weights[:, None] * np.stack([observed.values, expected], axis=1)
+    value = float(gamma_value(sums.sum(axis=0)))
+    mean = sums.sum(axis=0) / weights.sum() * delta_empty
+    each = gamma_value(np.stack([observed.values, expected], axis=1)).tolist()
+    details: dict[str, Any] = {
+        "observed": float(mean[0]),
+        "expected": float(mean[1]),
+        "samples": len(chance.values),
+        "precision": _reached(chance, weights),
+        "units": [
+            {"document": unit.document, "segment": unit.segment, "gamma": None if math.isnan(one) else one}
+            for unit, one in zip(units, each, strict=True)
+        ],
+    }
+    if math.isnan(value):
+        return Score("gamma", None, len(chosen), note=NO_ROOM, signature=line, details=details)
+    around = bootstrap(sums, gamma_value, plan)
+    return Score("gamma", value, len(chosen), around, _note(observed, chance), line, details)
+
+
+def _note(observed: Disorders, chance: Disorders) -> str | None:
+    """What to say where it is not sure that alignments are the best."""
+    values, excess = (
+        np.append(*(part.ravel() for part in parts)) for parts in zip(observed, chance, strict=True)
+    )
+    unsure = excess > 0
+    if not unsure.any():
+        return None
+    text = f"the best alignment of {int(unsure.sum())} of {len(unsure)} continua (drawn ones included) is not sure"
+    if np.isinf(excess).any():
+        return f"{text}: there are too many ways to align so many marks"
+    return f"{text}: up to {float((excess[unsure] / values[unsure]).max()):.2%} of their disorder may be too much"
+
+
+def _check(alpha: float, beta: float, delta_empty: float, precision: float, seed: int) -> None:
+    if not (alpha > 0 and beta >= 0 and delta_empty > 0):
+        raise UsageError("gamma needs alpha and delta_empty above 0 and beta from 0")
+    if not 0 < precision < 1:
+        raise UsageError(f"a precision is a share, not {precision}", hint="0.02 is usual, 0.01 is high")
+    if seed < 0:
+        raise UsageError(f"a seed is a whole number from 0, not {seed}")
+
+
+def _check_distances(between: Floats | None, labels: int) -> None:
+    if between is not None and (between.shape != (labels, labels) or not (between >= 0).all()):
+        raise UsageError(
+            f"distances of shape {between.shape} for {labels} labels",
+            hint="give numbers from 0, a row and a column a label",
+        )

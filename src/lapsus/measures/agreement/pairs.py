@@ -1,0 +1,140 @@
+"""Every two annotators who judged a unit together: how often which of their answers met.
+
+Coefficients of two annotators (Cohen's kappa, Scott's pi) are worked out for all pairs at once from these
+tables, and their mean over pairs is the coefficient of more than two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.measures.agreement.coding import Coded, coded, require_names
+from lapsus.measures.agreement.patterns import ALONE, distinct_rows
+from lapsus.measures.resample import Bootstrap, Floats, interval, resampled_times
+from lapsus.measures.score import SAME, Interval, Score, signature
+from lapsus.model.votes import MISSING, LabelVotes, ScaleVotes
+
+_BLOCK = 1 << 22
+"""How many meetings of answers are looked at together."""
+_KEPT = 1 << 25
+"""Up to how many meetings are kept for the bootstrap; more are found again for each resample."""
+
+PairKernel: TypeAlias = Callable[[Floats], Floats]
+"""From tables of answers by answers `(..., K, K)` to a coefficient `(...)`, NaN where it is undefined."""
+
+
+class Meetings(NamedTuple):
+    """Two annotators answered the same unit: which pattern of the unit, and which cell of their table."""
+
+    pattern: NDArray[np.intp]
+    cell: NDArray[np.intp]
+
+
+class PairMatrix(NamedTuple):
+    """A coefficient for every two annotators, NaN where undefined, and on how many units they met."""
+
+    annotators: tuple[str, ...]
+    values: Floats
+    shared: NDArray[np.int64]
+
+
+class PairTables:
+    """The tables of all pairs of annotators, for the units as they are or as often as a resample has them."""
+
+    def __init__(self, answers: Coded) -> None:
+        # Codes from 0 on; wider, since the highest code of the narrow type would fall off the end.
+        wide = answers.codes.astype(np.promote_types(answers.codes.dtype, np.int16))
+        rows, self.times = distinct_rows(wide - MISSING)
+        self.codes = rows + MISSING
+        self.labels = len(answers.names)
+        self.annotators = answers.codes.shape[1]
+        self.raters = (self.codes >= 0).sum(axis=1)
+        self.shared = self._shared()
+        self.pairs = np.argwhere(self.shared)
+        self._number = np.full(self.shared.shape, -1)
+        self._number[tuple(self.pairs.T)] = np.arange(len(self.pairs))
+        few = (self.raters * (self.raters - 1) // 2).sum() <= _KEPT
+        self._kept = [self._placed(meeting) for meeting in self._meetings()] if few else None
+
+    def tables(self, times: NDArray[np.integer]) -> Floats:
+        """For each pair `(pairs, K, K)`, how often each two answers met, patterns counting so many times."""
+        total = np.zeros(len(self.pairs) * self.labels**2)
+        found = map(self._placed, self._meetings()) if self._kept is None else self._kept
+        for pattern, cell in found:
+            total += np.bincount(cell, times[pattern], len(total))
+        return total.reshape(len(self.pairs), self.labels, self.labels)
+
+    def _meetings(self) -> Iterator[tuple[NDArray[np.intp], ...]]:
+        """Pattern, left and right annotator, and both answers, of all meetings, in blocks."""
+        step = max(1, _BLOCK // max(1, int(self.raters.max(initial=0)) ** 2))
+        for raters in np.unique(self.raters[self.raters >= 2]):
+            here = np.flatnonzero(self.raters == raters)
+            left, right = np.triu_indices(raters, 1)
+            for start in range(0, len(here), step):
+                rows = here[start : start + step]
+                who = np.nonzero(self.codes[rows] >= 0)[1].reshape(-1, raters)
+                what = np.take_along_axis(self.codes[rows], who, axis=1)
+                patterns = np.repeat(rows, len(left))
+                yield (
+                    patterns,
+                    *(part.ravel() for side in (who, what) for part in (side[:, left], side[:, right])),
+                )
+
+    def _shared(self) -> NDArray[np.int64]:
+        """On how many units each two annotators met, above the diagonal."""
+        shared = np.zeros(self.annotators**2)
+        for pattern, left, right, _, _ in self._meetings():
+            shared += np.bincount(left * self.annotators + right, self.times[pattern], len(shared))
+        return shared.astype(np.int64).reshape(self.annotators, self.annotators)
+
+    def _placed(self, meeting: tuple[NDArray[np.intp], ...]) -> Meetings:
+        pattern, left, right, one, other = meeting
+        return Meetings(pattern, (self._number[left, right] * self.labels + one) * self.labels + other)
+
+
+def pair_tables(votes: LabelVotes | ScaleVotes, measure: str) -> tuple[Coded, PairTables]:
+    """The tables of all pairs of annotators, if the votes say who gave them."""
+    answers = coded(votes, measure, LabelVotes, ScaleVotes)
+    require_names(votes, measure, "fleiss, alpha or ac1")
+    return answers, PairTables(answers)
+
+
+def mean_over_pairs(
+    measure: str, answers: Coded, found: PairTables, kernel: PairKernel, plan: Bootstrap | None
+) -> Score:
+    """The plain mean of a coefficient over the pairs of annotators for which it is defined."""
+    n = int(found.times[found.raters >= 2].sum())
+    parts = {"pairs": len(found.pairs), "labels": ",".join(answers.names)}
+    values = kernel(found.tables(found.times))
+    value = _mean(values)
+    if np.isnan(value):
+        return Score(measure, None, n, note=SAME if n else ALONE, signature=signature(**parts))
+    around = _interval(found, kernel, plan)
+    line = signature(**parts, boot=plan if around else None)
+    details = {"pairs": len(values), "undefined": int(np.isnan(values).sum())}
+    return Score(measure, value, n, around, signature=line, details=details)
+
+
+def pair_matrix(annotators: tuple[str, ...], found: PairTables, kernel: PairKernel) -> PairMatrix:
+    """A coefficient for every two annotators."""
+    values = np.full(found.shared.shape, np.nan)
+    values[tuple(found.pairs.T)] = kernel(found.tables(found.times))
+    return PairMatrix(annotators, np.fmax(values, values.T), found.shared + found.shared.T)
+
+
+def _mean(values: Floats) -> float:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else np.nan
+
+
+def _interval(found: PairTables, kernel: PairKernel, plan: Bootstrap | None) -> Interval | None:
+    met = found.raters >= 2
+    if plan is None or found.times[met].sum() < 2:
+        return None
+    times = np.where(met, found.times, 0)
+    drawn = [_mean(kernel(found.tables(draw))) for block in resampled_times(times, plan) for draw in block]
+    return interval(np.array(drawn), plan.level)

@@ -1,0 +1,151 @@
+"""Units that were voted on alike are put together: a million units are often only a few hundred patterns.
+
+Coefficients that only need to know how often each label was given to each unit start here. All the
+arithmetic, and every resample of the bootstrap, is then done on patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import UsageError
+from lapsus.measures.agreement.coding import Coded, coded
+from lapsus.measures.resample import Bootstrap, Floats, bootstrap
+from lapsus.measures.score import SAME, Interval, Score, signature
+from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
+
+ALONE = "no unit has answers from two annotators"
+_FEW = 1 << 22
+"""Up to how many possible patterns are counted in a table instead of being sorted."""
+
+
+class Patterns(NamedTuple):
+    """How the labels were spread over a unit, and how many units had them spread so."""
+
+    counts: Floats
+    """A row a pattern, a column a label: how many annotators gave it."""
+    times: NDArray[np.int64]
+    """How many units have the pattern."""
+    labels: str
+    """The labels, for signatures."""
+    answers: Coded | None = None
+    """The answers that were counted; None where only counts were given."""
+
+    @property
+    def raters(self) -> Floats:
+        """How many annotators voted on a unit of each pattern."""
+        raters: Floats = self.counts.sum(axis=1)
+        return raters
+
+    @property
+    def numbers(self) -> Floats:
+        """Where each label stands on a line."""
+        if self.answers is None:
+            return np.arange(self.counts.shape[1], dtype=np.float64)
+        return self.answers.numbers
+
+    def with_votes(self, least: int) -> Patterns:
+        """Only the units that at least so many voted on."""
+        kept = self.raters >= least
+        return self._replace(counts=self.counts[kept], times=self.times[kept])
+
+    def score(
+        self, measure: str, sums: Floats, value: Callable[[Floats], Floats], plan: Bootstrap | None
+    ) -> Score:
+        """The score of a measure that follows from sums over units, with its interval."""
+        if (undefined := self.undefined(measure)) is not None:
+            return undefined
+        around = bootstrap(sums, value, plan, self.times)
+        return self.scored(measure, float(value(self.times @ sums)), around, plan)
+
+    def undefined(self, measure: str) -> Score | None:
+        """The score where nothing can be said of agreement: nobody to agree with, or nothing to agree on."""
+        pairable = self.with_votes(2)
+        if len(pairable.times) == 0:
+            return self.scored(measure, None, None, None, ALONE)
+        if np.count_nonzero(pairable.counts.any(axis=0)) < 2:
+            return self.scored(measure, None, None, None, SAME)
+        return None
+
+    def scored(
+        self,
+        measure: str,
+        value: float | None,
+        around: Interval | None,
+        plan: Bootstrap | None,
+        note: str | None = None,
+    ) -> Score:
+        """A score over the units that at least two annotators voted on."""
+        pairable = self.with_votes(2)
+        if value is not None and not np.isfinite(value):
+            note = SAME
+        line = signature(raters=spread(pairable.raters), labels=self.labels, boot=plan if around else None)
+        return Score(measure, value, int(pairable.times.sum()), around, note, line)
+
+
+def spread(raters: NDArray[Any]) -> str | None:
+    """The numbers of raters in few words: `30` or `24-30`."""
+    if len(raters) == 0:
+        return None
+    low, high = int(raters.min()), int(raters.max())
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def patterns(votes: object, measure: str) -> Patterns:
+    """The patterns of votes for one label or number each, or of an array of counts."""
+    if isinstance(votes, np.ndarray):
+        counts = _checked(votes)
+        return Patterns(*_counted(counts), labels=str(counts.shape[1]))
+    answers = coded(votes, measure, LabelVotes, ScaleVotes)
+    counts = count_labels(answers.codes, len(answers.names))
+    labels = ",".join(answers.names) if isinstance(votes, LabelVotes) else str(len(answers.names))
+    return Patterns(*_counted(counts), labels=labels, answers=answers)
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The different rows of whole numbers from 0, and how often each comes."""
+    base = int(rows.max(initial=0)) + 1
+    possible = base ** rows.shape[1]
+    if possible >= 1 << 62:
+        return distinct_sums(rows)
+    keys = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        keys = keys * base + column.astype(np.int64)
+    if possible <= _FEW:
+        times = np.bincount(keys)
+        present = np.flatnonzero(times)
+        times = times[present]
+    else:
+        present, times = np.unique(keys, return_counts=True)
+    powers = [base**place for place in range(rows.shape[1])]
+    columns = [(present // power % base).astype(rows.dtype) for power in reversed(powers)]
+    return np.stack(columns, axis=1) if columns else rows[:1], times.astype(np.int64)
+
+
+def distinct_sums(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The different rows of any numbers, and how often each comes."""
+    if len(sums) == 0:
+        return sums, np.zeros(0, dtype=np.int64)
+    ordered = sums[np.lexsort(sums.T)]
+    starts = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
+    return ordered[starts], np.diff(np.r_[starts, len(ordered)])
+
+
+def _counted(counts: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
+    rows, times = distinct_rows(counts)
+    return rows.astype(np.float64), times
+
+
+def _checked(counts: NDArray[Any]) -> NDArray[Any]:
+    kind = counts.dtype.kind
+    whole = kind in "iu" or (kind == "f" and bool(np.isfinite(counts).all() and (counts % 1 == 0).all()))
+    if counts.ndim != 2 or not whole or (counts.size and counts.min() < 0):
+        raise UsageError(
+            f"an array of shape {counts.shape} and type {counts.dtype} does not count labels",
+            hint="give whole numbers from 0, a row a unit and a column a label",
+        )
+    return counts.astype(np.int64) if kind == "f" else counts

@@ -1,0 +1,47 @@
+"""Percent agreement: how often two annotators of a unit chose the same."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.patterns import patterns
+from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.score import Score
+from lapsus.model.votes import LabelVotes, ScaleVotes
+
+COLUMNS = 2
+
+
+def unit_agreement(counts: Floats, weights: Floats | None = None) -> Floats:
+    """For each unit, the share of its pairs of votes that agree; 0 where it has fewer than two votes.
+
+    `weights` says how far two labels agree, from 0 to 1; without it only equal ones do.
+    """
+    raters = counts.sum(axis=1)
+    same = counts if weights is None else counts @ weights
+    agreeing = (counts * same).sum(axis=1) - raters
+    return np.nan_to_num(ratio(agreeing, raters * (raters - 1)))
+
+
+def percent_sums(counts: Floats, weights: Floats | None = None) -> Floats:
+    """For each unit: whether it has a pair of votes, and the share of its pairs that agree."""
+    return np.stack([counts.sum(axis=1) >= 2, unit_agreement(counts, weights)], axis=1)
+
+
+def percent_value(totals: Floats) -> Floats:
+    """The mean share over the units that have a pair."""
+    return ratio(totals[..., 1], totals[..., 0])
+
+
+def percent_agreement(
+    votes: LabelVotes | ScaleVotes | NDArray[np.integer], *, plan: Bootstrap | None = USUAL
+) -> Score:
+    """How often two annotators of a unit chose the same: the mean over units, each unit weighing the same.
+
+    A unit with fewer than two votes is left out. Chance is not taken out, so the share says little by itself;
+    where everybody always chose the same label it says nothing, and is undefined like every coefficient.
+    """
+    found = patterns(votes, "percent").with_votes(2)
+    return found.score("percent", percent_sums(found.counts), percent_value, plan)

@@ -1,0 +1,175 @@
+"""What can be told of each annotator: how much, how fast, with whom, and whether they looked at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InvalidError
+from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.coding import require_names
+from lapsus.measures.resample import Floats
+from lapsus.measures.score import signature
+from lapsus.model import Judgment, latest
+from lapsus.model.votes import (
+    MISSING,
+    LabelSetVotes,
+    LabelVotes,
+    ScaleVotes,
+    SpanVotes,
+    Votes,
+    VoteTable,
+    count_labels,
+)
+
+
+class AnnotatorQuality(msgspec.Struct, frozen=True):
+    """One annotator. None where there is nothing to tell from."""
+
+    annotator: str
+    units: int
+    """How many units the annotator answered."""
+    median_seconds: float | None
+    """Half of the answers that were timed took longer."""
+    agreement: float | None
+    """The share of the others who gave the same answer, a mean over the units that others answered too."""
+    with_majority: float | None
+    """How often the answer was the one that most of the others gave; a tie of k answers counts as 1/k."""
+    longest_run: int
+    """How many times in a row the same answer was given, in the order of judging where it is known."""
+    entropy: float | None
+    """How varied the answers are, in bits: 0 where they are all the same."""
+
+
+class Quality(msgspec.Struct, frozen=True):
+    """A row for each annotator."""
+
+    rows: tuple[AnnotatorQuality, ...]
+    method: str
+    signature: str
+
+
+class Times(NamedTuple):
+    """When annotators judged: a row a unit, a column an annotator, NaN where it is not known."""
+
+    seconds: Floats
+    """How long it took."""
+    at: Floats
+    """When it was done, in seconds since 1970."""
+
+
+def judging_times(judgments: Iterable[Judgment], votes: VoteTable) -> Times:
+    """How long the newest judgments behind votes took, and when they were made."""
+    row = {unit: place for place, unit in enumerate(votes.units)}
+    column = {annotator: place for place, annotator in enumerate(votes.annotators)}
+    seconds = np.full((len(row), len(column)), np.nan)
+    at = seconds.copy()
+    for judgment in latest(judgments):
+        if judgment.unit in row and judgment.annotator in column:
+            place = row[judgment.unit], column[judgment.annotator]
+            if judgment.seconds is not None:
+                seconds[place] = judgment.seconds
+            if judgment.at is not None:
+                at[place] = judgment.at.timestamp()
+    return Times(seconds, at)
+
+
+def annotator_quality(votes: Votes, times: Times | None = None) -> Quality:
+    """A table of the annotators. Two answers are the same only if all of them is: the whole set, every span.
+
+    Runs follow the moments of judging; without them, or where some are missing, the order of the units.
+    """
+    require_names(votes, "annotator quality", "measures of agreement")
+    shape = len(votes.units), len(votes.annotators)
+    if times is None:
+        times = Times(np.full(shape, np.nan), np.full(shape, np.nan))
+    if times.seconds.shape != shape or times.at.shape != shape:
+        raise InvalidError(
+            f"times of shape {times.seconds.shape} for {shape[0]} units and {shape[1]} annotators"
+        )
+    codes = answer_codes(votes)
+    counts = count_labels(codes, int(codes.max(initial=-1)) + 1)
+    rows = tuple(
+        _row(name, codes[:, place], counts, times.seconds[:, place], times.at[:, place])
+        for place, name in enumerate(votes.annotators)
+    )
+    ordered = "moments" if not np.isnan(times.at[codes >= 0]).any() and codes.size else "units"
+    return Quality(
+        rows, "quality", signature(method="quality", rest="leave-one-out", ties="shared", order=ordered)
+    )
+
+
+def answer_codes(votes: Votes) -> NDArray[np.signedinteger[Any]]:
+    """Answers of any kind as numbers, the same for the same answer; -1 where there is none."""
+    match votes:
+        case LabelVotes():
+            return votes.codes
+        case ScaleVotes():
+            given = [[None if np.isnan(value) else value for value in row] for row in votes.values.tolist()]
+        case LabelSetVotes():
+            given = [
+                [tuple(chosen) if is_there else None for chosen, is_there in zip(row, there, strict=True)]
+                for row, there in zip(votes.chosen.tolist(), votes.answered.tolist(), strict=True)
+            ]
+        case SpanVotes():
+            given = [[None if spans is None else frozenset(spans) for spans in row] for row in votes.spans]
+    numbers: dict[object, int] = {}
+    flat = [
+        MISSING if answer is None else numbers.setdefault(answer, len(numbers))
+        for row in given
+        for answer in row
+    ]
+    return np.array(flat, dtype=np.int64).reshape(len(votes.units), len(votes.annotators))
+
+
+def _row(
+    name: str, own: NDArray[np.signedinteger[Any]], counts: NDArray[np.int64], seconds: Floats, at: Floats
+) -> AnnotatorQuality:
+    there = own >= 0
+    codes = own[there].astype(np.intp)
+    rest = counts[there].copy()
+    rest[np.arange(len(codes)), codes] -= 1
+    same = rest[np.arange(len(codes)), codes]
+    others = rest.sum(axis=1)
+    most = rest.max(axis=1, initial=0)
+    tied = (rest == most[:, None]).sum(axis=1)
+    known = at[there]
+    order = np.arange(len(codes)) if np.isnan(known).any() else np.argsort(known, kind="stable")
+    return AnnotatorQuality(
+        name,
+        len(codes),
+        _median(seconds[there]),
+        _mean(ratio(same, others)),
+        _mean(np.where(others > 0, ratio(same == most, tied), np.nan)),
+        _longest_run(codes[order]),
+        _entropy(codes),
+    )
+
+
+def _mean(values: Floats) -> float | None:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else None
+
+
+def _median(values: Floats) -> float | None:
+    defined = values[~np.isnan(values)]
+    return float(np.median(defined)) if len(defined) else None
+
+
+def _longest_run(codes: NDArray[np.intp]) -> int:
+    if not len(codes):
+        return 0
+    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
+    return int(np.diff(np.r_[starts, len(codes)]).max())
+
+
+def _entropy(codes: NDArray[np.intp]) -> float | None:
+    if not len(codes):
+        return None
+    counts = np.bincount(codes)
+    shares = counts[counts > 0] / len(codes)
+    return float(-(shares * np.log2(shares)).sum()) + 0.0

@@ -1,0 +1,68 @@
+"""What every way of making gold gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InvalidError
+from lapsus.measures.agreement.patterns import spread
+from lapsus.measures.resample import Floats
+from lapsus.model import EMPTY, Answer, UnitKey
+
+NOBODY = "nobody answered"
+"""Why a unit, or a whole gold, has no answer."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Votes put together: for each unit one answer, as an annotator would have given it."""
+
+    units: tuple[UnitKey, ...]
+    method: str
+    signature: str
+    answers: tuple[Answer | None, ...] | None = None
+    """One a unit, None where the votes give none; None altogether where gold is only a distribution."""
+    labels: tuple[str, ...] = ()
+    """What the columns of `distributions` stand for."""
+    distributions: Floats | None = None
+    """A row a unit, a column a label; NaN where nobody answered."""
+    reliability: Mapping[str, float] = field(default=EMPTY)
+    """How far each annotator can be trusted, from 0 to 1, where the method tells."""
+    decided: frozenset[UnitKey] = frozenset()
+    """The units whose answer is an adjudicator's decision."""
+    details: Mapping[str, Any] = field(default=EMPTY)
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.answers is not None and len(self.answers) != len(self.units):
+            raise InvalidError(f"{len(self.answers)} answers for {len(self.units)} units")
+        if self.distributions is not None:
+            if self.distributions.shape != (len(self.units), len(self.labels)):
+                raise InvalidError(
+                    f"distributions of shape {self.distributions.shape} for {len(self.units)} units "
+                    f"and {len(self.labels)} labels"
+                )
+            self.distributions.setflags(write=False)
+
+    def by_unit(self) -> dict[UnitKey, Answer]:
+        """The answers that there are, by unit."""
+        answers = self.answers or (None,) * len(self.units)
+        return {unit: answer for unit, answer in zip(self.units, answers, strict=True) if answer is not None}
+
+
+def label_answers(
+    labels: tuple[str, ...], codes: NDArray[np.intp], voted: NDArray[np.bool_]
+) -> tuple[str | None, ...]:
+    """The labels that the codes stand for; None where nobody voted."""
+    names = np.array([*labels, None], dtype=object)
+    return tuple(names[np.where(voted, codes, len(labels))].tolist())
+
+
+def raters(numbers: NDArray[Any]) -> str | None:
+    """How many annotators answered a unit, for a signature, units without an answer left out."""
+    return spread(numbers[numbers > 0])
