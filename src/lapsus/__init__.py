@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 from lapsus.version import __version__
 
 if TYPE_CHECKING:
+    from lapsus.analysis import agree as agree
+    from lapsus.analysis import compare as compare
+    from lapsus.analysis import gold as gold
+    from lapsus.analysis import score as score
     from lapsus.formats import convert as convert
     from lapsus.formats import read as read
     from lapsus.schemes import broken_rules as broken_rules
     from lapsus.schemes import load_scheme as load_scheme
 
 _FROM = {
+    "agree": "lapsus.analysis",
+    "compare": "lapsus.analysis",
+    "gold": "lapsus.analysis",
+    "score": "lapsus.analysis",
     "read": "lapsus.formats",
     "convert": "lapsus.formats",
     "load_scheme": "lapsus.schemes",

@@ -146,7 +146,7 @@ def test_inner_names_stay_inside(tmp_path: Path) -> None:
     with sink(tmp_path / "out") as files:
         files.add(inner("..", "/etc", "a/b"), b"x")
     found = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
-    assert found == ["out/%2E%2E/%2Fetc/a%2Fb"]
+    assert sorted(found) == ["out/%2E%2E/%2Fetc/a%2Fb", "out/.lapsus"]
 
 
 @pytest.mark.parametrize("name", ["out", "out.zip"])
@@ -173,3 +173,12 @@ def test_the_same_content_gives_the_same_zip(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         assert archive.testzip() is None
         assert archive.namelist() == ["x/1", "2"]
+
+
+def test_a_folder_that_lapsus_did_not_write_is_never_replaced(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="folder with other files"), put_in_place(home, overwrite=True):
+        pass
+    assert (home / "thesis.txt").read_text() == "years of work"

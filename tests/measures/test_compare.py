@@ -172,7 +172,7 @@ def test_breakdown_scores_are_compared_by_all_measures() -> None:
         "t:0|ties:O>T>X|match:turn-index|log:2|raters:30|test:randomization|adjust:holm|"
     )
     assert "boot:2000,seed=1,level=0.95" in found.signature
-    with pytest.raises(UsageError, match=r"not compared by 'JSD\(NB,PB\)' \(known: accuracy, P\(B\)"):
+    with pytest.raises(UsageError, match=r"not compared by 'JSD\(NB,PB\)' \(did you mean 'JSD\(NB,PB,B\)'"):
         found.difference("JSD(NB,PB)")
     assert msgspec.json.decode(msgspec.json.encode(found), type=Comparison) == found
 

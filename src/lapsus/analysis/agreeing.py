@@ -22,7 +22,7 @@ USUAL_MEASURES = {
     "label": ("fleiss", "alpha", "ac1", "percent"),
     "labels": ("weighted_fleiss", "alpha(masi)", "alpha(jaccard)"),
     "scale": ("alpha(ordinal)", "alpha(interval)", "ac2"),
-    "spans": ("span_f1", "unitizing"),
+    "spans": ("span_f1", "span_f1(characters)", "unitizing", "gamma"),
 }
 """What is worked out for each kind of question unless measures are asked for."""
 KEYS = {"fleiss": "fleiss_kappa", "alpha(nominal)": "alpha"}
@@ -80,7 +80,7 @@ def _column(
         votes = corpus.votes(scheme, question)
         if votes.units:
             prefix = f"{question.id}: " if several else ""
-            found = _agreement(votes, question, measures, merge, scheme, plan)
+            found = _agreement(corpus, votes, question, measures, merge, scheme, plan)
             cells += [(f"{prefix}{name}", value) for name, value in found]
     return cells
 
@@ -119,6 +119,7 @@ def _annotators(corpus: Corpus, scheme: Scheme) -> int | str:
 
 
 def _agreement(
+    corpus: Corpus,
     votes: Votes,
     question: Question,
     measures: Sequence[str],
@@ -132,8 +133,9 @@ def _agreement(
         for label, share in zip(question.labels, shares, strict=False):
             cells.append((f"share {_shown(label.id, question)}", float(share)))
     wanted = list(measures) or list(USUAL_MEASURES[question.kind])
+    lengths = corpus.lengths() if question.kind == "spans" else None
     for measure in wanted:
-        cells.append((measure, coefficient(measure, votes, plan)))
+        cells.append((measure, coefficient(measure, votes, plan, lengths)))
     if isinstance(votes, LabelVotes) and (groups := _merge_groups(question, merge, scheme)):
         merged = merge_labels(votes, groups)
         shown = ", ".join(

@@ -28,6 +28,8 @@ class DocumentFacts(NamedTuple):
     """Each segment's id and role."""
     words: Counter[str]
     """How many words each role said."""
+    lengths: dict[str, int]
+    """How long each segment is, in code points."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Corpus:
     def units(self) -> frozenset[UnitKey]:
         """Every segment that the documents have, judged or not."""
         return frozenset(UnitKey(id, turn) for id, facts in self.documents.items() for turn, _ in facts.turns)
+
+    def lengths(self) -> dict[str, dict[str, int]] | None:
+        """The lengths of all segments; None where some judged document is not there."""
+        if any(judgment.document not in self.documents for judgment in self.judgments):
+            return None
+        return {id: facts.lengths for id, facts in self.documents.items()}
 
     def system_of(self, document: str) -> str:
         """The system whose document this is."""
@@ -123,4 +131,5 @@ def _facts(document: Document) -> DocumentFacts:
     for segment in document.segments:
         words[segment.role] += word_count(segment.text, document.language)
     turns = tuple((segment.id, segment.role) for segment in document.segments)
-    return DocumentFacts(document.system or UNKNOWN_SYSTEM, document.language, turns, words)
+    lengths = {segment.id: len(segment.text) for segment in document.segments}
+    return DocumentFacts(document.system or UNKNOWN_SYSTEM, document.language, turns, words, lengths)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli import agree, compare, convert, formats, sample, scheme, score, tour
+from lapsus.cli import agree, compare, convert, formats, gold, sample, scheme, score, tour
 from lapsus.version import __version__
 
 app = typer.Typer(
@@ -41,4 +41,5 @@ app.add_typer(scheme.app, name="scheme")
 app.command("score")(score.score_command)
 app.command("compare")(compare.compare_command)
 app.command("agree")(agree.agree_command)
+app.command("gold")(gold.gold_command)
 app.command("tour")(tour.tour_command)

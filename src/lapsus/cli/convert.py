@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lapsus.cli.output import JsonOption, print_json, progress, remark, warn
-from lapsus.formats import Conversion, convert, read
+from lapsus.formats import Conversion, Reading, convert, read
 
 FromOption = Annotated[
     str | None,
@@ -49,7 +49,7 @@ def convert_command(
     for loss, entries in done.losses.items():
         warn(f"{done.to.name} does not carry {loss.what} ({entries:,} documents)")
     if as_json:
-        print_json(_summary(done, target))
+        print_json(_summary(reading, done, target))
         return
     if told := reading.options.told_by_script:
         languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
@@ -62,8 +62,7 @@ def convert_command(
         typer.echo(f"of these {done.judgments:,} judgments were written")
 
 
-def _summary(done: Conversion, target: Path) -> dict[str, Any]:
-    reading = done.reading
+def _summary(reading: Reading, done: Conversion, target: Path) -> dict[str, Any]:
     return {
         "from": reading.format.name,
         "recognised": reading.recognised,

@@ -15,9 +15,20 @@ STEPS = (
     ("A guideline prints as a manual.", "scheme manual error-types --lang en -o manual.html"),
     ("There is data to try things with, invented for the purpose.", "sample"),
     ("", "sample dialogues-en"),
+    ("", "sample pairs-ja"),
     ("It converts to the formats that the field uses, and back.", "convert dialogues-en.jsonl table.csv"),
     ("Nothing is dropped without a word.", "convert dialogues-en.jsonl challenge.zip --to dbdc"),
     ("", "convert dialogues-en.jsonl challenge.zip --to dbdc --lossy"),
+    ("How far do the invented annotators agree?", "agree dialogues-en.jsonl --scheme breakdown --by system"),
+    ("On spans, too, and in Japanese.", "agree pairs-ja.jsonl"),
+    (
+        "Votes put together, and each annotator's reliability.",
+        "gold dialogues-en.jsonl gold.jsonl --scheme breakdown --method mace",
+    ),
+    (
+        "A run, here the gold itself, scored with intervals and floors.",
+        "score dialogues-en.jsonl gold.jsonl --scheme breakdown",
+    ),
     ("These formats are known.", "formats"),
 )
 

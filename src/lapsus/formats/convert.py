@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,26 +12,23 @@ import msgspec
 from lapsus.errors import LossError, UsageError
 from lapsus.formats.base import Format, Loss
 from lapsus.formats.library import FORMATS, format_for_output
-from lapsus.formats.reading import Reading
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Document, Entry, Judgment
 
 
 @dataclass
 class Conversion:
-    """What was converted, and what the output could not carry."""
+    """What was written, and what the format could not carry."""
 
-    reading: Reading
     to: Format
+    documents: int = 0
+    judgments: int = 0
     losses: Counter[Loss] = field(default_factory=Counter)
     """How many entries lose what."""
-    documents: int = 0
-    """How many were written; `reading` counts what was read."""
-    judgments: int = 0
 
 
 def convert(
-    reading: Reading,
+    entries: Iterable[Entry],
     path: Path,
     to: str | None = None,
     *,
@@ -39,18 +36,23 @@ def convert(
     overwrite: bool = False,
     progress: Callable[[Entry], None] = lambda entry: None,
 ) -> Conversion:
-    """Write what is read to a path. Where answers or documents would be lost, nothing is written unless `lossy`."""
+    """Write entries, such as a reading's, to a path.
+
+    Where answers or documents would be lost, nothing is written unless `lossy`.
+    """
     target = FORMATS.get(to)() if to else format_for_output(path)
     if not target.writes:
         raise UsageError(f"format {target.name!r} can be read but not written")
-    conversion = Conversion(reading, target)
+    conversion = Conversion(target)
     with put_in_place(path, overwrite=overwrite) as draft:
-        target.write(_watched(conversion, lossy, progress), draft)
+        target.write(_watched(entries, conversion, lossy, progress), draft)
     return conversion
 
 
-def _watched(conversion: Conversion, lossy: bool, progress: Callable[[Entry], None]) -> Iterator[Entry]:
-    for entry in conversion.reading:
+def _watched(
+    entries: Iterable[Entry], conversion: Conversion, lossy: bool, progress: Callable[[Entry], None]
+) -> Iterator[Entry]:
+    for entry in entries:
         losses = dict.fromkeys(conversion.to.losses(entry))
         conversion.losses.update(list(losses))
         severe = next((loss for loss in losses if loss.severe), None)
@@ -76,7 +78,9 @@ def _carried(format: Format, entry: Entry) -> Entry | None:
     return Entry(entry.id, document, judgments) if document or judgments else None
 
 
-def _carried_judgment(format: Format, id: str, document: Document | None, judgment: Judgment) -> Judgment | None:
+def _carried_judgment(
+    format: Format, id: str, document: Document | None, judgment: Judgment
+) -> Judgment | None:
     """The judgment, if need be without some of its answers."""
     problems = _severe(format, Entry(id, document, (judgment,)))
     for question in judgment.answers:

@@ -16,6 +16,8 @@ import regex
 from lapsus.errors import InputError, UsageError
 
 _UNSAFE = regex.compile(r'[\\/:*?"<>|\p{C}]|^\.+$|\.$|\s$|^\s')
+MARK = ".lapsus"
+"""An empty file in every folder that Lapsus writes: only such folders are ever replaced."""
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 LONGEST = 200
 """How many bytes of a name are kept: file systems stop at 255, and endings and numbers come on top."""
@@ -75,6 +77,7 @@ def sink(path: Path) -> Iterator[Sink]:
             yield ZipSink(archive)
     else:
         path.mkdir()
+        (path / MARK).touch()
         yield FolderSink(path)
 
 
@@ -83,6 +86,9 @@ def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """A path to write to, beside the real one: takes its place at the end, or vanishes on any error."""
     if path.name in ("", ".."):
         raise UsageError("is no name for an output", where=str(path), hint="give it a name of its own")
+    if path.is_dir() and overwrite and any(path.iterdir()) and not (path / MARK).exists():
+        hint = "only folders that Lapsus wrote are replaced; remove it yourself if you are sure"
+        raise UsageError("is a folder with other files in it", where=str(path), hint=hint)
     if path.exists() and not overwrite:
         raise UsageError("is there already", where=str(path), hint="give another name, or --overwrite")
     if not path.parent.is_dir():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import inspect
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import regex
 
 from lapsus.errors import UsageError
+
+T = TypeVar("T")
 
 _FORM = regex.compile(
     r"(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<arguments>[^()]*)\))?\s*(?:@(?P<parameters>.+))?", regex.UNICODE
@@ -51,3 +55,31 @@ def parse_measure(text: str) -> Measure:
         tuple(part.strip() for part in arguments.split(",")) if arguments else (),
         tuple(parameters),
     )
+
+
+def compute(measure: Measure, function: Callable[..., T], votes: object, **given: object) -> T:
+    """Call the function behind a measure: what is in brackets in order, what is after `@` by name.
+
+    `given` are arguments that the caller adds and nobody writes. Where the function takes numbers, what was
+    written is read as such.
+    """
+    takes = inspect.signature(function)
+    known = {name: value for name, value in given.items() if name in takes.parameters}
+    try:
+        bound = takes.bind(votes, *measure.arguments, **known, **dict(measure.parameters))
+    except TypeError:
+        names = [name for name in takes.parameters if name != "votes" and name not in given]
+        what = f"only {' and '.join(names)}" if names else "nothing in brackets and no parameters"
+        raise UsageError(f"cannot make sense of '{measure}'", hint=f"{measure.name} takes {what}") from None
+    for name, value in bound.arguments.items():
+        kind = type(takes.parameters[name].default)
+        if isinstance(value, str) and kind in (int, float):
+            bound.arguments[name] = _number(measure, name, value, kind)
+    return function(*bound.args, **bound.kwargs)
+
+
+def _number(measure: Measure, name: str, given: str, kind: type[int] | type[float]) -> int | float:
+    try:
+        return kind(given)
+    except ValueError:
+        raise UsageError(f"{name} of {measure.name} must be a number, not {given!r}") from None

@@ -72,6 +72,10 @@ class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
                 raise InvalidError("an answer must be a finite number", where=f"document {self.document!r}")
             msgspec.structs.force_setattr(self, "answers", freeze(self.answers))
         if type(self.distributions) is not FrozenDict:
+            if not all(
+                math.isfinite(share) for shares in self.distributions.values() for share in shares.values()
+            ):
+                raise InvalidError("a share must be a finite number", where=f"document {self.document!r}")
             msgspec.structs.force_setattr(self, "distributions", freeze(self.distributions))
         if type(self.metadata) is not FrozenDict:
             msgspec.structs.force_setattr(self, "metadata", freeze(self.metadata))

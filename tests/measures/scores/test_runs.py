@@ -94,7 +94,6 @@ def test_a_label_left_out_of_a_distribution_has_no_share() -> None:
             "turn '3': O 0.5, T 0.3, X 0.1 is no distribution",
         ),
         (run(said("a", "3", "T", {"O": -0.5, "T": 1.3, "X": 0.2})), "turn '3': .* no distribution"),
-        (run(said("a", "3", "T", {"O": float("nan"), "T": 1, "X": 0})), "turn '3': .* no distribution"),
         (run(said("a", "3", "T", {"O": 0.5, "B": 0.5})), "turn '3': the distribution has a label 'B'"),
         ([], "document 'a', turn '1': the run does not answer, and 2 more"),
     ],

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.errors import UsageError
 from lapsus.measures.agreement.merging import merge_labels
-from lapsus.measures.declare import Measure, parse_measure
+from lapsus.measures.declare import compute, parse_measure
 from lapsus.measures.resample import USUAL, Bootstrap
 from lapsus.measures.score import Score
 from lapsus.model.votes import Votes
@@ -35,6 +33,9 @@ COEFFICIENTS: Registry[Callable[..., Score]] = Registry(
         "icc": f"{_ROOM}.icc:icc",
         "kendall_w": f"{_ROOM}.kendall_w:kendall_w",
         "weighted_fleiss": f"{_ROOM}.weighted_fleiss:weighted_fleiss_kappa",
+        "span_f1": f"{_ROOM}.spans:span_f1",
+        "unitizing": f"{_ROOM}.unitizing:unitizing_alpha",
+        "gamma": f"{_ROOM}.gamma:gamma",
     },
 )
 """Each is a function `(votes, *arguments, plan=…, **parameters)`: what is in brackets, what is after `@`."""
@@ -52,38 +53,22 @@ ALIASES = {
     "gwet_ac2": "ac2",
     "kendall": "kendall_w",
     "weighted_fleiss_kappa": "weighted_fleiss",
+    "unitizing_alpha": "unitizing",
+    "alpha_u": "unitizing",
 }
 
 
-def coefficient(text: str, votes: Votes | NDArray[np.integer[Any]], plan: Bootstrap | None = USUAL) -> Score:
-    """The agreement of votes by a measure as one writes it: `fleiss`, `cohen(linear)`, `alpha(ordinal)`."""
+def coefficient(
+    text: str,
+    votes: Votes | NDArray[np.integer[Any]],
+    plan: Bootstrap | None = USUAL,
+    lengths: Mapping[str, Mapping[str, int]] | None = None,
+) -> Score:
+    """The agreement of votes by a measure as one writes it: `fleiss`, `cohen(linear)`, `alpha(ordinal)`.
+
+    `lengths` are those of each document's segments, which measures of spans on a continuum want to know.
+    """
     measure = parse_measure(text)
     plain = measure.name.lower().replace("-", "_")
     function = COEFFICIENTS.get(ALIASES.get(plain, plain))
-    bound = _bound(measure, function, votes, plan)
-    return function(*bound.args, **bound.kwargs)
-
-
-def _bound(
-    measure: Measure, function: Callable[..., Score], votes: object, plan: Bootstrap | None
-) -> inspect.BoundArguments:
-    """Fit what was written to what the function takes; where it takes numbers, read them as such."""
-    takes = inspect.signature(function)
-    try:
-        bound = takes.bind(votes, *measure.arguments, plan=plan, **dict(measure.parameters))
-    except TypeError:
-        names = [name for name in takes.parameters if name not in ("votes", "plan")]
-        what = f"only {' and '.join(names)}" if names else "nothing in brackets and no parameters"
-        raise UsageError(f"cannot make sense of '{measure}'", hint=f"{measure.name} takes {what}") from None
-    for name, given in bound.arguments.items():
-        usual = takes.parameters[name].default
-        if isinstance(given, str) and type(usual) in (int, float):
-            bound.arguments[name] = _number(measure, name, given, type(usual))
-    return bound
-
-
-def _number(measure: Measure, name: str, given: str, kind: type[int] | type[float]) -> int | float:
-    try:
-        return kind(given)
-    except ValueError:
-        raise UsageError(f"{name} of {measure.name} must be a number, not {given!r}") from None
+    return compute(measure, function, votes, plan=plan, lengths=lengths)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ FIRST = 30
 """How many random continua are made of each continuum before anything is known of how they vary."""
 MOST = 5_000
 """How many are made at most, however much they vary; the details tell how well the mean is then known."""
+_Marked: TypeAlias = Sequence[tuple[UnitKey, Continuum]]
+"""Units that two or more annotators answered and somebody marked."""
 _CONFIDENT = 1.96
 _BATCH = 1 << 16
 """How many marks are aligned together."""
@@ -75,27 +77,24 @@ def gamma(
     require(votes, "gamma", SpanVotes)
     _check(alpha, beta, delta_empty, precision, seed)
     _check_distances(between, len(votes.labels))
-    all_continua = continua(votes, lengths)
-    read = [place for place, one in enumerate(all_continua) if one.annotators >= 2]
-    marked = [place for place in read if all_continua[place].marks]
-    chosen = [all_continua[place] for place in marked]
-    line = signature(
-        alpha=float(alpha),
-        beta=float(beta),
-        delta_empty=float(delta_empty),
-        labels="given" if between is not None else "same or not",
-        lengths="texts" if lengths is not None else "marks",
-        precision=float(precision),
-        seed=seed,
-        raters=spread(np.array([one.annotators for one in chosen])),
-        boot=plan,
-    )
-    if not chosen:
-        return Score("gamma", None, 0, note=NOTHING if read else ALONE, signature=line)
     measure = Dissimilarity(float(alpha), float(beta), between)
-    observed = disorders(chosen, measure)
+    read = [
+        pair for pair in zip(votes.units, continua(votes, lengths), strict=True) if pair[1].annotators >= 2
+    ]
+    marked = [pair for pair in read if pair[1].marks]
+    told = {"delta_empty": float(delta_empty), "lengths": "marks" if lengths is None else "texts"}
+    line = _line(marked, measure, {**told, "precision": float(precision), "seed": seed, "boot": plan})
+    if not marked:
+        return Score("gamma", None, 0, note=NOTHING if read else ALONE, signature=line)
+    chosen = [one for _, one in marked]
     chance = random_disorders(chosen, measure, precision, seed)
-    return _score([votes.units[place] for place in marked], chosen, observed, chance, delta_empty, plan, line)
+    return _score(marked, disorders(chosen, measure), chance, delta_empty, plan, line)
+
+
+def _line(marked: _Marked, measure: Dissimilarity, told: Mapping[str, object]) -> str:
+    raters = spread(np.array([one.annotators for _, one in marked]))
+    labels = "same or not" if measure.between is None else "given"
+    return signature(alpha=measure.alpha, beta=measure.beta, labels=labels, raters=raters, **told)
 
 
 def best_alignment(continuum: Continuum, measure: Dissimilarity | None = None) -> list[UnitaryAlignment]:
@@ -193,15 +192,14 @@ def gamma_value(totals: Floats) -> Floats:
 
 
 def _score(
-    units: Sequence[UnitKey],
-    chosen: Sequence[Continuum],
+    marked: _Marked,
     observed: Disorders,
     chance: Disorders,
     delta_empty: float,
     plan: Bootstrap | None,
     line: str,
 ) -> Score:
-    weights = np.array([_mean_marks(one) for one in chosen])
+    weights = np.array([_mean_marks(one) for _, one in marked])
     expected = chance.values.mean(axis=0)
     sums = weights[:, None] * np.stack([observed.values, expected], axis=1)
     value = float(gamma_value(sums.sum(axis=0)))
@@ -214,13 +212,13 @@ def _score(
         "precision": _reached(chance, weights),
         "units": [
             {"document": unit.document, "segment": unit.segment, "gamma": None if math.isnan(one) else one}
-            for unit, one in zip(units, each, strict=True)
+            for (unit, _), one in zip(marked, each, strict=True)
         ],
     }
     if math.isnan(value):
-        return Score("gamma", None, len(chosen), note=NO_ROOM, signature=line, details=details)
+        return Score("gamma", None, len(marked), note=NO_ROOM, signature=line, details=details)
     around = bootstrap(sums, gamma_value, plan)
-    return Score("gamma", value, len(chosen), around, _note(observed, chance), line, details)
+    return Score("gamma", value, len(marked), around, _note(observed, chance), line, details)
 
 
 def _note(observed: Disorders, chance: Disorders) -> str | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 from lapsus.errors import UsageError
-from lapsus.measures.declare import Measure, parse_measure
+from lapsus.measures.declare import compute, parse_measure
 from lapsus.measures.gold.adjudicated import adjudicated
 from lapsus.measures.gold.result import Gold
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
@@ -49,24 +48,4 @@ def make_gold(text: str, votes: Votes) -> Gold:
     others = {other for _, names in _MADE_FOR.values() for other in names} - set(own)
     if name in others:
         raise UsageError(f"{name} is not made for answers with {what}", hint=f"use {' or '.join(own)}")
-    bound = _bound(measure, method, votes)
-    return method(*bound.args, **bound.kwargs)
-
-
-def _bound(measure: Measure, method: Callable[..., Gold], votes: Votes) -> inspect.BoundArguments:
-    """Fit what was written to what the method takes; where it takes numbers, read them as such."""
-    takes = inspect.signature(method)
-    try:
-        bound = takes.bind(votes, *measure.arguments, **dict(measure.parameters))
-    except TypeError:
-        names = [name for name in takes.parameters if name != "votes"]
-        what = f"only {' and '.join(names)}" if names else "nothing in brackets and no parameters"
-        raise UsageError(f"cannot make sense of '{measure}'", hint=f"{measure.name} takes {what}") from None
-    for name, given in bound.arguments.items():
-        usual = type(takes.parameters[name].default)
-        if isinstance(given, str) and usual in (int, float):
-            try:
-                bound.arguments[name] = usual(given)
-            except ValueError:
-                raise UsageError(f"{name} of {measure.name} must be a number, not {given!r}") from None
-    return bound
+    return compute(measure, method, votes)

@@ -56,9 +56,12 @@ def dawid_skene(
     packed = PackedVotes(votes)
     if not packed.votes:
         return Gold(votes.units, "dawid-skene", line, (None,) * len(votes.units), votes.labels, note=NOBODY)
-    fit = _fit(packed, smoothing, iterations, tolerance)
+    return _gold(votes, packed, _fit(packed, smoothing, iterations, tolerance), line)
+
+
+def _gold(votes: LabelVotes, packed: PackedVotes, fit: _Fit, line: str) -> Gold:
     distributions = spread_out(fit.posterior, packed.voted)
-    trust = np.einsum("alk,l,lk->a", fit.confusion, fit.prior, np.eye(packed.labels))
+    right = np.diagonal(fit.confusion, axis1=1, axis2=2) @ fit.prior
     return Gold(
         votes.units,
         "dawid-skene",
@@ -66,7 +69,7 @@ def dawid_skene(
         label_answers(votes.labels, likeliest(distributions), packed.voted),
         votes.labels,
         distributions,
-        {name: float(trust[place]) for place, name in enumerate(votes.annotators) if packed.active[place]},
+        {name: float(right[place]) for place, name in enumerate(votes.annotators) if packed.active[place]},
         details={
             "confusion": dict(zip(votes.annotators, fit.confusion, strict=True)),
             "prior": fit.prior,

@@ -1,0 +1,187 @@
+"""From files to results, on the samples and on small invented data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lapsus
+from lapsus.errors import InputError, UsageError
+from lapsus.formats.dbdc_run import DbdcRun
+from lapsus.formats.jsonl import Jsonl
+from lapsus.measures.score import Score
+from lapsus.model import Document, Entry, Judgment, Segment
+from lapsus.samples import sample_path
+
+VOTES = {"0": "OOOO", "2": "OOTX", "4": "TTXX", "6": "XXXT"}
+
+
+def entry(votes: dict[str, str], id: str = "d", system: str = "A") -> Entry:
+    turns = [Segment(str(i), "user" if i % 2 else "system", f"turn {i}") for i in range(8)]
+    judgments = [
+        Judgment(id, turn, f"ann{k}", "breakdown", "1.0", {"breakdown": label})
+        for turn, labels in votes.items()
+        for k, label in enumerate(labels)
+    ]
+    return Entry(id, Document(id, tuple(turns), "en", {"system": system}), tuple(judgments))
+
+
+def answers(labels: str, id: str = "d", turns: Iterator[str] | None = None) -> Entry:
+    said = zip(turns or iter(VOTES), labels, strict=True)
+    return Entry(
+        id,
+        None,
+        tuple(Judgment(id, turn, "bot", "breakdown", "1.0", {"breakdown": label}) for turn, label in said),
+    )
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    Jsonl().write([entry(VOTES), entry(VOTES, "e", "B")], path)
+    return path
+
+
+def run(path: Path, *entries: Entry) -> Path:
+    DbdcRun().write(entries, path)
+    return path
+
+
+def scores_of(table: lapsus.reports.Table, which: int = 0) -> dict[str, float]:  # type: ignore[name-defined]
+    scores: dict[str, float] = json.loads(table.to_json())["runs"][which]["scores"]
+    return scores
+
+
+def test_scores_by_hand(gold: Path, tmp_path: Path) -> None:
+    """Strict gold: O, O, T (tie of T and X goes to T), X. Lenient: O, O (2 of 4 is no less), X, X."""
+    made = lapsus.score(gold, run(tmp_path / "r.zip", answers("OTTX"), answers("OTTX", "e")))
+    found = scores_of(made)
+    assert found["accuracy"] == pytest.approx(3 / 4)
+    assert found["f1_b"] == 1.0
+    assert (found["precision_pb_b"], found["recall_pb_b"]) == (pytest.approx(2 / 3), 1.0)
+    assert found["n"] == 8
+
+
+def test_the_threshold_changes_the_gold(gold: Path, tmp_path: Path) -> None:
+    """At t = .6 only turn 0 (O) and turn 6 (X) have a majority; the others fall back to O."""
+    made = run(tmp_path / "r.zip", answers("OOOX"), answers("OOOX", "e"))
+    assert scores_of(lapsus.score(gold, made, threshold=0.6))["accuracy"] == 1.0
+
+
+def test_by_system_and_several_runs(gold: Path, tmp_path: Path) -> None:
+    good = run(tmp_path / "good.zip", answers("OOTX"), answers("XXXO", "e"))
+    bad = run(tmp_path / "bad.zip", answers("XXOO"), answers("XXOO", "e"))
+    made = json.loads(lapsus.score(gold, good, bad, by="system").to_json())
+    assert [found["run"] for found in made["runs"]] == ["good", "bad"]
+    assert made["runs"][0]["by"]["A"]["scores"]["accuracy"] == 1.0
+    assert made["runs"][0]["by"]["B"]["scores"]["accuracy"] == 0.0
+    assert set(made["runs"][0]["floors"]) == {"constant prior", "half against half"}
+    assert made["runs"][0]["signature"].startswith("t:0|ties:O>T>X|match:turn-index|log:2|raters:4")
+
+
+@pytest.mark.parametrize(
+    ("labels", "turns", "words"),
+    [("OOT", "024", "does not answer"), ("OOTXX", "02468", "does not have"), ("OTTX", "0246", None)],
+)
+def test_runs_must_fit_the_gold(
+    gold: Path, tmp_path: Path, labels: str, turns: str, words: str | None
+) -> None:
+    made = run(tmp_path / "r.zip", answers(labels, turns=iter(turns)), answers("OOTX", "e"))
+    if words is None:
+        assert scores_of(lapsus.score(gold, made))["n"] == 8
+        return
+    with pytest.raises(InputError, match=words):
+        lapsus.score(gold, made)
+
+
+def test_turns_without_votes_may_be_answered(gold: Path, tmp_path: Path) -> None:
+    made = run(tmp_path / "r.zip", answers("OOOTX", turns=iter("01246")), answers("OOTX", "e"))
+    assert scores_of(lapsus.score(gold, made))["n"] == 8
+
+
+def test_compare_tells_runs_apart(tmp_path: Path) -> None:
+    gold, good, bad = tmp_path / "g.jsonl", tmp_path / "good.zip", tmp_path / "bad.zip"
+    names = [f"d{i}" for i in range(20)]
+    Jsonl().write([entry(VOTES, name) for name in names], gold)
+    run(good, *(answers("OOTX", name) for name in names))
+    run(bad, *(answers("XXOO", name) for name in names))
+    table = lapsus.compare(gold, good, bad)
+    assert table.rows[0][0] == "good → bad"
+    assert table.rows[0][1] == "-1.000***"
+    with pytest.raises(UsageError, match="two runs"):
+        lapsus.compare(gold, good)
+
+
+def test_agreement_table(gold: Path) -> None:
+    table = lapsus.agree(gold, by="system")
+    found = json.loads(table.to_json())
+    assert (found["documents"], found["judged_units"], found["annotators"]) == (2, 8, 4)
+    assert found["share_NB"] == pytest.approx(6 / 16)
+    assert set(found["by"]) == {"A", "B"}
+    assert found["fleiss_kappa"] < found["fleiss_kappa_merged"]
+    assert "fleiss_kappa" in found["intervals"]
+
+
+def test_agreement_where_everybody_says_the_same_is_undefined(tmp_path: Path) -> None:
+    path = tmp_path / "same.jsonl"
+    Jsonl().write([entry({"0": "OOO", "2": "OOO"})], path)
+    table = lapsus.agree(path)
+    cell = {row[0]: row[1] for row in table.rows}["fleiss"]
+    assert isinstance(cell, Score)
+    assert cell.value is None
+    assert "n/a: everybody chose the same" in str(table)
+
+
+@pytest.mark.parametrize("scheme", ["breakdown", "error-types", "response-quality"])
+def test_every_scheme_of_the_samples_has_agreement_and_gold(scheme: str) -> None:
+    table = lapsus.agree(sample_path("dialogues-ja"), scheme=scheme)
+    values = [cell.value for row in table.rows for cell in row if isinstance(cell, Score)]
+    assert values
+    assert all(value is not None and value > 0.1 for value in values)
+    assert lapsus.gold(sample_path("dialogues-ja"), scheme=scheme)
+
+
+def test_spans_have_agreement_and_gold() -> None:
+    table = lapsus.agree(sample_path("pairs-en"))
+    assert any(isinstance(cell, Score) for row in table.rows for cell in row)
+    (made,) = lapsus.gold(sample_path("pairs-en")).values()
+    assert made.method == "spans"
+
+
+def test_the_measure_and_the_merge_can_be_chosen(gold: Path) -> None:
+    table = lapsus.agree(gold, measures=["alpha(ordinal)"], merge="NB+PB")
+    assert [row[0] for row in table.rows][-2:] == ["alpha(ordinal)", "alpha(ordinal) (B, NB+PB)"]
+    with pytest.raises(UsageError, match="no label 'Q'"):
+        lapsus.agree(gold, merge="Q+PB")
+    with pytest.raises(UsageError, match="did you mean"):
+        lapsus.agree(gold, measures=["alfa"])
+
+
+def test_which_scheme_must_be_clear() -> None:
+    with pytest.raises(UsageError, match="say which with --scheme"):
+        lapsus.agree(sample_path("dialogues-en"))
+    with pytest.raises(InputError, match="nothing is judged under 'semantic-errors'"):
+        lapsus.agree(sample_path("dialogues-en"), scheme="semantic-errors")
+
+
+@pytest.mark.parametrize("method", ["majority", "distribution", "dawid-skene", "mace"])
+def test_gold_of_clear_votes_is_what_everybody_said(method: str, tmp_path: Path) -> None:
+    path = tmp_path / "clear.jsonl"
+    Jsonl().write([entry({"0": "OOO", "2": "XXX", "4": "TTT"})], path)
+    made = lapsus.gold(path, method=method)["breakdown"]
+    if made.answers is not None:
+        assert made.answers == ("O", "X", "T")
+    assert made.distributions is not None
+    assert [int(row.argmax()) for row in made.distributions] == [0, 2, 1]
+
+
+def test_gold_methods_and_thresholds_are_checked(gold: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean 'majority'"):
+        lapsus.gold(gold, method="majorty")
+    with pytest.raises(UsageError, match="takes no threshold"):
+        lapsus.gold(gold, method="mace", threshold=0.5)
+    made = lapsus.gold(gold, threshold=0.6)["breakdown"]
+    assert made.answers == ("O", "O", "O", "X") * 2
