@@ -12,8 +12,11 @@ import pytest
 import regex
 import typer
 
+from lapsus.analysis.scoring import SHOWN
 from lapsus.cli.app import app
 from lapsus.formats import FORMATS
+from lapsus.measures.agreement import COEFFICIENTS
+from lapsus.measures.gold import METHODS
 from lapsus.schemes import scheme_names
 
 ROOT = Path(__file__).parent.parent
@@ -72,6 +75,24 @@ def test_every_format_has_a_page(name: str) -> None:
     page = LINK.search(row)
     assert page is not None
     assert f"`{name}`" in (DOCS / "formats" / page.group(1)).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS.names())
+def test_every_coefficient_is_documented(name: str) -> None:
+    assert f"`{name}" in (DOCS / "measures" / "agreement.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", METHODS.names())
+def test_every_way_to_make_gold_is_documented(name: str) -> None:
+    page = (DOCS / "measures" / "gold.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page or f"`{name.replace('_', '-')}`" in page
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_breakdown_score_is_documented(name: str) -> None:
+    """Names that differ only in their first word stand together: `precision_pb_b`, …"""
+    page = (DOCS / "measures" / "scores.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page or f"`{regex.sub('^(recall|f1)', 'precision', name)}`" in page
 
 
 def test_every_setting_is_documented() -> None:
