@@ -1,6 +1,6 @@
 """A run that always says one third each, scored on every corpus with breakdown labels: what zero knowledge is worth.
 
-    LAPSUS_DATA=… python benchmarks/uniform.py > docs/measures/corpora.md
+LAPSUS_DATA=… python benchmarks/uniform.py > docs/measures/corpora.md
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ CORPORA = (
 )
 HEADER = """# Uniform runs on real corpora
 
-What a run is worth that knows nothing and always says one third each (label O), beside the two floors, at t = 0. Brackets hold
-95% intervals over dialogues. Made by `benchmarks/uniform.py` on {date}.
+What a run is worth that knows nothing and always says one third each (label O), beside the two floors, at t = 0.
+Brackets hold 95% intervals over dialogues. Made by `benchmarks/uniform.py` on {date}.
 """
 
 

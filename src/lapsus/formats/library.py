@@ -36,10 +36,14 @@ def recognise(source: Source) -> Format:
         return fitting[0]
     names = ", ".join(format.name for format in (fitting or formats))
     if fitting:
-        raise InputError("could be of several formats", where=str(source.path), hint=f"say --from one of: {names}")
+        raise InputError(
+            "could be of several formats", where=str(source.path), hint=f"say --from one of: {names}"
+        )
     if source.only and not source.first():
         raise InputError(f"nothing in it matches --only {source.only!r}", where=str(source.path))
-    raise InputError("is in no known format", where=str(source.path), hint=f"if it is, say --from one of: {names}")
+    raise InputError(
+        "is in no known format", where=str(source.path), hint=f"if it is, say --from one of: {names}"
+    )
 
 
 def format_for_output(path: Path) -> Format:
