@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import lapsus
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.dbdc_run import DbdcRun
 from lapsus.formats.jsonl import Jsonl
+from lapsus.measures.compare import Difference
 from lapsus.measures.score import Score
 from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.samples import sample_path
@@ -110,7 +112,11 @@ def test_compare_tells_runs_apart(tmp_path: Path) -> None:
     run(bad, *(answers("XXOO", name) for name in names))
     table = lapsus.compare(gold, good, bad)
     assert table.rows[0][0] == "good → bad"
-    assert table.rows[0][1] == "-1.000***"
+    difference = table.rows[0][1]
+    assert isinstance(difference, Difference)
+    assert (difference.difference, difference.mark) == (-1.0, "***")
+    assert "-1.000*** [-1.000, -1.000]" in str(table)
+    assert "accuracy adjusted p" in table.to_csv()
     with pytest.raises(UsageError, match="two runs"):
         lapsus.compare(gold, good)
 
@@ -153,9 +159,11 @@ def test_spans_have_agreement_and_gold() -> None:
 
 def test_the_measure_and_the_merge_can_be_chosen(gold: Path) -> None:
     table = lapsus.agree(gold, measures=["alpha(ordinal)"], merge="NB+PB")
-    assert [row[0] for row in table.rows][-2:] == ["alpha(ordinal)", "alpha(ordinal) (B, NB+PB)"]
+    assert [row[0] for row in table.rows][-2:] == ["alpha(ordinal)", "alpha(ordinal) (NB+PB, B)"]
     with pytest.raises(UsageError, match="no label 'Q'"):
         lapsus.agree(gold, merge="Q+PB")
+    with pytest.raises(UsageError, match="merges nothing"):
+        lapsus.agree(gold, merge="PB")
     with pytest.raises(UsageError, match="did you mean"):
         lapsus.agree(gold, measures=["alfa"])
 
@@ -185,3 +193,102 @@ def test_gold_methods_and_thresholds_are_checked(gold: Path) -> None:
         lapsus.gold(gold, method="mace", threshold=0.5)
     made = lapsus.gold(gold, threshold=0.6)["breakdown"]
     assert made.answers == ("O", "O", "O", "X") * 2
+
+
+def quality(answers: list[dict[str, object]]) -> Entry:
+    document = Document(
+        "d", (Segment("0", "system", "hi"), Segment("1", "system", "ho")), "en", {"system": "A"}
+    )
+    judgments = [
+        Judgment("d", segment, f"ann{k}", "response-quality", "1.0", answer)  # type: ignore[arg-type]
+        for k, answer in enumerate(answers)
+        for segment in ("0", "1")
+    ]
+    return Entry("d", document, tuple(judgments))
+
+
+def test_questions_do_not_stand_in_for_each_other(tmp_path: Path) -> None:
+    """Two questions of the same kind: each keeps its own row and its own key."""
+    path = tmp_path / "q.jsonl"
+    said = [{"emotion": "Y", "dialogue-act": label} for label in "YPN"]
+    Jsonl().write([quality(said)], path)
+    found = json.loads(lapsus.agree(path).to_json())
+    assert found["dialogue-act.fleiss_kappa"] == pytest.approx(-0.5)
+    assert found["emotion.fleiss_kappa"] is None
+    only = json.loads(lapsus.agree(path, questions=["dialogue-act"]).to_json())
+    assert only["fleiss_kappa"] == pytest.approx(-0.5)
+
+
+def test_a_run_of_majority_labels_is_right(tmp_path: Path) -> None:
+    """A tie of Y and P goes to Y, as for gold: a set of one, never of both or none."""
+    path, made = tmp_path / "q.jsonl", tmp_path / "gold.jsonl"
+    Jsonl().write([quality([{"emotion": label, "soundness": 4} for label in "YYPP"])], path)
+    Jsonl().write([quality([{"emotion": "Y", "soundness": 4}])], made)
+    found = json.loads(lapsus.score(path, made).to_json())["runs"][0]["questions"]
+    assert found["emotion"]["exact"]["value"] == 1.0
+    assert found["soundness"]["mae"]["value"] == 0.0
+    by_system = json.loads(lapsus.score(path, made, by="system").to_json())["runs"][0]["by"]
+    assert by_system["A"]["emotion"]["exact"]["value"] == 1.0
+    with pytest.raises(UsageError, match="threshold"):
+        lapsus.score(path, made, questions=["emotion"], threshold=0.7)
+
+
+def test_steps_of_a_scale_that_nobody_chose_count_too(tmp_path: Path) -> None:
+    """Ratings of 4 and 5 on a scale of five are near; on a scale of two they would be as far apart as can be."""
+    path = tmp_path / "q.jsonl"
+    Jsonl().write([quality([{"soundness": level} for level in (4, 5, 4)])], path)
+    table = lapsus.agree(path, questions=["soundness"], measures=["ac2"])
+    score = next(cell for row in table.rows for cell in row if isinstance(cell, Score))
+    assert score.value is not None
+    assert score.value > 0.8
+
+
+def test_gold_comes_once_where_a_document_comes_in_pieces(tmp_path: Path) -> None:
+    from lapsus.analysis.golding import gold_entries
+
+    whole = entry(VOTES)
+    parts = [Entry("d", None, (judgment,)) for judgment in whole.judgments]
+    path = tmp_path / "pieces.jsonl"
+    Jsonl().write(
+        [
+            entry(VOTES, "e"),
+            *[part for judgment in parts for part in (judgment, entry({}, f"x{id(judgment)}"))],
+        ],
+        path,
+    )
+    _, entries = gold_entries(path)
+    units = [judgment.unit for made in entries for judgment in made.judgments]
+    assert len(units) == len(set(units)) == 8
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answers"),
+    [
+        ("error-types", {"types": 3}),
+        ("error-types", {"types": "repetition"}),
+        ("response-quality", {"soundness": "high"}),
+        ("semantic-errors", {"errors": "none"}),
+    ],
+)
+def test_answers_of_the_wrong_kind_are_named(tmp_path: Path, scheme: str, answers: dict[str, object]) -> None:
+    path = tmp_path / "odd.jsonl"
+    segment = None if scheme == "semantic-errors" else "0"
+    judgment = Judgment("d", segment, "ann", scheme, "1.0", answers)  # type: ignore[arg-type]
+    Jsonl().write([Entry("d", Document("d", (Segment("0", "system", "hi"),)), (judgment,))], path)
+    with pytest.raises(InputError, match="is no answer to"):
+        lapsus.agree(path)
+
+
+def test_methods_are_used_where_they_are_made_for() -> None:
+    (strict,) = lapsus.gold(sample_path("pairs-en"), method="spans@at_least=5").values()
+    (usual,) = lapsus.gold(sample_path("pairs-en")).values()
+    assert strict.answers != usual.answers
+    with pytest.raises(UsageError, match="not made for these answers"):
+        lapsus.gold(sample_path("pairs-en"), method="mace")
+
+
+def test_other_versions_of_a_guideline_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    old = [msgspec.structs.replace(judgment, version="0.1") for judgment in entry(VOTES).judgments]
+    Jsonl().write([Entry("d", entry(VOTES).document, tuple(old))], path)
+    assert any("judged under breakdown 0.1; ours is 1.0" in note for note in lapsus.agree(path).notes)

@@ -128,3 +128,7 @@ def test_the_tour_runs_through() -> None:
     done = lapsus("tour")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+    # One step shows how a loss is refused; every other one works.
+    assert [line for line in done.stderr.splitlines() if line.startswith("error: ")] == [
+        "error: document 'en-01': format 'dbdc' cannot carry judgments under the scheme 'response-quality'"
+    ]

@@ -320,3 +320,14 @@ def test_other_files_are_not_recognised(tmp_path: Path) -> None:
         RecordBatch.from_pydict({"text": Array(["x"], type=DataType.string())}), tmp_path / "x.parquet"
     )
     assert not ParquetTable().recognises(Source(tmp_path / "x.parquet"))
+
+
+def test_rows_of_a_document_must_stand_together(tmp_path: Path) -> None:
+    first, second = (Judgment("a", "0", who, "breakdown", "1.0", {"breakdown": "O"}) for who in "xy")
+    other = Judgment("b", "0", "x", "breakdown", "1.0", {"breakdown": "O"})
+    path = tmp_path / "scattered.csv"
+    CsvTable().write(
+        [Entry("a", None, (first,)), Entry("b", None, (other,)), Entry("a", None, (second,))], path
+    )
+    with pytest.raises(InputError, match="do not stand together"):
+        list(CsvTable().read(Source(path), ReadOptions()))

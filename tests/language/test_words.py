@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 from itertools import pairwise
 
 import pytest
@@ -103,7 +102,3 @@ def test_a_snapped_selection_never_cuts(text: str, language: str | None, data: s
 )
 def test_the_script_with_most_letters_decides(text: str, language: str | None) -> None:
     assert language_by_script(text) == language
-
-
-def test_the_dictionary_is_optional() -> None:
-    assert importlib.util.find_spec("sudachipy") is None, "tests run without extras, as most users do"

@@ -36,7 +36,7 @@ def test_csv_is_safe_in_a_spreadsheet() -> None:
 
 def test_latex_is_escaped() -> None:
     latex = TABLE.to_latex()
-    assert r"a\_b \& c & .104 {\scriptsize [-.010, .200]} & 1,200 \\" in latex
+    assert r"a\_b \& c & $.104$ {\scriptsize [-.010, .200]} & 1,200 \\" in latex
     assert latex.startswith(r"\begin{tabular}{lrr}")
 
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from lapsus.analysis.corpus import Corpus, choose_scheme, countable_questions, load_corpus
-from lapsus.analysis.scoring import Announce
+from lapsus.analysis.corpus import (
+    Announce,
+    Corpus,
+    by_system,
+    choose_scheme,
+    countable_questions,
+    load_corpus,
+)
 from lapsus.errors import UsageError
 from lapsus.language.words import is_spaceless, knows_words
 from lapsus.measures.agreement import coefficient, merge_labels
+from lapsus.measures.declare import parse_measure
 from lapsus.measures.resample import USUAL, Bootstrap
 from lapsus.measures.score import Score
-from lapsus.model import Question, Scheme
+from lapsus.model import Question, Scheme, latest
 from lapsus.model.votes import LabelVotes, Votes
 from lapsus.reports import Table
 
@@ -30,10 +37,31 @@ KEYS = {"fleiss": "fleiss_kappa", "alpha(nominal)": "alpha"}
 BREAKDOWN_MERGE = "T+X"
 
 
+class Row(NamedTuple):
+    """What a row of the table is about."""
+
+    name: str
+    question: str = ""
+    merged: str = ""
+    """The labels after merging, as papers write them: "NB, PB+B"."""
+
+    def shown(self, with_question: bool) -> str:
+        """As people read it."""
+        text = f"{self.name} ({self.merged})" if self.merged else self.name
+        return f"{self.question}: {text}" if self.question and with_question else text
+
+    def key(self, with_question: bool) -> str:
+        """As programs read it: `fleiss_kappa_merged`."""
+        base = KEYS.get(self.name, self.name).replace(" ", "_")
+        text = f"{base}_merged" if self.merged else base
+        return f"{self.question}.{text}" if self.question and with_question else text
+
+
 def agree(
     data: Path | str,
     *,
     scheme: str | None = None,
+    questions: Sequence[str] = (),
     measures: Sequence[str] = (),
     merge: str | None = None,
     by: str | None = None,
@@ -43,45 +71,40 @@ def agree(
     announce: Announce = lambda reading: None,
 ) -> Table:
     """Agreement on every question of a scheme, with the corpus's statistics; a column a system with `by`."""
-    if by not in (None, "system"):
-        raise UsageError(f"cannot group by {by!r}", hint="known: system")
     corpus = load_corpus(data, only=only, language=language, announce=announce)
     chosen = choose_scheme([corpus], scheme)
-    parts = {"all": corpus} | (_by_system(corpus) if by else {})
-    columns = {name: _column(part, chosen, measures, merge, plan) for name, part in parts.items()}
-    names = list(dict.fromkeys(name for column in columns.values() for name, _ in column))
-    rows = [(name, *(dict(column).get(name) for column in columns.values())) for name in names]
-    notes = list(dict.fromkeys(cell.signature for row in rows for cell in row[1:] if isinstance(cell, Score)))
-    notes += _words_note(corpus)
-    data_out = {"data": corpus.name, "scheme": chosen.id, **_as_json(columns["all"])}
-    if by:
-        data_out["by"] = {name: _as_json(column) for name, column in columns.items() if name != "all"}
-    return Table(("", *columns), tuple(rows), notes=tuple(notes), data=data_out)
-
-
-def _by_system(corpus: Corpus) -> dict[str, Corpus]:
-    systems = sorted({facts.system for facts in corpus.documents.values()})
-    parts = {}
-    for system in systems:
-        documents = {id: facts for id, facts in corpus.documents.items() if facts.system == system}
-        parts[system] = Corpus(
-            corpus.name, documents, [j for j in corpus.judgments if j.document in documents]
+    asked = [q for q in countable_questions(chosen, questions) if corpus.votes(chosen, q).units]
+    if merge is not None and not any(question.kind == "label" for question in asked):
+        raise UsageError(
+            "there are no single labels to merge", hint="--merge is for questions with one label"
         )
-    return parts
+    wanted = [str(parse_measure(measure)) for measure in measures]
+    parts = {"all": corpus} | (by_system(corpus, by) if by else {})
+    columns = {name: _column(part, chosen, asked, wanted, merge, plan) for name, part in parts.items()}
+    rows = list(dict.fromkeys(row for column in columns.values() for row in column))
+    several = len({row.question for row in rows if row.question}) > 1
+    shown = tuple((row.shown(several), *(column.get(row) for column in columns.values())) for row in rows)
+    notes = list(dict.fromkeys(c.signature for line in shown for c in line[1:] if isinstance(c, Score)))
+    notes += [*corpus.version_warnings(chosen), *_words_note(corpus)]
+    data_out = {"data": corpus.name, "scheme": chosen.id, **_as_json(columns["all"], several)}
+    if by:
+        data_out["by"] = {name: _as_json(part, several) for name, part in columns.items() if name != "all"}
+    return Table(("", *columns), shown, notes=tuple(notes), data=data_out)
 
 
 def _column(
-    corpus: Corpus, scheme: Scheme, measures: Sequence[str], merge: str | None, plan: Bootstrap | None
-) -> list[tuple[str, Any]]:
-    cells = _statistics(corpus, scheme)
-    questions = countable_questions(scheme)
-    several = len([q for q in questions if q.required]) > 1
+    corpus: Corpus,
+    scheme: Scheme,
+    questions: Sequence[Question],
+    measures: Sequence[str],
+    merge: str | None,
+    plan: Bootstrap | None,
+) -> dict[Row, Any]:
+    cells: dict[Row, Any] = {Row(name): value for name, value in _statistics(corpus, scheme)}
     for question in questions:
         votes = corpus.votes(scheme, question)
         if votes.units:
-            prefix = f"{question.id}: " if several else ""
-            found = _agreement(corpus, votes, question, measures, merge, scheme, plan)
-            cells += [(f"{prefix}{name}", value) for name, value in found]
+            cells |= _agreement(corpus, votes, question, measures, merge, scheme, plan)
     return cells
 
 
@@ -91,8 +114,7 @@ def _statistics(corpus: Corpus, scheme: Scheme) -> list[tuple[str, Any]]:
     words: Counter[str] = Counter()
     for facts in corpus.documents.values():
         words.update(facts.words)
-    judgments = corpus.under(scheme.id)
-    raters = Counter(judgment.unit for judgment in judgments).values()
+    raters = Counter(judgment.unit for judgment in latest(corpus.under(scheme.id))).values()
     cells: list[tuple[str, Any]] = [("documents", len(corpus.documents))]
     for role, name in (
         ("user", "user utterances"),
@@ -102,7 +124,7 @@ def _statistics(corpus: Corpus, scheme: Scheme) -> list[tuple[str, Any]]:
     ):
         if turns[role]:
             cells.append((name, turns[role]))
-            cells.append((f"words ({role})", words[role]))
+            cells.append((f"words {role}", words[role]))
     cells.append(("judged units", len(raters)))
     if raters:
         low, high = min(raters), max(raters)
@@ -126,23 +148,23 @@ def _agreement(
     merge: str | None,
     scheme: Scheme,
     plan: Bootstrap | None,
-) -> list[tuple[str, Any]]:
-    cells: list[tuple[str, Any]] = []
+) -> dict[Row, Any]:
+    cells: dict[Row, Any] = {}
     if isinstance(votes, LabelVotes):
-        shares = votes.counts().sum(axis=0) / max(votes.counts().sum(), 1)
-        for label, share in zip(question.labels, shares, strict=False):
-            cells.append((f"share {_shown(label.id, question)}", float(share)))
+        totals = votes.counts().sum(axis=0)
+        for label, share in zip(question.labels, totals / max(totals.sum(), 1), strict=False):
+            cells[Row(f"share {_shown(label.id, question)}", question.id)] = float(share)
     wanted = list(measures) or list(USUAL_MEASURES[question.kind])
     lengths = corpus.lengths() if question.kind == "spans" else None
     for measure in wanted:
-        cells.append((measure, coefficient(measure, votes, plan, lengths)))
+        cells[Row(measure, question.id)] = coefficient(measure, votes, plan, lengths)
     if isinstance(votes, LabelVotes) and (groups := _merge_groups(question, merge, scheme)):
         merged = merge_labels(votes, groups)
         shown = ", ".join(
             "+".join(_shown(label, question) for label in group.split("+")) for group in merged.labels
         )
         for measure in wanted if measures else ("fleiss",):
-            cells.append((f"{measure} ({shown})", coefficient(measure, merged, plan)))
+            cells[Row(measure, question.id, shown)] = coefficient(measure, merged, plan)
     return cells
 
 
@@ -164,8 +186,16 @@ def _merge_groups(question: Question, merge: str | None, scheme: Scheme) -> list
             known = ", ".join(known.id for known in question.labels)
             raise UsageError(f"{question.id!r} has no label {name!r} to merge", hint=f"known: {known}")
         together.append(label.id)
-    rest = [label.id for label in question.labels if label.id not in together]
-    return [*rest, "+".join(together)]
+    if len(set(together)) < 2:
+        raise UsageError(f"{text!r} merges nothing", hint="name two labels or more, such as PB+B")
+    # The merged label stands where its first part stood: labels may be in an order.
+    groups = []
+    for label in question.labels:
+        if label.id not in together:
+            groups.append(label.id)
+        elif label.id == next(known.id for known in question.labels if known.id in together):
+            groups.append("+".join(known.id for known in question.labels if known.id in together))
+    return groups
 
 
 def _words_note(corpus: Corpus) -> list[str]:
@@ -175,13 +205,13 @@ def _words_note(corpus: Corpus) -> list[str]:
     return []
 
 
-def _as_json(column: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _as_json(column: Mapping[Row, Any], with_question: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     intervals: dict[str, Any] = {}
     signatures: dict[str, str] = {}
     notes: dict[str, str] = {}
-    for name, cell in column:
-        key = _key(name)
+    for row, cell in column.items():
+        key = row.key(with_question)
         if not isinstance(cell, Score):
             found[key] = cell
             continue
@@ -192,13 +222,3 @@ def _as_json(column: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         if cell.note:
             notes[key] = cell.note
     return {**found, "intervals": intervals, "signatures": signatures, "notes": notes}
-
-
-def _key(name: str) -> str:
-    """`fleiss (NB, PB+B)` becomes `fleiss_kappa_merged`."""
-    measure, _, merged = name.partition(" (")
-    is_words = measure == "words"
-    base = KEYS.get(measure, measure).replace(": ", ".").replace(" ", "_")
-    if is_words:
-        return f"words_{merged.rstrip(')')}"
-    return f"{base}_merged" if merged else base

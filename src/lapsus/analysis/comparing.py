@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from lapsus.analysis.corpus import choose_scheme, load_corpus
-from lapsus.analysis.scoring import SHOWN, Announce, breakdown_runs
+from lapsus.analysis.corpus import Announce, choose_scheme, load_corpus
+from lapsus.analysis.scoring import SHOWN, breakdown_runs
 from lapsus.errors import UsageError
 from lapsus.measures.compare import TRIALS, Comparison, Test, compare_runs
 from lapsus.measures.resample import Bootstrap
@@ -48,9 +48,5 @@ def compare(
 
 
 def _row(comparison: Comparison) -> tuple[Any, ...]:
-    cells = []
-    for name in SHOWN:
-        difference = comparison.difference(str(BREAKDOWN_MEASURES[name]))
-        shown = "n/a" if difference.difference is None else f"{difference.difference:+.3f}{difference.mark}"
-        cells.append(shown)
-    return (f"{comparison.first} → {comparison.second}", *cells)
+    differences = (comparison.difference(str(BREAKDOWN_MEASURES[name])) for name in SHOWN)
+    return (f"{comparison.first} → {comparison.second}", *differences)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats import Reading, read
@@ -17,6 +17,9 @@ from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 
 UNKNOWN_SYSTEM = "?"
+
+Announce: TypeAlias = Callable[[Reading], None]
+"""Told of each source that is opened."""
 
 
 class DocumentFacts(NamedTuple):
@@ -56,6 +59,15 @@ class Corpus:
         except InvalidError as error:
             raise InputError(error.what, where=error.where, hint=error.hint).at(self.name) from error
 
+    def version_warnings(self, scheme: Scheme) -> list[str]:
+        """What to say where judgments were made under several versions of a guideline, or another than ours."""
+        versions = sorted({judgment.version for judgment in self.under(scheme.id)})
+        if versions in ([], [scheme.version]):
+            return []
+        return [
+            f"warning: {self.name}: judged under {scheme.id} {', '.join(versions)}; ours is {scheme.version}"
+        ]
+
     def units(self) -> frozenset[UnitKey]:
         """Every segment that the documents have, judged or not."""
         return frozenset(UnitKey(id, turn) for id, facts in self.documents.items() for turn, _ in facts.turns)
@@ -78,7 +90,7 @@ def load_corpus(
     *,
     only: str | None = None,
     language: str | None = None,
-    announce: Callable[[Reading], None] = lambda reading: None,
+    announce: Announce = lambda reading: None,
 ) -> Corpus:
     """Read a source whole, keeping what measures need."""
     reading = read(path, format, only=only, language=language)
@@ -95,22 +107,49 @@ def load_corpus(
 
 def choose_scheme(corpora: Sequence[Corpus], wanted: str | None) -> Scheme:
     """The scheme to work under: the one asked for, or the only one that all corpora have judgments under."""
+    if wanted is not None:
+        scheme = load_scheme(wanted)
+        for corpus in corpora:
+            if scheme.id not in corpus.schemes():
+                found = ", ".join(corpus.schemes()) or "nothing"
+                raise InputError(
+                    f"nothing is judged under {scheme.id!r}", where=corpus.name, hint=f"there is: {found}"
+                )
+        return scheme
+    for corpus in corpora:
+        if not corpus.schemes():
+            raise InputError("nothing in it is judged", where=corpus.name)
     shared = [
         name for name in corpora[0].schemes() if all(name in corpus.schemes() for corpus in corpora[1:])
     ]
-    if wanted is not None:
-        scheme = load_scheme(wanted)
-        if scheme.id not in shared:
-            found = ", ".join(shared) or "none"
-            raise InputError(
-                f"nothing is judged under {scheme.id!r}", where=corpora[0].name, hint=f"there is: {found}"
-            )
-        return scheme
     if not shared:
-        raise InputError("nothing in it is judged", where=", ".join(corpus.name for corpus in corpora))
+        found = "; ".join(f"{corpus.name}: {', '.join(corpus.schemes())}" for corpus in corpora)
+        raise InputError("they are judged under different schemes", hint=found)
     if len(shared) > 1:
         raise UsageError(f"judged under several schemes: {', '.join(shared)}", hint="say which with --scheme")
-    return load_scheme(shared[0])
+    try:
+        return load_scheme(shared[0])
+    except UsageError as error:
+        hint = f"if it is your own, say --scheme with its file, such as {shared[0]}.yaml"
+        raise UsageError(f"the scheme {shared[0]!r} is not installed", hint=hint) from error
+
+
+def by_system(corpus: Corpus, by: str) -> dict[str, Corpus]:
+    """The corpus in parts, one a system."""
+    if by != "system":
+        raise UsageError(f"cannot group by {by!r}", hint="known: system")
+    if not corpus.documents:
+        raise UsageError(
+            "cannot group by system: the documents are not there", hint="use a format that has them"
+        )
+    systems = sorted({facts.system for facts in corpus.documents.values()})
+    parts = {}
+    for system in systems:
+        documents = {id: facts for id, facts in corpus.documents.items() if facts.system == system}
+        parts[system] = Corpus(
+            corpus.name, documents, [j for j in corpus.judgments if j.document in documents]
+        )
+    return parts
 
 
 def countable_questions(scheme: Scheme, wanted: Iterable[str] = ()) -> list[Question]:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from lapsus.analysis.corpus import choose_scheme, countable_questions, load_corpus
-from lapsus.analysis.scoring import Announce
+from lapsus.analysis.corpus import Announce, choose_scheme, countable_questions, load_corpus
 from lapsus.errors import UsageError
 from lapsus.formats import read
+from lapsus.measures.declare import parse_measure
 from lapsus.measures.gold import METHODS, Gold, make_gold
 from lapsus.model import Answer, Entry, Judgment, Question, Scheme, UnitKey
 from lapsus.registry import did_you_mean
 
 FOR_LABELS = ("majority", "distribution", "dawid-skene", "mace")
-"""Methods for questions with one label; other kinds of question have one way each."""
+MADE_FOR = {
+    "label": ("majority", "distribution", "dawid_skene", "mace"),
+    "labels": ("label_sets",),
+    "scale": ("mean", "median"),
+    "spans": ("spans",),
+}
+USUAL_METHODS = {"label": "majority", "labels": "label_sets", "scale": "mean", "spans": "spans"}
+USUAL_METHOD = "majority"
 ANNOTATOR = "gold"
 
 
@@ -25,11 +33,12 @@ def gold(
     method: str = "majority",
     threshold: float | None = None,
     scheme: str | None = None,
+    questions: Sequence[str] = (),
     only: str | None = None,
     announce: Announce = lambda reading: None,
 ) -> dict[str, Gold]:
     """The gold of every question that was answered, by the question's id."""
-    return _make(data, method, threshold, scheme, only, announce)[1]
+    return _make(data, method, threshold, scheme, questions, only, announce)[1]
 
 
 def gold_entries(
@@ -38,11 +47,12 @@ def gold_entries(
     method: str = "majority",
     threshold: float | None = None,
     scheme: str | None = None,
+    questions: Sequence[str] = (),
     only: str | None = None,
     announce: Announce = lambda reading: None,
 ) -> tuple[dict[str, Gold], Iterator[Entry]]:
     """The gold, and the documents with the gold as their only judgments."""
-    chosen, found = _make(data, method, threshold, scheme, only, announce)
+    chosen, found = _make(data, method, threshold, scheme, questions, only, announce)
     judgments = _judgments(chosen, found)
     return found, _with_documents(data, only, judgments)
 
@@ -52,35 +62,45 @@ def _make(
     method: str,
     threshold: float | None,
     scheme: str | None,
+    questions: Sequence[str],
     only: str | None,
     announce: Announce,
 ) -> tuple[Scheme, dict[str, Gold]]:
-    if method.partition("@")[0].partition("(")[0] not in (*FOR_LABELS, *METHODS.names()):
-        raise UsageError(f"no method is called {method!r}", hint=did_you_mean(method, list(FOR_LABELS)))
     corpus = load_corpus(data, only=only, announce=announce)
     chosen = choose_scheme([corpus], scheme)
-    found: dict[str, Gold] = {}
-    for question in countable_questions(chosen):
-        votes = corpus.votes(chosen, question)
-        if votes.units:
-            found[question.id] = make_gold(_method_for(question, method, threshold), votes)
-    return chosen, found
+    asked = {q.id: (q, corpus.votes(chosen, q)) for q in countable_questions(chosen, questions)}
+    ways = {id: _way(question, method, threshold) for id, (question, votes) in asked.items() if votes.units}
+    if not any(way.suits_method for way in ways.values()) and method != USUAL_METHOD:
+        made_for = {way.usual for way in ways.values()}
+        raise UsageError(
+            f"{method} is not made for these answers", hint=f"use {' or '.join(sorted(made_for))}"
+        )
+    if threshold is not None and not any(way.suits_threshold for way in ways.values()):
+        raise UsageError(f"{method} takes no threshold", hint="majority does, and several labels do")
+    return chosen, {id: make_gold(way.method, asked[id][1]) for id, way in ways.items()}
 
 
-def _method_for(question: Question, method: str, threshold: float | None) -> str:
-    """How to put the answers to a question together, as one writes it."""
-    match question.kind:
-        case "label":
-            is_majority = method == "majority" and threshold is not None
-            if threshold is not None and not is_majority:
-                raise UsageError(f"{method} takes no threshold", hint="only majority does")
-            return f"{method}@t={threshold}" if is_majority else method
-        case "labels":
-            return f"label_sets@share={0.5 if threshold is None else threshold}"
-        case "scale":
-            return method if method in ("mean", "median") else "mean"
-        case _:
-            return "spans"
+class _Way(NamedTuple):
+    """How the answers to one question are put together, as one writes it."""
+
+    method: str
+    usual: str
+    suits_method: bool
+    suits_threshold: bool
+
+
+def _way(question: Question, method: str, threshold: float | None) -> _Way:
+    """The method asked for where it is made for this kind of question, else the kind's usual one."""
+    name = parse_measure(method).name.replace("-", "_")
+    if name not in METHODS.names():
+        raise UsageError(f"no method is called {method!r}", hint=did_you_mean(method, list(FOR_LABELS)))
+    usual = USUAL_METHODS[question.kind]
+    suits = name in MADE_FOR[question.kind]
+    way = method if suits else usual
+    parameter = {"majority": "t", "label_sets": "share"}.get(way.replace("-", "_"))
+    if threshold is not None and parameter:
+        way = f"{way}@{parameter}={threshold}"
+    return _Way(way, usual, suits, parameter is not None)
 
 
 def _judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[Judgment]]:
@@ -114,8 +134,9 @@ def _judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[Judg
 def _with_documents(
     data: Path | str, only: str | None, judgments: Mapping[str, list[Judgment]]
 ) -> Iterator[Entry]:
-    """Read the source a second time: its documents were not kept."""
+    """Read the source a second time: its documents were not kept. A document may come in several pieces."""
+    left = dict(judgments)
     for entry in read(data, only=only):
-        mine = tuple(judgments.get(entry.id, ()))
+        mine = tuple(left.pop(entry.id, ()))
         if entry.document is not None or mine:
             yield Entry(entry.id, entry.document, mine)

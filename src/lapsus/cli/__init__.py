@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -13,6 +14,9 @@ def main() -> None:
     from lapsus.cli.app import app
     from lapsus.cli.output import complain
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an odd terminal shows "?" rather than nothing at all
     try:
         app()
     except LapsusError as error:

@@ -13,6 +13,7 @@ from lapsus.cli.tables import (
     BySystem,
     CsvOption,
     LatexOption,
+    QuestionOption,
     ResamplesOption,
     SchemeOption,
     SeedOption,
@@ -25,6 +26,7 @@ from lapsus.cli.tables import (
 def agree_command(
     data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
     scheme: SchemeOption = None,
+    question: QuestionOption = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,6 +51,7 @@ def agree_command(
     table = agree(
         data,
         scheme=scheme,
+        questions=question or (),
         measures=measure or (),
         merge=merge,
         by=by,

@@ -31,7 +31,7 @@ def compare_command(
     test: Annotated[
         str, typer.Option("--test", help="How p-values are made: randomization or bootstrap.", metavar="TEST")
     ] = "randomization",
-    threshold: ThresholdOption = 0.0,
+    threshold: ThresholdOption = None,
     only: OnlyOption = None,
     trials: Annotated[
         int, typer.Option("--trials", help="How many swaps or draws.", min=100, metavar="N")
@@ -41,7 +41,7 @@ def compare_command(
     latex: LatexOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare runs on the same gold: differences, intervals, p-values corrected for their number."""
+    """Compare breakdown runs on the same gold: differences, intervals, p-values corrected for their number."""
     from lapsus.analysis import compare
 
     chosen: Any = test
@@ -50,7 +50,7 @@ def compare_command(
         gold,
         *runs,
         baseline=baseline,
-        threshold=threshold,
+        threshold=threshold or 0.0,
         test=chosen,
         only=only,
         plan=plan,

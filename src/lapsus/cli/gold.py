@@ -9,7 +9,7 @@ import typer
 
 from lapsus.cli.convert import OnlyOption
 from lapsus.cli.output import JsonOption, print_json, print_table, warn
-from lapsus.cli.tables import SchemeOption, announce
+from lapsus.cli.tables import QuestionOption, SchemeOption, announce
 
 
 def gold_command(
@@ -26,6 +26,7 @@ def gold_command(
         ),
     ] = None,
     scheme: SchemeOption = None,
+    question: QuestionOption = None,
     only: OnlyOption = None,
     to_format: Annotated[
         str | None,
@@ -42,7 +43,13 @@ def gold_command(
     from lapsus.formats import convert
 
     found, entries = gold_entries(
-        data, method=method, threshold=threshold, scheme=scheme, only=only, announce=announce
+        data,
+        method=method,
+        threshold=threshold,
+        scheme=scheme,
+        questions=question or (),
+        only=only,
+        announce=announce,
     )
     done = convert(entries, target, to_format, lossy=lossy, overwrite=overwrite)
     for loss, count in done.losses.items():
@@ -52,8 +59,8 @@ def gold_command(
             {"out": str(target), "gold": {question: _summary(made) for question, made in found.items()}}
         )
         return
-    for question, made in found.items():
-        typer.echo(f"{question}: {len(made.units):,} units by {made.method} → {target}")
+    for asked, made in found.items():
+        typer.echo(f"{asked}: {len(made.units):,} units by {made.method} → {target}")
         if made.note:
             warn(made.note)
         typer.echo(f"  {made.signature}")

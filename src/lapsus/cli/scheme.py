@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.padding import Padding
 
 from lapsus.cli.output import JsonOption, LangOption, out, print_json, print_table, reader_language, remark
-from lapsus.errors import InputError
+from lapsus.errors import InputError, UsageError
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Question, Scheme, in_language
 from lapsus.schemes import check_scheme, load_scheme, scheme_names
@@ -24,8 +23,8 @@ NameArgument = Annotated[
 @app.command("list")
 def list_command(lang: LangOption = None, as_json: JsonOption = False) -> None:
     """List the schemes."""
-    language = lang or reader_language()
     schemes = [load_scheme(name) for name in scheme_names()]
+    language = _language(schemes[0], lang)
     if as_json:
         print_json(
             [
@@ -51,7 +50,7 @@ def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOptio
     if as_json:
         print_json(scheme)
         return
-    language = lang or reader_language()
+    language = _language(scheme, lang)
     console = out()
     console.print(in_language(scheme.title, language), style="bold", markup=False)
     console.print(
@@ -61,6 +60,15 @@ def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOptio
     console.print(in_language(scheme.summary, language), markup=False)
     for question in scheme.questions:
         _show_question(scheme, question, language)
+
+
+def _language(scheme: Scheme, wanted: str | None) -> str:
+    """The language asked for, which the scheme must have; else the reader's, if the scheme has it."""
+    if wanted is not None and wanted not in scheme.languages:
+        known = ", ".join(scheme.languages)
+        raise UsageError(f"{scheme.id!r} is not written in {wanted!r}", hint=f"languages: {known}")
+    language = wanted or reader_language()
+    return language if language in scheme.languages else scheme.languages[0]
 
 
 def _show_question(scheme: Scheme, question: Question, language: str) -> None:
@@ -73,8 +81,9 @@ def _show_question(scheme: Scheme, question: Question, language: str) -> None:
         markup=False,
     )
     console.print(in_language(question.ask, language), markup=False)
-    for level in question.levels:
-        console.print(Padding(f"{level.value}  {in_language(level.meaning, language)}", (0, 0, 0, 2)))
+    if question.levels:
+        levels = [(level.value, in_language(level.meaning, language)) for level in question.levels]
+        print_table(("", "meaning"), levels)
     if question.labels_from:
         console.print(f"  labels: the list {question.labels_from!r}", markup=False)
     elif question.labels:
@@ -129,7 +138,8 @@ def manual_command(
     """Write a scheme as a printable page."""
     from lapsus.schemes.manual import manual
 
-    page = manual(load_scheme(name), lang or reader_language())
+    scheme = load_scheme(name)
+    page = manual(scheme, _language(scheme, lang))
     with put_in_place(target, overwrite=overwrite) as draft:
         draft.write_text(page, encoding="utf-8")
     remark(f"{name} → {target}")

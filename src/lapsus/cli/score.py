@@ -9,6 +9,7 @@ from lapsus.cli.tables import (
     CsvOption,
     GoldArgument,
     LatexOption,
+    QuestionOption,
     ResamplesOption,
     RunsArgument,
     SchemeOption,
@@ -23,9 +24,10 @@ from lapsus.cli.tables import (
 def score_command(
     gold: GoldArgument,
     runs: RunsArgument,
-    threshold: ThresholdOption = 0.0,
+    threshold: ThresholdOption = None,
     by: BySystem = None,
     scheme: SchemeOption = None,
+    question: QuestionOption = None,
     only: OnlyOption = None,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
@@ -37,7 +39,7 @@ def score_command(
     from lapsus.analysis import score
 
     plan = bootstrap_plan(resamples, seed)
-    options = {"scheme": scheme, "threshold": threshold, "by": by, "only": only}
+    options = {"scheme": scheme, "questions": question or (), "threshold": threshold, "by": by, "only": only}
     table = score(gold, *runs, **options, plan=plan, announce=announce)  # type: ignore[arg-type]
     is_wide = len(table.columns) > 6
     print_result(table, as_json=as_json, csv=csv, latex=latex, across=is_wide)

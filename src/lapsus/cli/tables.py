@@ -21,8 +21,12 @@ SchemeOption = Annotated[
     str | None,
     typer.Option("--scheme", help="Judgments under which scheme, where there are several.", metavar="NAME"),
 ]
+QuestionOption = Annotated[
+    list[str] | None,
+    typer.Option("--question", "-q", help="Only this question of the scheme; may be repeated.", metavar="ID"),
+]
 ThresholdOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--threshold", "-t", help="Share that a gold label needs: 0 in the challenge's program, 0.5 in its paper.",
         min=0.0, max=1.0,

@@ -37,12 +37,16 @@ def recognise(source: Source) -> Format:
     names = ", ".join(format.name for format in (fitting or formats))
     if fitting:
         raise InputError(
-            "could be of several formats", where=str(source.path), hint=f"say --from one of: {names}"
+            "could be of several formats",
+            where=str(source.path),
+            hint=f"`lapsus convert --from` takes one of: {names}",
         )
     if source.only and not source.first():
         raise InputError(f"nothing in it matches --only {source.only!r}", where=str(source.path))
     raise InputError(
-        "is in no known format", where=str(source.path), hint=f"if it is, say --from one of: {names}"
+        "is in no known format",
+        where=str(source.path),
+        hint=f"if it is, `lapsus convert --from` takes one of: {names}",
     )
 
 

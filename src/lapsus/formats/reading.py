@@ -58,6 +58,8 @@ class Reading:
             yield from self.format.read(self.source, self.options)
         except UnicodeDecodeError as error:
             raise InputError(f"not UTF-8 text: {error}", where=self.source.place) from error
+        except RecursionError:
+            raise InputError("is nested too deeply", where=self.source.place) from None
         except InvalidError as error:
             raise InputError(error.what, where=error.where, hint=error.hint).at(self.source.place) from error
 

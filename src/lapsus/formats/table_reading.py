@@ -14,9 +14,17 @@ from lapsus.model import Entry, Judgment, Span
 
 def entries_of(placed: Iterable[tuple[str, Row]]) -> Iterator[Entry]:
     """The entries in a file's rows, each row with its place. Rows of one document in a row make one entry."""
+    seen: set[str] = set()
     for document, group in groupby(placed, key=_document):
+        rows = iter(group)
+        if document in seen:
+            hint = "sort the table by document"
+            raise InputError(
+                f"rows of document {document!r} do not stand together", where=next(rows)[0], hint=hint
+            )
+        seen.add(document)
         drafts: dict[tuple[Cell, ...], _Draft] = {}
-        for where, row in group:
+        for where, row in rows:
             key = (row.segment, row.scheme, row.version, row.annotator, row.revision)
             try:
                 if key not in drafts:

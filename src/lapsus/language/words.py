@@ -7,6 +7,7 @@ Languages with spaces: runs of non-space characters. Languages without: words by
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ import regex
 
 SPACELESS = frozenset({"ja", "zh", "th", "lo", "km", "my"})
 
+_PIECE = 10_000
+"""How many characters the Japanese dictionary gets at a time; it takes 49,149 bytes at most."""
 _RUN = regex.compile(r"\S+")
 _CLUSTER = regex.compile(r"\X")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
@@ -42,8 +45,7 @@ def tokens(text: str, language: str | None) -> list[Token]:
     if not is_spaceless(language):
         return [Token(*match.span()) for match in _RUN.finditer(text)]
     if language is not None and language.startswith("ja") and (sudachi := _sudachi()) is not None:
-        morphemes = (Token(m.begin(), m.end()) for m in sudachi.tokenize(text))
-        return [token for token in morphemes if not text[token.start : token.end].isspace()]
+        return [token for token in _morphemes(text, sudachi) if not text[token.start : token.end].isspace()]
     return _clusters(text)
 
 
@@ -75,6 +77,13 @@ def cuts_token(text: str, start: int, end: int, language: str | None) -> bool:
     return False
 
 
+def _morphemes(text: str, sudachi: Any) -> Iterator[Token]:
+    """The dictionary's words. It refuses long texts, so they are handed over in pieces."""
+    for start in range(0, len(text), _PIECE):
+        for morpheme in sudachi.tokenize(text[start : start + _PIECE]):
+            yield Token(start + morpheme.begin(), start + morpheme.end())
+
+
 def _clusters(text: str, *, spaces: bool = False) -> list[Token]:
     matches = _CLUSTER.finditer(text)
     return [Token(*match.span()) for match in matches if spaces or not match.group().isspace()]
@@ -87,4 +96,7 @@ def _sudachi() -> Any:
         return None
     from sudachipy import Dictionary, SplitMode
 
-    return Dictionary().create(mode=SplitMode.C)
+    dictionary = Dictionary()
+    # Older releases call it `create`.
+    make = getattr(dictionary, "tokenizer", None) or dictionary.create
+    return make(mode=SplitMode.C)

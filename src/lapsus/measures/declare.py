@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -80,6 +81,9 @@ def compute(measure: Measure, function: Callable[..., T], votes: object, **given
 
 def _number(measure: Measure, name: str, given: str, kind: type[int] | type[float]) -> int | float:
     try:
-        return kind(given)
+        number = kind(given)
     except ValueError:
-        raise UsageError(f"{name} of {measure.name} must be a number, not {given!r}") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"{name} of {measure.name} must be a number, not {given!r}")
+    return number

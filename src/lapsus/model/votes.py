@@ -89,6 +89,8 @@ class ScaleVotes(VoteTable):
     """A number from each annotator, NaN where there is no answer."""
 
     values: NDArray[np.float64]
+    levels: tuple[float, ...] = ()
+    """All steps of the scale, also those that nobody chose, where they are known."""
 
     def __post_init__(self) -> None:
         self._check(self.values)
@@ -110,7 +112,9 @@ def collect_votes(
 ) -> Votes:
     """The votes on one question. `labels` overrides the question's own where they come from a list."""
     given = [
-        (j.unit, j.annotator, j.answers[question.id]) for j in latest(judgments) if question.id in j.answers
+        (j.unit, j.annotator, _of_kind(j.answers[question.id], question, j))
+        for j in latest(judgments)
+        if question.id in j.answers
     ]
     units = tuple(dict.fromkeys(unit for unit, _, _ in given))
     annotators = tuple(dict.fromkeys(annotator for _, annotator, _ in given))
@@ -127,8 +131,10 @@ def collect_votes(
         case "scale":
             values = np.full((len(units), len(annotators)), np.nan)
             for i, k, answer in placed:
-                values[i, k] = float(answer)  # type: ignore[arg-type]
-            return ScaleVotes(units, annotators, values)
+                values[i, k] = float(answer)
+            return ScaleVotes(
+                units, annotators, values, tuple(float(level.value) for level in question.levels)
+            )
         case "spans":
             grid: list[list[Any]] = [[None] * len(annotators) for _ in units]
             for i, k, answer in placed:
@@ -136,6 +142,34 @@ def collect_votes(
             return SpanVotes(units, annotators, names, tuple(tuple(line) for line in grid))
         case _:
             raise InvalidError(f"question {question.id!r} is answered in free text, which cannot be counted")
+
+
+def _of_kind(answer: Any, question: Question, judgment: Judgment) -> Any:
+    """The answer, if it is one that this kind of question takes."""
+    match question.kind:
+        case "label":
+            fits = isinstance(answer, str)
+        case "scale":
+            fits = isinstance(answer, int | float) and not isinstance(answer, bool)
+        case "labels":
+            fits = isinstance(answer, tuple) and all(isinstance(item, str) for item in answer)
+        case "spans":
+            fits = isinstance(answer, tuple) and all(isinstance(item, Span) for item in answer)
+        case _:
+            fits = True
+    if not fits:
+        raise InvalidError(
+            f"{answer!r} is no answer to {question.id!r}, a question of kind {question.kind!r}",
+            where=f"document {judgment.document!r}, annotator {judgment.annotator!r}",
+        )
+    known = {label.id for label in question.labels}
+    if question.kind == "spans" and known and (unknown := {span.label for span in answer} - known):
+        raise InvalidError(
+            f"unknown label {min(unknown)!r}",
+            where=f"document {judgment.document!r}, annotator {judgment.annotator!r}",
+            hint=f"known: {', '.join(sorted(known))}",
+        )
+    return answer
 
 
 def _code(names: tuple[str, ...], answer: object, unit: UnitKey, codes: dict[object, int]) -> int:

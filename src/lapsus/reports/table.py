@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -12,17 +13,20 @@ import msgspec
 import regex
 from markupsafe import Markup
 
+from lapsus.formats.cells import defused
+from lapsus.measures.compare import Difference
 from lapsus.measures.score import Score
 
-Cell: TypeAlias = Score | str | int | float | None
+Cell: TypeAlias = Score | Difference | str | int | float | None
 
-_LATEX = regex.compile(r"[\\&%$#_{}~^<>]")
+_LATEX = regex.compile(r"[\\&%$#_{}~^<>→]")
 _LATEX_NAMES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "→": r"$\to$",
 }
 
 
@@ -58,18 +62,16 @@ class Table:
         """For a spreadsheet: numbers in full, intervals in columns of their own."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        bounded = [
-            any(isinstance(row[place], Score) for row in self.rows) for place in range(len(self.columns))
+        more = [_more_columns([row[place] for row in self.rows]) for place in range(len(self.columns))]
+        names = [
+            [name, *(f"{name} {word}" for word in words)]
+            for name, words in zip(self.columns, more, strict=True)
         ]
-        header: list[str] = []
-        for name, has_bounds in zip(self.columns, bounded, strict=True):
-            header += [name, f"{name} low", f"{name} high"] if has_bounds else [name]
-        writer.writerow(header)
+        writer.writerow([_safe(name) for group in names for name in group])
         for row in self.rows:
-            values: list[object] = []
-            for cell, has_bounds in zip(row, bounded, strict=True):
-                values += _with_bounds(cell) if has_bounds else [_safe(cell)]
-            writer.writerow(values)
+            writer.writerow(
+                [value for cell, words in zip(row, more, strict=True) for value in _values(cell, words)]
+            )
         return stream.getvalue()
 
     def to_latex(self) -> str:
@@ -114,7 +116,7 @@ class Table:
         return self.to_text()
 
     def _is_numeric(self, place: int) -> bool:
-        return any(isinstance(row[place], Score | int | float) for row in self.rows)
+        return any(isinstance(row[place], Score | Difference | int | float) for row in self.rows)
 
 
 def _plain(cell: Cell) -> str:
@@ -124,13 +126,20 @@ def _plain(cell: Cell) -> str:
     if isinstance(cell, Score):
         if cell.value is None:
             return f"n/a: {cell.note}" if cell.note else "n/a"
-        shown = _number(cell.value)
-        if cell.interval is not None:
-            shown += f" [{_number(cell.interval.low)}, {_number(cell.interval.high)}]"
-        return shown
+        return f"{_number(cell.value)}{_bounds(cell)}"
+    if isinstance(cell, Difference):
+        return "n/a" if cell.difference is None else f"{_signed(cell.difference)}{cell.mark}{_bounds(cell)}"
     if isinstance(cell, float):
         return _number(cell)
     return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def _bounds(cell: Score | Difference) -> str:
+    return f" [{_number(cell.interval.low)}, {_number(cell.interval.high)}]" if cell.interval else ""
+
+
+def _signed(value: float) -> str:
+    return ("+" if value >= 0 else "") + _number(value)
 
 
 def _number(value: float) -> str:
@@ -145,9 +154,7 @@ def _width(texts: Sequence[str]) -> int:
 
 def cells(text: str) -> int:
     """How many places a text takes on a terminal: Japanese signs take two."""
-    return sum(
-        2 if regex.match(r"[\p{Han}\p{Hiragana}\p{Katakana}\uff00-\uff60]", sign) else 1 for sign in text
-    )
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def _line(texts: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
@@ -158,19 +165,24 @@ def _line(texts: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
     return "  ".join(padded).rstrip()
 
 
-def _with_bounds(cell: Cell) -> list[object]:
-    if not isinstance(cell, Score):
-        return [_safe(cell), "", ""]
-    if cell.value is None:
-        return ["", "", ""]
-    return [cell.value, *(cell.interval or ("", ""))]
+def _more_columns(cells: Sequence[Cell]) -> tuple[str, ...]:
+    """What a column of a spreadsheet is followed by."""
+    if any(isinstance(cell, Difference) for cell in cells):
+        return ("low", "high", "p", "adjusted p")
+    return ("low", "high") if any(isinstance(cell, Score) for cell in cells) else ()
+
+
+def _values(cell: Cell, more: tuple[str, ...]) -> list[object]:
+    if isinstance(cell, Difference):
+        found = [cell.difference, *(cell.interval or (None, None)), cell.p, cell.adjusted_p]
+        return ["" if value is None else value for value in found]
+    if isinstance(cell, Score):
+        return ["" if cell.value is None else cell.value, *(cell.interval or ("", ""))]
+    return [_safe(cell), *("" for _ in more)]
 
 
 def _safe(cell: Cell) -> object:
-    """Text that a spreadsheet would run as a formula is defused."""
-    if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return f"'{cell}"
-    return "" if cell is None else cell
+    return "" if cell is None else defused(cell) if isinstance(cell, str) else cell
 
 
 def _latex_row(row: Sequence[Any], show: Callable[[Any], str]) -> str:
@@ -178,8 +190,11 @@ def _latex_row(row: Sequence[Any], show: Callable[[Any], str]) -> str:
 
 
 def _latex(cell: Cell) -> str:
-    if isinstance(cell, Score) and cell.value is not None and cell.interval is not None:
-        return rf"{_number(cell.value)} {{\scriptsize [{_number(cell.interval.low)}, {_number(cell.interval.high)}]}}"
+    if isinstance(cell, Score | Difference) and cell.interval is not None:
+        shown, _, bounds = _plain(cell).partition(" [")
+        return (
+            rf"${shown.replace('*', '^{*}')}$ {{\scriptsize [{bounds}}}" if bounds else _escape_latex(shown)
+        )
     return _escape_latex(_plain(cell))
 
 

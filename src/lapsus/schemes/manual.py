@@ -63,9 +63,9 @@ class _Page:
     def rules(self, question: Question) -> list[str]:
         """The rules that hold for a question, in words."""
         found: list[str] = []
-        if question.kind in ("label", "labels", "spans"):
+        if question.kind in ("label", "labels") or (question.kind == "spans" and not question.at_least):
             found.append(self.word(f"rule-{question.kind}"))
-        if question.at_least and question.kind == "labels":
+        if question.at_least:
             found.append(self.word("rule-at-least", limit=question.at_least))
         if question.at_most is not None:
             found.append(self.word("rule-at-most", limit=question.at_most))

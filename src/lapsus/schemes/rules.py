@@ -131,7 +131,7 @@ class _Judge:
                 yield from self._place(span, {s.id: s for s in self.document.segments}.get(span.segment))
 
     def _ties(self, spans: list[Span]) -> Iterator[BrokenRule]:
-        """Spans with the same tie: at least two, and every pair of different labels among the allowed ones."""
+        """Spans with the same tie: at least two; different labels only where the scheme lets them be tied."""
         groups: dict[str, list[str]] = {}
         for span in spans:
             if span.tie is not None:
@@ -139,7 +139,7 @@ class _Judge:
         allowed = {frozenset(pair) for pair in self.question.ties}
         for labels in groups.values():
             pairs = {frozenset(pair) for pair in combinations(dict.fromkeys(labels), 2)}
-            if not pairs or not pairs <= allowed:
+            if len(labels) < 2 or not pairs <= allowed:
                 names = join([join([self._name(a), self._name(b)], " + ") for a, b in self.question.ties])
                 yield self._rule("tie", allowed=names)
 

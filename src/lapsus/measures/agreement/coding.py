@@ -120,7 +120,8 @@ def compact(codes: NDArray[np.signedinteger[Any]]) -> NDArray[np.signedinteger[A
 def _coded_scale(votes: ScaleVotes, measure: str) -> Coded:
     values = scale_values(votes)
     answered = ~np.isnan(values)
-    levels = np.unique(values[answered])
+    # Steps that nobody chose count too where they are known: how far 4 and 5 are apart depends on the scale.
+    levels = np.unique(np.concatenate([values[answered], np.asarray(votes.levels, dtype=np.float64)]))
     if len(levels) > MANY:
         raise UsageError(
             f"{measure} is for a scale of steps, and these are {len(levels):,} different numbers",
