@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli import agree, compare, convert, formats, gold, sample, scheme, score, tour
+from lapsus.cli import agree, compare, convert, detect, formats, gold, sample, scheme, score, tour, train
 from lapsus.version import __version__
 
 app = typer.Typer(
@@ -42,4 +42,6 @@ app.command("score")(score.score_command)
 app.command("compare")(compare.compare_command)
 app.command("agree")(agree.agree_command)
 app.command("gold")(gold.gold_command)
+app.command("train")(train.train_command)
+app.command("detect")(detect.detect_command)
 app.command("tour")(tour.tour_command)

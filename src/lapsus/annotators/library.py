@@ -1,0 +1,138 @@
+"""Which methods there are, and models by name or file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from lapsus.annotators.base import SCHEME, Annotator
+from lapsus.annotators.storage import damaged, read_model
+from lapsus.errors import InputError, UsageError
+from lapsus.measures.scores.breakdown_labels import LABELS
+from lapsus.model import Document, Segment
+from lapsus.registry import Registry, did_you_mean
+
+METHODS: Registry[type[Annotator]] = Registry(
+    "method",
+    "lapsus.annotators",
+    {
+        "prior": "lapsus.annotators.prior:Prior",
+        "majority": "lapsus.annotators.majority:Majority",
+        "crf": "lapsus.annotators.crf:Crf",
+        "lstm": "lapsus.annotators.lstm:Lstm",
+        "rules": "lapsus.annotators.rules:Rules",
+        "svm": "lapsus.annotators.svm:Svm",
+        "acts": "lapsus.annotators.acts:Acts",
+        "ncm": "lapsus.annotators.ncm:Ncm",
+    },
+)
+
+SUFFIX = ".lapsus"
+"""The usual ending of a model's file."""
+_PROBE = Document("probe", (Segment("0", "user", "a"), Segment("1", "system", "a")))
+"""Judged once when a model is loaded, so that parts that do not fit together show then and not later."""
+
+
+def make_annotator(method: str, settings: Mapping[str, Any] | None = None) -> Annotator:
+    """An annotator of that method. Settings may be text, as a command line gives them."""
+    kind = METHODS.get(method)
+    defaults = kind.defaults()
+    given = {}
+    for name, value in (settings or {}).items():
+        if name not in defaults:
+            raise UsageError(
+                f"method {method!r} has no parameter {name!r}", hint=did_you_mean(name, sorted(defaults))
+            )
+        given[name] = _value(name, value, defaults[name])
+    return kind(**given)
+
+
+def load_model(path: Path | str) -> Annotator:
+    """A model from its file; what is wrong with the file is said."""
+    path = Path(path)
+    header, state = read_model(path)
+    if (header.scheme, header.labels) != (SCHEME, LABELS):
+        raise InputError(
+            f"answers to the scheme {header.scheme!r} with the labels {', '.join(header.labels)}",
+            where=str(path),
+            hint=f"here models for {SCHEME!r} with {', '.join(LABELS)} are used",
+        )
+    try:
+        annotator = make_annotator(header.method, header.parameters)
+    except UsageError as error:
+        raise InputError(error.what, where=str(path), hint=error.hint) from error
+    try:
+        annotator.restore(header.origin, state)
+        list(annotator.judge([_PROBE]))
+    except UsageError as error:
+        raise error.at(str(path)) from None
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(path, error) from error
+    annotator.called = header.called
+    return annotator
+
+
+def go_on_from(path: Path | str, method: str, settings: Mapping[str, Any] | None = None) -> Annotator:
+    """A model from its file, ready to be adapted; some of its parameters may be set anew."""
+    model = load_model(path)
+    if model.name != method:
+        raise UsageError(f"is a model of method {model.name!r}, not {method!r}", where=str(path))
+    if not model.adapts:
+        raise UsageError(f"method {method!r} cannot go on from a model", hint="train it anew, without --from")
+    if fixed := [name for name in settings or {} if name in model.defaults() and name not in model.adaptable]:
+        may = ", ".join(name for name in model.adaptable if name in model.defaults())
+        raise UsageError(f"{fixed[0]!r} is fixed by the model", where=str(path), hint=f"may be set: {may}")
+    again = make_annotator(method, {**model.parameters(), **(settings or {})})
+    again.restore(model.origin_, model.state())
+    return again
+
+
+def default_model(language: str) -> Path:
+    """Where the model that is shipped for a language lies."""
+    name = f"{SCHEME}-{language}"
+    path = _shipped(name)
+    if not path.is_file():
+        raise UsageError(
+            f"this install has no model {name!r}",
+            hint="say --with METHOD or MODEL; `lapsus train` makes a model from judged dialogues",
+        )
+    return path
+
+
+def find_annotator(name: str) -> Annotator:
+    """A model from its file or by its name if it is shipped, or a method that needs no fitting."""
+    if name in METHODS.names():
+        annotator = make_annotator(name)
+        if annotator.needs_fit:
+            hint = f"`lapsus train {name} DATA -o {name}{SUFFIX}` makes a model; name its file"
+            raise UsageError(f"method {name!r} must learn before it can judge", hint=hint)
+        return annotator
+    path = Path(name) if Path(name).exists() else _shipped(name)
+    if not path.is_file():
+        raise UsageError(
+            f"{name!r} is neither a model's file nor a method", hint=did_you_mean(name, METHODS.names())
+        )
+    return load_model(path)
+
+
+def _shipped(name: str) -> Path:
+    """Where a model of that name lies, if it is shipped."""
+    return Path(str(files("lapsus.annotators") / "models" / f"{Path(name).name}{SUFFIX}"))
+
+
+def _value(name: str, value: Any, default: Any) -> Any:
+    """A setting in the type of its default."""
+    kind = type(default)
+    if isinstance(value, kind) or (kind is float and isinstance(value, int)):
+        return value
+    try:
+        if isinstance(value, str) and kind in (int, float):
+            return kind(value)
+        if isinstance(value, str) and kind is bool:
+            return {"true": True, "yes": True, "false": False, "no": False}[value.lower()]
+    except (ValueError, KeyError):
+        pass
+    kinds = {int: "a whole number", float: "a number", bool: "yes or no", str: "text"}
+    raise UsageError(f"parameter {name!r} is {kinds.get(kind, kind.__name__)}, not {value!r}")

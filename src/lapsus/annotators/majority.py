@@ -1,0 +1,42 @@
+"""The most frequent label: a floor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.base import Annotator
+from lapsus.annotators.decide import ARGMAX
+from lapsus.annotators.examples import Example, shares
+from lapsus.annotators.progress import Progress
+from lapsus.annotators.storage import State
+from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
+from lapsus.model import Unit
+
+
+class Majority(Annotator):
+    """Says the most frequent gold label, whatever the turn, and is sure of it."""
+
+    name = "majority"
+    title = "floor: the most frequent label, always"
+    any_language = True
+
+    def __init__(self, *, t: float = 0.0, decide: str = ARGMAX) -> None:
+        super().__init__(decide=decide)
+        self.t = t
+
+    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
+        gold = strict_labels(shares(examples), self.t)
+        self.label_ = LABELS[int(np.bincount(gold, minlength=3).argmax())]
+
+    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
+        return np.tile(np.eye(3)[LABELS.index(self.label_)], (len(units), 1))
+
+    def _state(self) -> State:
+        return State({"label": self.label_})
+
+    def _restore(self, state: State) -> None:
+        self.label_ = LABELS[LABELS.index(state.data["label"])]

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lapsus.annotators.examples import make_examples, shares
+from lapsus.annotators.parts.counts import Sparse, products
+from lapsus.annotators.svm import Svm
+from lapsus.errors import UsageError
+from lapsus.model import UnitRule
+from tests.annotators import invented
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_judging_in_numpy_is_what_the_library_computes(degree: int) -> None:
+    from sklearn.svm import SVC
+
+    documents, votes = invented.data("en")
+    svm = Svm(degree=degree).fit(documents, votes)
+    examples = list(make_examples(documents, votes, UnitRule(role="system")))
+    rows, wanted = svm._rows([example.unit for example in examples]), shares(examples)
+    plain = np.zeros((len(rows), len(svm.terms_)))
+    for place in range(len(rows)):
+        columns, values = rows.row(place)
+        plain[place, columns] = values
+    above = wanted[:, 2] - wanted[:, 2].mean()
+    library = SVC(C=svm.c, kernel="poly", degree=degree, gamma=1 / 3, coef0=1 / 3)
+    library.fit(plain, above > 0, sample_weight=np.abs(above) / np.abs(above).mean())
+    # The library stops within a tolerance of 0.001, and sparse rows come to it in another order.
+    assert svm._values(rows, svm.machines_)[:, 2] == pytest.approx(library.decision_function(plain), abs=5e-3)
+
+
+def test_the_degree_is_one_two_or_three() -> None:
+    with pytest.raises(UsageError, match="1, 2 or 3"):
+        Svm(degree=4)
+
+
+def test_products_of_sparse_rows() -> None:
+    first = Sparse.of([{0: 1.0, 2: 2.0}, {}, {1: 3.0}])
+    second = Sparse.of([{2: 5.0}, {0: 1.0, 1: 1.0}])
+    assert products(first, second.turned(3), 2).tolist() == [[10.0, 1.0], [0.0, 0.0], [0.0, 3.0]]
+    assert first.some([2, 0]).row(0)[0].tolist() == [1]
