@@ -6,7 +6,23 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli import agree, compare, convert, detect, formats, gold, sample, scheme, score, tour, train
+from lapsus.cli import (
+    agree,
+    backup,
+    compare,
+    convert,
+    detect,
+    export,
+    formats,
+    gold,
+    restore,
+    sample,
+    scheme,
+    score,
+    tour,
+    train,
+    user,
+)
 from lapsus.version import __version__
 
 app = typer.Typer(
@@ -44,4 +60,8 @@ app.command("agree")(agree.agree_command)
 app.command("gold")(gold.gold_command)
 app.command("train")(train.train_command)
 app.command("detect")(detect.detect_command)
+app.add_typer(user.app, name="user")
+app.command("export")(export.export_command)
+app.command("backup")(backup.backup_command)
+app.command("restore")(restore.restore_command)
 app.command("tour")(tour.tour_command)

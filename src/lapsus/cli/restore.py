@@ -1,0 +1,30 @@
+"""`lapsus restore`: a database from a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.output import JsonOption, print_json
+from lapsus.cli.serve_store import DbOption
+
+
+def restore_command(
+    source: Annotated[Path, typer.Argument(help="File that `lapsus backup` wrote.", metavar="FILE")],
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Fill a new database from a backup; of either kind, whichever it came from. Nothing is overwritten."""
+    from lapsus.store import restore
+
+    done = restore(source, db)
+    if as_json:
+        print_json({"made": done.made, "rows": done.rows})
+        return
+    rows = done.rows
+    typer.echo(
+        f"{rows['person']:,} people, {rows['campaign']:,} campaigns, {rows['judgment']:,} judgments"
+        f" as of {done.made:%Y-%m-%d %H:%M} UTC"
+    )

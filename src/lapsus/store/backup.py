@@ -1,0 +1,144 @@
+"""The whole database in one file that any database can be restored from: SQLite from PostgreSQL and the other way.
+
+A zip with a line of JSON a row, a file a table, and `backup.json`, which is written last and says how many rows
+each table has: a file without it, or with other numbers, is not whole.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, MetaData, Table, func, select, text
+
+from lapsus.errors import InputError, UsageError
+from lapsus.formats.sink import put_in_place
+from lapsus.store.base import Base
+from lapsus.store.checks import chunks
+from lapsus.store.migrations import HEAD, known_versions, upgrade
+from lapsus.store.opening import connected, own_tables, schema_version
+from lapsus.store.rows import insert_rows, take_stock
+from lapsus.version import __version__
+
+HEADER = "backup.json"
+CHUNK = 1000
+
+
+class Backup(msgspec.Struct, frozen=True):
+    """What a backup holds."""
+
+    lapsus: str
+    version: str
+    """The version of the tables."""
+    made: datetime
+    rows: Mapping[str, int]
+    """How many rows each table has, in the order in which they are restored."""
+
+
+class BackingUp(Base):
+    """Out of one database, to be put into another."""
+
+    def backup(self, path: Path, *, overwrite: bool = False) -> Backup:
+        """Write everything to a file, as of one moment. It holds password hashes: nobody else may read it."""
+        with put_in_place(path, overwrite=overwrite) as draft:
+            draft.touch(mode=0o600)
+            with self.reading() as conn, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+                counts = {table.name: _dump(conn, table, archive) for table in _tables(conn)}
+                version = schema_version(conn) or HEAD
+                header = Backup(__version__, version, self.clock(), counts)
+                archive.writestr(HEADER, msgspec.json.encode(header))
+        return header
+
+
+def restore(path: Path, database: str | Path | None) -> Backup:
+    """Fill a new database from a backup, all or nothing, and bring it up to date. Nothing is ever overwritten."""
+    with _opened(path) as archive:
+        header = _header(archive, path)
+        with connected(database) as (conn, where):
+            if tables := own_tables(conn):
+                raise UsageError(
+                    f"holds {len(tables)} tables already", where=where, hint="restore into a new database"
+                )
+            upgrade(conn, header.version)
+            for table in _tables(conn):
+                _fill(conn, table, archive, header, path)
+                take_stock(conn, table)
+            upgrade(conn)
+    return header
+
+
+def _tables(conn: Connection) -> list[Table]:
+    """The tables as they are in the database, whichever version it has; what is referred to comes first."""
+    found = MetaData()
+    found.reflect(conn)
+    return [table for table in found.sorted_tables if table.name != "alembic_version"]
+
+
+def _dump(conn: Connection, table: Table, archive: zipfile.ZipFile) -> int:
+    encoder, count = msgspec.json.Encoder(), 0
+    query = select(table).order_by(*table.primary_key.columns)
+    with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as member:
+        for row in conn.execute(query, execution_options={"yield_per": CHUNK}).mappings():
+            member.write(encoder.encode(dict(row)) + b"\n")
+            count += 1
+    return count
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except FileNotFoundError as error:
+        raise InputError("no such file", where=str(path)) from error
+    except (zipfile.BadZipFile, OSError) as error:
+        raise InputError(f"is no backup: {error}", where=str(path)) from error
+
+
+def _header(archive: zipfile.ZipFile, path: Path) -> Backup:
+    try:
+        header = msgspec.json.decode(archive.read(HEADER), type=Backup)
+    except (KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
+        raise InputError(f"is no whole backup: {error}", where=str(path)) from error
+    if header.version not in known_versions():
+        raise InputError(
+            f"made by a newer Lapsus (database version {header.version}, known: {HEAD})",
+            where=str(path),
+            hint="update Lapsus",
+        )
+    return header
+
+
+def _fill(conn: Connection, table: Table, archive: zipfile.ZipFile, header: Backup, path: Path) -> None:
+    count = 0
+    try:
+        for rows in chunks(_rows(archive, table.name), CHUNK):
+            insert_rows(conn, table, rows)
+            count += len(rows)
+    except (KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
+        raise InputError(f"is damaged: {error}", where=f"{path}, {table.name}") from error
+    if count != header.rows.get(table.name):
+        wanted = header.rows.get(table.name)
+        raise InputError(f"is damaged: {count} rows instead of {wanted}", where=f"{path}, {table.name}")
+    if conn.dialect.name == "postgresql" and count and "id" in table.c and table.name not in _NAMED:
+        _count_on(conn, table)
+
+
+_NAMED = {"document", "scheme"}
+"""Tables whose `id` is a name, not a number."""
+
+
+def _rows(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    with archive.open(f"{name}.jsonl") as member:
+        for line in member:
+            yield decoder.decode(line)
+
+
+def _count_on(conn: Connection, table: Table) -> None:
+    """Let PostgreSQL number new rows after those that were put in with their numbers."""
+    last = conn.scalar(select(func.max(table.c.id)))
+    sequence = text("SELECT setval(pg_get_serial_sequence(:name, 'id'), :last)")
+    conn.execute(sequence, {"name": table.name, "last": last})

@@ -1,0 +1,162 @@
+"""What all parts of the store share: transactions, the clock, what never changes once read, and the audit trail."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+
+from lapsus.errors import UsageError
+from lapsus.model import Document, Scheme
+from lapsus.registry import did_you_mean
+from lapsus.store import tables as t
+from lapsus.store.checks import LARGEST, is_storable, to_json
+from lapsus.store.records import RefusedError, StoreError
+from lapsus.store.rows import scheme_of
+
+T = TypeVar("T")
+
+TRIES = 5
+"""How often work is tried again that another process got in the way of."""
+_CONFLICTS = {"40001", "40P01"}
+"""PostgreSQL's words for "somebody else changed it" and "each waits for the other"."""
+
+
+class UnitRow(NamedTuple):
+    """Where a unit stands. Never changes, so it is kept once read."""
+
+    document: int
+    """Position of its document in the campaign."""
+    name: str
+    digest: str
+    segment: str | None
+
+
+def utc_now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)
+
+
+class Base:
+    """Transactions on one database. Parts of the store build on it."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], datetime] = utc_now) -> None:
+        self.engine = engine
+        self.clock = clock
+        self._is_sqlite = engine.dialect.name == "sqlite"
+        # SQLite has one writer at a time and lets others poll; waiting in line here is quicker and fair.
+        self._line = threading.RLock() if self._is_sqlite else nullcontext()
+        self._writing = engine.execution_options(lapsus_write=True)
+        self._campaign_id = lru_cache(maxsize=1024)(self._find_campaign)
+        self._scheme_of = lru_cache(maxsize=1024)(self._find_scheme)
+        self._document = lru_cache(maxsize=512)(self._find_document)
+        self._unit = lru_cache(maxsize=65536)(self._find_unit)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One state of the database for as long as it takes, whatever others write meanwhile."""
+        with told(), self.engine.connect() as conn:
+            if not self._is_sqlite:
+                conn.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with conn.begin():
+                yield conn
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that changes something: all of it or nothing, and on disk at the end."""
+        with told(), self.transaction() as conn:
+            yield conn
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """The same, with the database's own errors, by which to tell whether to try again."""
+        with self._line, self._writing.begin() as conn:
+            yield conn
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do something in a transaction, again where another process got in its way."""
+        for _ in range(TRIES - 1):
+            try:
+                with self.transaction() as conn:
+                    return work(conn)
+            except DBAPIError as error:
+                if not is_conflict(error):
+                    raise trouble(error) from error
+        with self.writing() as conn:
+            return work(conn)
+
+    def note(
+        self,
+        conn: Connection,
+        what: str,
+        *,
+        by: int | None = None,
+        campaign: int | None = None,
+        **details: Any,
+    ) -> None:
+        """Write a line of the audit trail, in the transaction of what it is about."""
+        row = {"at": self.clock(), "person": by, "campaign": campaign, "what": what}
+        conn.execute(insert(t.event), row | {"details": to_json(details)})
+
+    def _find_campaign(self, name: str) -> int:
+        with self.reading() as conn:
+            wanted = select(t.campaign.c.id).where(t.campaign.c.name == name)
+            found: int | None = conn.scalar(wanted) if is_storable(name) else None
+            if found is None:
+                names: list[str] = list(conn.scalars(select(t.campaign.c.name).order_by(t.campaign.c.id)))
+                raise UsageError(f"no campaign is called {name!r}", hint=did_you_mean(name, names))
+        return found
+
+    def _find_scheme(self, campaign: int) -> Scheme:
+        with self.reading() as conn:
+            return scheme_of(conn, campaign)
+
+    def _find_document(self, digest: str) -> Document:
+        with self.reading() as conn:
+            content = conn.scalar(select(t.document.c.content).where(t.document.c.digest == digest))
+        return msgspec.json.decode(content or "", type=Document)
+
+    def _find_unit(self, campaign: int, number: int) -> UnitRow:
+        unit, place = t.unit, t.campaign_document
+        query = (
+            select(unit.c.document, place.c.name, place.c.digest, unit.c.segment)
+            .join(place, (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document))
+            .where(unit.c.campaign == campaign, unit.c.number == number)
+        )
+        with self.reading() as conn:
+            row = conn.execute(query).one_or_none() if 0 < number <= LARGEST else None
+        if row is None:
+            raise RefusedError("unknown-unit", f"the campaign has no unit {number}")
+        return UnitRow(row.document, row.name, row.digest, row.segment or None)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Trouble of the database, in words."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise trouble(error) from error
+
+
+def trouble(error: DBAPIError) -> StoreError:
+    """The error to show for one of the database's."""
+    return StoreError(
+        f"the database: {str(error.orig).strip()}", hint="try again; what was acknowledged is kept"
+    )
+
+
+def is_conflict(error: DBAPIError) -> bool:
+    """Whether trying again may well succeed: a race lost to another process, or a connection that broke."""
+    return (
+        isinstance(error, IntegrityError)
+        or error.connection_invalidated
+        or (isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) in _CONFLICTS)
+    )

@@ -1,0 +1,136 @@
+"""Chains: the votes of one campaign choose the units of another, in the transaction in which the last vote comes in.
+
+Both campaigns have the same documents in the same order, so their units have the same numbers. A unit is chosen
+once it has all the votes that its campaign's plan asks for. Should a vote change later, it is chosen anew; one
+that somebody has begun to judge stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, and_, func, insert, literal, select, update
+
+from lapsus.errors import InputError
+from lapsus.model import Answer, Scheme, TargetRule
+from lapsus.store import tables as t
+from lapsus.store.checks import chunks
+from lapsus.store.records import Chain, Plan
+from lapsus.store.rows import campaign_row, plan_of, scheme_of, set_levels
+from lapsus.store.shuffling import shuffle_of
+
+ANSWERS: msgspec.json.Decoder[dict[str, Answer]] = msgspec.json.Decoder(dict[str, Answer])
+CHUNK = 500
+
+
+def checked_chain(conn: Connection, plan: Plan, scheme: Scheme, source: int) -> Chain:
+    """The chain of a plan with its rule filled in, if the two campaigns fit together."""
+    other = scheme_of(conn, source)
+    where = f"campaign {plan.name!r}"
+    rule = (plan.chain.rule if plan.chain else None) or scheme.target
+    if plan.chain is None or rule is None:
+        raise InputError(
+            f"scheme {scheme.id!r} does not say which votes admit a unit",
+            where=where,
+            hint="give the chain a rule",
+        )
+    question = other.question(rule.question)
+    if rule.scheme != other.id or question is None or question.kind not in ("label", "labels"):
+        raise InputError(
+            f"the rule counts the labels of {rule.scheme!r}, question {rule.question!r};"
+            f" campaign {plan.chain.campaign!r} has no such votes",
+            where=where,
+        )
+    if unknown := set(rule.labels) - {label.id for label in other.labels_of(question)}:
+        raise InputError(f"the rule names unknown labels: {', '.join(sorted(unknown))}", where=where)
+    if scheme.unit.role != other.unit.role:
+        raise InputError(f"one judges {other.unit.role!r}, the other {scheme.unit.role!r}", where=where)
+    return Chain(plan.chain.campaign, rule)
+
+
+def followers(conn: Connection, campaign: int) -> Sequence[Row[Any]]:
+    """The campaigns whose units this one's votes choose."""
+    query = select(t.campaign).where(t.campaign.c.source == campaign).order_by(t.campaign.c.id)
+    return conn.execute(query).all()
+
+
+def copy_documents(conn: Connection, source: int, campaign: int, seed: int) -> None:
+    """Give a campaign the documents and units of the one it is chained to that it does not have yet."""
+    campaign_row(conn, campaign, lock="units")
+    place = t.campaign_document
+    last = conn.scalar(select(func.max(place.c.position)).where(place.c.campaign == campaign)) or 0
+    new = select(place).where(place.c.campaign == source, place.c.position > last).order_by(place.c.position)
+    fresh = {"campaign": campaign, "level": t.FULL}
+    rows = [row._asdict() | fresh | {"shuffle": shuffle_of(seed, row.digest)} for row in conn.execute(new)]
+    if not rows:
+        return
+    conn.execute(insert(place), rows)
+    same = t.unit.c.number, t.unit.c.document, t.unit.c.segment
+    units = select(literal(campaign), *same, literal(False), literal(0), literal(0)).where(
+        t.unit.c.campaign == source, t.unit.c.document > last
+    )
+    names = ["campaign", "number", "document", "segment", "active", "taken", "done"]
+    conn.execute(insert(t.unit).from_select(names, units))
+    total = t.campaign_total
+    more = {"documents": total.c.documents + len(rows)}
+    conn.execute(update(total).where(total.c.campaign == campaign).values(more))
+    for follower in followers(conn, campaign):
+        copy_documents(conn, campaign, follower.id, plan_of(follower).seed)
+
+
+def choose_units(conn: Connection, source: int, units: Sequence[int] | None) -> None:
+    """Let the votes on some units (or on all) say which units of the following campaigns are to be judged."""
+    if not (following := followers(conn, source)):
+        return
+    enough = plan_of(campaign_row(conn, source)).per_unit
+    ready = select(t.unit.c.number).where(t.unit.c.campaign == source, t.unit.c.done >= enough)
+    if units is not None:
+        ready = ready.where(t.unit.c.number.in_(units))
+    numbers: list[int] = sorted(conn.scalars(ready))
+    for follower in following:
+        chain = plan_of(follower).chain
+        if chain is not None and chain.rule is not None:
+            for chunk in chunks(numbers, CHUNK):
+                _apply(conn, source, follower.id, chain.rule, chunk)
+
+
+def _apply(conn: Connection, source: int, campaign: int, rule: TargetRule, numbers: list[int]) -> None:
+    votes = votes_on(conn, source, numbers, rule.question)
+    query = select(t.unit).where(t.unit.c.campaign == campaign, t.unit.c.number.in_(numbers))
+    changed: list[Row[Any]] = []
+    for row in conn.execute(query.order_by(t.unit.c.number).with_for_update()):
+        admitted = rule.admits(votes.get(row.number, {}))
+        if admitted != row.active and (admitted or row.taken == 0):
+            changed.append(row)
+    if not changed:
+        return
+    mine = (t.unit.c.campaign == campaign) & t.unit.c.number.in_([row.number for row in changed])
+    conn.execute(update(t.unit).where(mine).values(active=~t.unit.c.active))
+    set_levels(conn, campaign, {row.document for row in changed})
+    more = sum(-1 if row.active else 1 for row in changed)
+    total = t.campaign_total
+    conn.execute(update(total).where(total.c.campaign == campaign).values(units=total.c.units + more))
+
+
+def votes_on(
+    conn: Connection, campaign: int, units: Sequence[int], question: str
+) -> dict[int, Mapping[str, int]]:
+    """How many people gave each label to each unit. Costs as much as there are judgments of these units."""
+    mine, said = t.assignment, t.judgment
+    newest = and_(
+        said.c.campaign == mine.c.campaign,
+        said.c.unit == mine.c.unit,
+        said.c.person == mine.c.person,
+        said.c.revision == mine.c.submitted,
+    )
+    query = select(mine.c.unit, said.c.answers).join(said, newest)
+    counted = query.where(mine.c.campaign == campaign, mine.c.unit.in_(units), mine.c.state == "done")
+    votes: dict[int, Counter[str]] = {}
+    for row in conn.execute(counted):
+        answer = ANSWERS.decode(row.answers).get(question, ())
+        labels = answer if isinstance(answer, tuple) else (answer,)
+        votes.setdefault(row.unit, Counter()).update(label for label in labels if isinstance(label, str))
+    return dict(votes)

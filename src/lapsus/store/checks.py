@@ -1,0 +1,83 @@
+"""What may be kept: text that every database takes, JSON, and short names of contents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+import msgspec
+import regex
+
+from lapsus.errors import InputError
+
+T = TypeVar("T")
+
+LARGEST = 2**31 - 1
+"""The largest number that every database keeps as a whole number."""
+_UNPRINTABLE = regex.compile(r"[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_UNSTORABLE = regex.compile(r"[\0\p{Cs}]")
+
+
+def number(value: int) -> int:
+    """A number as every database keeps it; one out of range stands for nothing that there is."""
+    return value if 0 <= value <= LARGEST else -1
+
+
+def clamped(value: int) -> int:
+    """A number of things, within what every database can count."""
+    return max(0, min(value, LARGEST))
+
+
+def is_storable(text: str) -> bool:
+    """Whether every database can keep a text."""
+    return _UNSTORABLE.search(text) is None
+
+
+def storable(text: str) -> str:
+    """The text without what some database cannot keep."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def check_storable(text: str, what: str) -> str:
+    """A name as it comes in data: anything that every database can keep."""
+    if found := _UNSTORABLE.search(text):
+        sign = f"U+{ord(found.group()):04X}"
+        raise InputError(f"{what} holds a sign that cannot be stored ({sign})", where=repr(text[:40]))
+    return text
+
+
+def check_words(text: str, what: str, *, longest: int, lines: bool = False) -> str:
+    """Text that every database can keep and every page can show: no control signs, not too long."""
+    bare = text.replace("\n", " ").replace("\t", " ").replace("\r", " ") if lines else text
+    if not text.strip() or len(text) > longest:
+        raise InputError(f"{what} has from 1 to {longest} characters", where=repr(text[:40]))
+    if found := _UNPRINTABLE.search(bare):
+        sign = f"U+{ord(found.group()):04X}"
+        raise InputError(f"{what} holds a sign that cannot be shown ({sign})", where=repr(text[:40]))
+    return text
+
+
+def to_json(value: Any) -> str:
+    """JSON text; a value that has none is refused."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"cannot be kept as JSON: {error}") from error
+
+
+def digest_of(*parts: str) -> str:
+    """Short name of a content; no two contents share one."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    return digest.hexdigest()
+
+
+def chunks(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The same things, some at a time."""
+    source = iter(things)
+    while chunk := list(islice(source, size)):
+        yield chunk

@@ -1,0 +1,113 @@
+"""Taking data out: documents and what was submitted about them, as every format can write it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, and_, select
+
+from lapsus.model import ANONYMOUS, Document, Entry, Judgment
+from lapsus.store import tables as t
+from lapsus.store.chains import ANSWERS
+from lapsus.store.reading import SAME_PLACE, Reading
+
+CHUNK = 100
+"""How many documents are in memory at a time."""
+
+
+class Exporting(Reading):
+    """Out of the store."""
+
+    def export(
+        self,
+        campaign: str,
+        *,
+        names: Literal["pseudonyms", "names"] = "pseudonyms",
+        revisions: Literal["newest", "all"] = "newest",
+        extras: bool = False,
+    ) -> Generator[Entry, None, None]:
+        """Documents with their submitted judgments, all as of one moment, whatever is saved meanwhile.
+
+        Close it (`contextlib.closing`) where it may not be read to its end: it holds on to that moment.
+        Judgments that came after their place had gone to others are left out unless `extras` is set, so that
+        no unit has more than the plan asks for.
+        """
+        id = self._campaign_id(campaign)
+        called = self._pseudonym(campaign) if names == "pseudonyms" else (lambda name: name)
+        said, mine = t.judgment, t.assignment
+        counted = mine.c.state.in_(("done", "extra") if extras else ("done",))
+        which = counted & (said.c.submitted if revisions == "all" else said.c.revision == mine.c.submitted)
+        scheme = self.scheme(campaign).id
+        with self.reading() as conn:
+            start = 0
+            while documents := _documents(conn, id, start):
+                start = documents[-1].position
+                names_of = {row.position: row.name for row in documents}
+                judgments: dict[int, list[Judgment]] = {position: [] for position in names_of}
+                for row in _judgments(conn, id, list(names_of), which):
+                    about = names_of[row.document]
+                    judgments[row.document].append(_judgment(row, about, scheme, called(row.name)))
+                for row in documents:
+                    document = msgspec.json.decode(row.content, type=Document)
+                    yield Entry(row.name, document, tuple(judgments[row.position]))
+
+    def _pseudonym(self, campaign: str) -> Callable[[str], str]:
+        """Another name for each person: always the same within a campaign, never the same in another."""
+        secret = f"{self.secret('pseudonyms')}/{campaign}".encode()
+
+        def called(name: str) -> str:
+            if name.startswith(ANONYMOUS):
+                return name
+            digest = hmac.digest(secret, name.encode(), hashlib.sha256)
+            return "p-" + base64.b32encode(digest[:10]).decode().lower()
+
+        return called
+
+
+def _documents(conn: Connection, campaign: int, after: int) -> list[Row[Any]]:
+    place = t.campaign_document
+    query = (
+        select(place.c.position, place.c.name, t.document.c.content)
+        .join(t.document)
+        .where(place.c.campaign == campaign, place.c.position > after)
+        .order_by(place.c.position)
+        .limit(CHUNK)
+    )
+    return list(conn.execute(query))
+
+
+def _judgments(
+    conn: Connection, campaign: int, documents: list[int], which: ColumnElement[bool]
+) -> Iterator[Row[Any]]:
+    said, mine, unit = t.judgment, t.assignment, t.unit
+    query = (
+        select(said, t.person.c.name, unit.c.document, unit.c.segment)
+        .join(mine, SAME_PLACE)
+        .join(unit, and_(unit.c.campaign == said.c.campaign, unit.c.number == said.c.unit))
+        .join(t.person, t.person.c.id == said.c.person)
+        .where(unit.c.campaign == campaign, unit.c.document.in_(documents), which)
+        .order_by(said.c.unit, said.c.person, said.c.revision)
+    )
+    yield from conn.execute(query)
+
+
+def _judgment(row: Row[Any], document: str, scheme: str, annotator: str) -> Judgment:
+    more = msgspec.json.decode(row.more) if row.more else {}
+    return Judgment(
+        document=document,
+        segment=row.segment or None,
+        annotator=annotator,
+        scheme=scheme,
+        version=row.version,
+        answers=ANSWERS.decode(row.answers),
+        distributions=more.get("distributions", {}),
+        revision=row.revision,
+        at=row.given_at,
+        seconds=row.seconds,
+        metadata=more.get("metadata", {}),
+    )

@@ -1,0 +1,215 @@
+"""Opening a database: made where there is none, brought up to date where it is older, left alone where it is newer."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+
+from lapsus.errors import InputError, LapsusError, UsageError
+from lapsus.store.migrations import HEAD, known_versions, upgrade
+
+POSTGRES = "postgresql+psycopg"
+WAIT = 30
+"""Seconds to wait for another process that is writing."""
+_LOCK = 0x1A9505
+"""Number of the PostgreSQL lock under which one process at a time brings a database up to date."""
+
+
+def default_database() -> Path:
+    """Where the database is unless told otherwise: in the user's data folder."""
+    home = Path.home()
+    if sys.platform == "darwin":
+        base = home / "Library" / "Application Support"
+    elif os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return base / "lapsus" / "lapsus.sqlite"
+
+
+def database_url(database: str | Path | None) -> URL:
+    """The address of a database given as a path, as a URL, or not at all."""
+    if database is None:
+        path = default_database()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return URL.create("sqlite", database=str(path))
+    if isinstance(database, Path) or "://" not in database:
+        return URL.create("sqlite", database=str(database))
+    try:
+        url = make_url(database)
+    except ArgumentError as error:
+        hint = "like sqlite:///file or postgresql://host/name"
+        raise UsageError("is no address of a database", where=database, hint=hint) from error
+    if url.drivername in ("postgresql", "postgres", POSTGRES):
+        return url.set(drivername=POSTGRES)
+    if url.drivername != "sqlite":
+        raise UsageError(
+            f"no database of kind {url.drivername!r} can be used", hint="known: sqlite, postgresql"
+        )
+    return url
+
+
+def open_engine(database: str | Path | None) -> Engine:
+    """A connection to a database whose tables are there and up to date."""
+    engine, path, where = _engine(database)
+    with _told(engine, where):
+        bring_up_to_date(engine, path)
+    return engine
+
+
+@contextmanager
+def connected(database: str | Path | None) -> Iterator[tuple[Connection, str]]:
+    """A database as it is, in one transaction in which no other process changes its tables; and its address."""
+    engine, _, where = _engine(database)
+    with _told(engine, where), _alone(engine) as conn:
+        yield conn, where
+    engine.dispose()
+
+
+def _engine(database: str | Path | None) -> tuple[Engine, Path | None, str]:
+    """A way to the database, its file where it is one, and its address without the password."""
+    url = database_url(database)
+    where = url.render_as_string(hide_password=True)
+    path = _file(url)
+    try:
+        engine = create_engine(url, pool_size=10, max_overflow=30, **_settings(url))
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "PostgreSQL needs psycopg", where=where, hint="pip install 'lapsus[postgres]'"
+        ) from error
+    if path is not None:
+        _prepare(engine)
+    return engine, path, where
+
+
+@contextmanager
+def _told(engine: Engine, where: str) -> Iterator[None]:
+    """Say what went wrong in words of ours, and let go of the database."""
+    try:
+        yield
+    except DatabaseError as error:
+        engine.dispose()
+        raise _trouble(error, where) from error
+    except BaseException:
+        engine.dispose()
+        raise
+
+
+def _settings(url: URL) -> dict[str, Any]:
+    if url.drivername == "sqlite":
+        return {"connect_args": {"timeout": WAIT, "isolation_level": None}}
+    return {"pool_pre_ping": True}
+
+
+def _file(url: URL) -> Path | None:
+    """The file of an SQLite database; made where there is none, readable by nobody else."""
+    if url.drivername != "sqlite":
+        return None
+    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+        raise UsageError("a store needs a file", where=str(url), hint="give a path")
+    path = Path(url.database)
+    if not path.parent.is_dir():
+        raise UsageError("no such folder", where=str(path.parent), hint="make it first")
+    if path.is_dir():
+        raise UsageError("is a folder", where=str(path), hint="give the name of a file")
+    path.touch(mode=0o600, exist_ok=True)
+    return path
+
+
+def _prepare(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def settings(connection: sqlite3.Connection, record: object) -> None:
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            f"busy_timeout={WAIT * 1000}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # Whoever will write says so at once: a reader that becomes a writer midway may be refused by SQLite.
+        writes = connection.get_execution_options().get("lapsus_write")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _trouble(error: DatabaseError, where: str) -> LapsusError:
+    if isinstance(error, OperationalError):
+        return UsageError(
+            f"cannot be opened: {str(error.orig).strip()}",
+            where=where,
+            hint="is it running, and the address right?",
+        )
+    return InputError(
+        f"cannot be read: {str(error.orig).strip()}", where=where, hint="is it a database of Lapsus?"
+    )
+
+
+def bring_up_to_date(engine: Engine, path: Path | None, scripts: str | None = None) -> None:
+    """Make or change the tables where need be; an SQLite file is copied before it is changed."""
+    newest = HEAD if scripts is None else known_versions(scripts)[0]
+    where = engine.url.render_as_string(hide_password=True)
+    with engine.connect() as conn:
+        if schema_version(conn) == newest:
+            return
+    with _alone(engine) as conn:
+        version = schema_version(conn)
+        if version == newest:
+            return
+        if version is None and (tables := own_tables(conn)):
+            raise InputError(
+                f"holds tables of another program ({', '.join(tables[:3])}, …)",
+                where=where,
+                hint="give another one",
+            )
+        if version is not None and version not in known_versions(scripts):
+            raise InputError(
+                f"made by a newer Lapsus (database version {version}, known: {newest})",
+                where=where,
+                hint="update Lapsus",
+            )
+        if version is not None and path is not None:
+            copy_before_change(path, version)
+        upgrade(conn, scripts=scripts)
+
+
+def own_tables(conn: Connection) -> list[str]:
+    """The tables that are in a database."""
+    return sorted(inspect(conn).get_table_names())
+
+
+def schema_version(conn: Connection) -> str | None:
+    """The version of the tables in a database; None where there are none of ours."""
+    if not inspect(conn).has_table("alembic_version"):
+        return None
+    found = conn.scalar(text("SELECT version_num FROM alembic_version"))
+    return None if found is None else str(found)
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[Connection]:
+    """A transaction in which no other process changes the tables."""
+    with engine.execution_options(lapsus_write=True).begin() as conn:
+        if conn.dialect.name == "postgresql":
+            conn.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _LOCK})
+        yield conn
+
+
+def copy_before_change(path: Path, version: str) -> Path:
+    """Copy an SQLite file beside itself. Others may read it meanwhile, but nobody writes."""
+    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    target = path.with_name(f"{path.name}.version-{version}.{moment}")
+    target.touch(mode=0o600, exist_ok=False)
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(target)) as copy:
+        source.backup(copy)
+    return target

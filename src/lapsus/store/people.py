@@ -1,0 +1,209 @@
+"""People: who they are and what they may do."""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+from typing import Any, cast, get_args
+
+from argon2 import PasswordHasher
+from sqlalchemy import Connection, Row, insert, select, update
+
+from lapsus.errors import InputError, UsageError
+from lapsus.model import ANONYMOUS
+from lapsus.registry import did_you_mean
+from lapsus.store import tables as t
+from lapsus.store.base import Base
+from lapsus.store.checks import LARGEST, check_words, is_storable
+from lapsus.store.records import LONGEST_NAME, Person, Role
+
+HASHER = PasswordHasher()
+"""Argon2id with the settings that its library recommends."""
+SHORTEST_PASSWORD = 8
+LONGEST_PASSWORD = 1000
+
+
+class People(Base):
+    """Accounts. A person without a password came with imported data, or is known by link or token only."""
+
+    def add_person(
+        self,
+        name: str,
+        role: Role = "annotator",
+        *,
+        password: str | None = None,
+        email: str | None = None,
+        language: str | None = None,
+        by: int | None = None,
+    ) -> Person:
+        """A new account."""
+        row = new_person(name, role, password, email, language)
+
+        def work(conn: Connection) -> Person:
+            person = self._insert_person(conn, row)
+            self.note(conn, "person added", by=by, name=person.name, role=role)
+            return person
+
+        return self.write(work)
+
+    def _insert_person(self, conn: Connection, row: dict[str, Any]) -> Person:
+        if conn.scalar(select(t.person.c.id).where(t.person.c.name == row["name"])) is not None:
+            raise InputError(f"somebody is called {row['name']!r} already", hint="choose another name")
+        added = conn.execute(insert(t.person).returning(t.person), {**row, "created": self.clock()})
+        return as_person(added.one())
+
+    def person(self, id: int) -> Person:
+        """The person of that number."""
+        with self.reading() as conn:
+            return as_person(_row(conn, id))
+
+    def person_named(self, name: str) -> Person:
+        """The person of that name."""
+        with self.reading() as conn:
+            # Names that came with data may be spelt in any way; those of accounts are in one spelling.
+            wanted = [spelt for spelt in (name, _same(name)) if is_storable(spelt)]
+            rows = conn.execute(select(t.person).where(t.person.c.name.in_(wanted)))
+            found = {row.name: row for row in rows}
+            row = found.get(name) or found.get(_same(name))
+            if row is None:
+                names: list[str] = list(conn.scalars(select(t.person.c.name).order_by(t.person.c.id)))
+                raise UsageError(f"nobody is called {name!r}", hint=did_you_mean(name, names))
+        return as_person(row)
+
+    def people(self) -> list[Person]:
+        """Everybody, in the order in which they came."""
+        with self.reading() as conn:
+            return [as_person(row) for row in conn.execute(select(t.person).order_by(t.person.c.id))]
+
+    def has_manager(self) -> bool:
+        """Whether anybody can manage; a fresh database has nobody."""
+        with self.reading() as conn:
+            return _managers(conn) > 0
+
+    def set_password(self, person: int, password: str, *, by: int | None = None) -> None:
+        """A new password. It ends every session that was begun with the old one."""
+        self._change(person, "password changed", by, password=hash_password(password), stamp=new_secret())
+
+    def set_role(self, person: int, role: Role, *, by: int | None = None) -> None:
+        """What a person may do from now on."""
+        check_role(role)
+        self._change(person, "role changed", by, role=role)
+
+    def set_disabled(self, person: int, disabled: bool, *, by: int | None = None) -> None:
+        """Shut a person out, or let one in again. What was judged stays."""
+        when = self.clock() if disabled else None
+        self._change(person, "disabled" if disabled else "enabled", by, disabled=when, stamp=new_secret())
+
+    def set_profile(
+        self, person: int, *, email: str | None, language: str | None, by: int | None = None
+    ) -> None:
+        """Where to write to a person, and in which language."""
+        email, language = check_profile(email, language)
+        self._change(person, "profile changed", by, email=email, language=language)
+
+    def _change(self, person: int, what: str, by: int | None, **values: Any) -> None:
+        def work(conn: Connection) -> None:
+            # Two managers who shut each other out at the same moment must not both succeed.
+            _managers(conn, lock=True)
+            row = _row(conn, person)
+            conn.execute(update(t.person).where(t.person.c.id == row.id).values(values))
+            if row.role == "manager" and not _managers(conn):
+                raise UsageError(
+                    f"{row.name!r} is the only manager", hint="make somebody else a manager first"
+                )
+            self.note(
+                conn, what, by=by, name=row.name, **({"role": values["role"]} if "role" in values else {})
+            )
+
+        self.write(work)
+
+
+def new_person(
+    name: str, role: Role, password: str | None, email: str | None = None, language: str | None = None
+) -> dict[str, Any]:
+    """The row of a new account, checked. Costly: hashing takes a while, so it is done outside of transactions."""
+    email, language = check_profile(email, language)
+    return {
+        "name": check_name(name),
+        "role": check_role(role),
+        "email": email,
+        "language": language,
+        "password": None if password is None else hash_password(password),
+        "stamp": new_secret(),
+    }
+
+
+def as_person(row: Row[Any]) -> Person:
+    """The record of a person's row; nothing secret is in it."""
+    has_password = row.password is not None
+    return Person(
+        row.id, row.name, row.role, row.email, row.language, row.created, row.disabled, has_password
+    )
+
+
+def _row(conn: Connection, id: int) -> Row[Any]:
+    row = (
+        conn.execute(select(t.person).where(t.person.c.id == id)).one_or_none() if 0 < id <= LARGEST else None
+    )
+    if row is None:
+        raise UsageError(f"there is no person {id}")
+    return row
+
+
+def _managers(conn: Connection, *, lock: bool = False) -> int:
+    """How many people can manage. Locked, they stay what they are until the transaction ends."""
+    active = t.person.c.disabled.is_(None) & (t.person.c.role == "manager")
+    query = select(t.person.c.id).where(active).order_by(t.person.c.id)
+    return len(conn.execute(query.with_for_update() if lock else query).all())
+
+
+def check_name(name: str) -> str:
+    """A name for an account, in one spelling."""
+    name = check_words(_same(name), "a name", longest=LONGEST_NAME)
+    if name.startswith(ANONYMOUS):
+        raise InputError(
+            f"{ANONYMOUS!r} begins the names of unnamed annotators",
+            where=repr(name),
+            hint="choose another name",
+        )
+    return name
+
+
+def check_role(role: str) -> Role:
+    """A role that there is."""
+    for known in get_args(Role):
+        if role == known:
+            return cast(Role, known)
+    raise UsageError(f"no role is called {role!r}", hint=did_you_mean(role, list(get_args(Role))))
+
+
+def check_profile(email: str | None, language: str | None) -> tuple[str | None, str | None]:
+    """Address and language, or neither."""
+    if email is not None:
+        email = check_words(email.strip(), "an address", longest=LONGEST_NAME)
+        if "@" not in email or " " in email:
+            raise InputError("is no mail address", where=repr(email))
+    if language is not None:
+        check_words(language, "a language", longest=20)
+    return email, language
+
+
+def hash_password(password: str) -> str:
+    """A password as it is kept."""
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise InputError(f"a password has from {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+    return HASHER.hash(spelling(password))
+
+
+def spelling(text: str) -> str:
+    """One spelling of what looks the same, whichever keyboard it was typed on."""
+    return unicodedata.normalize("NFC", text)
+
+
+def _same(name: str) -> str:
+    return spelling(name).strip()
+
+
+def new_secret() -> str:
+    """Something nobody can guess."""
+    return secrets.token_urlsafe(32)

@@ -1,0 +1,81 @@
+"""One writer for all who wait: it takes what is there, commits it together, and only then tells each of them.
+
+A commit that survives a power cut costs milliseconds, and it costs the same for one save and for a hundred.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
+
+from lapsus.errors import UsageError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST = 64
+"""How many are committed together at most, so that the first does not wait long for the last."""
+
+
+class Writer(Generic[T, R]):
+    """A thread that does things together. `work` returns a result or an error for each, once all are on disk."""
+
+    def __init__(self, work: Callable[[list[T]], list[R | Exception]]) -> None:
+        self._work = work
+        self._waiting: SimpleQueue[tuple[T, Future[R]] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._guard = threading.Lock()
+        self._closed = False
+
+    def submit(self, thing: T) -> Future[R]:
+        """Put something in line. The future is done when it is on disk, or refused."""
+        future: Future[R] = Future()
+        with self._guard:
+            if self._closed:
+                raise UsageError("the store is closed")
+            if self._thread is None:
+                # A daemon, so that a program that forgets to close does not hang; what it had not
+                # committed by then was not acknowledged either.
+                self._thread = threading.Thread(target=self._run, name="lapsus-writer", daemon=True)
+                self._thread.start()
+            self._waiting.put((thing, future))
+        return future
+
+    def close(self) -> None:
+        """Finish what is in line, then end."""
+        with self._guard:
+            self._closed = True
+            self._waiting.put(None)
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            batch = [first]
+            while len(batch) < MOST and (more := self._next()) is not None:
+                batch.append(more)
+            self._do(batch)
+
+    def _next(self) -> tuple[T, Future[R]] | None:
+        try:
+            item = self._waiting.get_nowait()
+        except Empty:
+            return None
+        if item is None:
+            self._waiting.put(None)
+        return item
+
+    def _do(self, batch: list[tuple[T, Future[R]]]) -> None:
+        wanted = [(thing, future) for thing, future in batch if future.set_running_or_notify_cancel()]
+        try:
+            results = self._work([thing for thing, _ in wanted])
+        except Exception as error:
+            results = [error] * len(wanted)
+        for (_, future), result in zip(wanted, results, strict=True):
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)

@@ -1,0 +1,104 @@
+"""A save costs the same whatever was saved before, and many saves share one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+
+from lapsus.model import Entry, Judgment
+from lapsus.store import Store
+from tests.store.helpers import campaign, dialogue, people, request, reserve, save
+
+
+def shown(store: Store, person: int) -> list[int]:
+    """Units that a person has been given and has seen: what never changes about them is known by then."""
+    units = reserve(store, person)
+    for unit in units:
+        store.visible_unit("chat", unit)
+    return units
+
+
+@contextmanager
+def statements(store: Store) -> Iterator[list[tuple[str, Any, int]]]:
+    """The statements that go to the database, with their values and how many rows each changed."""
+    seen: list[tuple[str, Any, int]] = []
+
+    def note(conn: Any, cursor: Any, statement: str, values: Any, context: Any, many: bool) -> None:
+        changed = cursor.rowcount if statement.startswith(("INSERT", "UPDATE")) else 0
+        seen.append((statement, values[0] if many else values, changed))
+
+    event.listen(store.engine, "after_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(store.engine, "after_cursor_execute", note)
+
+
+def crowd(people: int, revisions: int) -> Entry:
+    """Many judgments of one document."""
+    given = [
+        Judgment("d0", segment, f"person {number}", "breakdown", "1.0", {"breakdown": "O"}, revision=revision)
+        for number in range(people)
+        for segment in ("0", "2")
+        for revision in range(1, revisions + 1)
+    ]
+    return Entry("d0", dialogue("d0", 2), tuple(given))
+
+
+def test_a_save_does_the_same_at_the_start_and_after_many(store: Store) -> None:
+    campaign(store, documents=1, turns=2, per_unit=200)
+    (me,) = people(store, "avery")
+    one, two = shown(store, me)
+    with statements(store) as early:
+        save(store, one, me, "O")
+    store.add_judgments("chat", [crowd(people=100, revisions=10)])
+    for _ in range(50):
+        save(store, one, me, "X")
+    with statements(store) as late:
+        save(store, two, me, "O")
+    assert [(words, changed) for words, _, changed in late] == [
+        (words, changed) for words, _, changed in early
+    ]
+    assert len(early) <= 10
+    # One row each: the judgment, the place, the unit, the member, the total.
+    assert sum(changed for _, _, changed in early) == 5
+
+
+def together(store: Store, person: int, units: list[int]) -> list[Any]:
+    """Saves that the writer finds waiting all at once."""
+    return store._write_together([store._ready(request(unit, person)) for unit in units])
+
+
+def test_saves_together_take_no_more_statements_than_one(store: Store) -> None:
+    campaign(store, documents=1, turns=12)
+    (me,) = people(store, "avery")
+    first, *units = shown(store, me)
+    with statements(store) as alone:
+        save(store, first, me)
+    with statements(store) as all_at_once:
+        assert [saved.revision for saved in together(store, me, units)] == [1] * 11
+    assert len(all_at_once) == len(alone)
+    assert store.progress("chat").complete == 12
+
+
+@pytest.mark.parametrize("many", [1, 7])
+def test_no_statement_of_a_save_reads_through_a_table(store: Store, many: int) -> None:
+    """By the database's own plan: every table is entered by an index."""
+    campaign(store, documents=1, turns=many, per_unit=200)
+    (me,) = people(store, "avery")
+    units = shown(store, me)
+    with statements(store) as seen:
+        together(store, me, units)
+    is_sqlite = store.engine.dialect.name == "sqlite"
+    explain, bad = ("EXPLAIN QUERY PLAN", "SCAN ") if is_sqlite else ("EXPLAIN", "Seq Scan")
+    with store.writing() as conn:
+        if not is_sqlite:
+            conn.execute(text("SET LOCAL enable_seqscan = off"))
+        for words, values, _ in seen:
+            if not words.startswith("BEGIN"):
+                plan = str(conn.exec_driver_sql(f"{explain} {words}", values).all())
+                assert bad not in plan, words
