@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InputError, UsageError
 from lapsus.measures.declare import Measure
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, group_sums
+from lapsus.measures.resample import USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown_labels import TIES, lenient_labels, strict_labels, vote_shares
 from lapsus.measures.scores.divergence import jensen_shannon_terms
@@ -52,6 +52,7 @@ LOWER_IS_BETTER: Final = frozenset(name for name in BREAKDOWN_MEASURES if name.s
 # Places of the sums: counts by strict gold label, lenient gold label and predicted label, then six distances.
 _CELLS = (3, 2, 3)
 _CELL_COUNT = 18
+_DISTANCES = 6
 _BLOCK = 1 << 13
 """Rows worked on at a time: few enough to stay in the processor's cache."""
 
@@ -123,10 +124,7 @@ def breakdown_tally(
 ) -> Tally:
     """The sums by document from which all of the scores follow. `own` is added to the signature."""
     _check(gold, labels, distributions, groups, t)
-    cells, distances = _by_unit(gold, labels, distributions, t)
-    count = int(groups.max()) + 1 if len(groups) else 0
-    crossed = np.bincount(groups * _CELL_COUNT + cells, minlength=count * _CELL_COUNT)
-    sums = np.hstack([crossed.reshape(count, _CELL_COUNT), group_sums(distances.T, groups)])
+    sums = _by_document(gold, labels, distributions, groups, t)
     # A number that no turn has is no document, and must not be drawn as one.
     sums = sums[sums[:, :_CELL_COUNT].any(axis=1)]
     setting = {
@@ -165,21 +163,34 @@ def bad_distribution(distributions: Floats) -> int | None:
     return None if good.all() else int(np.argmin(good))
 
 
-def _by_unit(
-    gold: NDArray[Any], labels: NDArray[Any], given: Floats, t: float
-) -> tuple[NDArray[np.intp], Floats]:
-    """For each turn its cell, and its six distances (a row each)."""
-    cells = np.empty(len(gold), dtype=np.intp)
-    distances = np.empty((6, len(gold)))
+def _by_document(
+    gold: NDArray[Any], labels: NDArray[Any], given: Floats, groups: NDArray[np.intp], t: float
+) -> Floats:
+    """For each document how many of its turns fall into each cell, and its turns' six distances added up.
+
+    Added up block by block: held for all turns at once, the distances would take more memory than the input.
+    """
+    sums = np.zeros((int(groups.max()) + 1 if len(groups) else 0, _CELL_COUNT + _DISTANCES))
     for start in range(0, len(gold), _BLOCK):
         rows = slice(start, start + _BLOCK)
         shares = vote_shares(gold[rows])
         strict, lenient = strict_labels(shares, t), lenient_labels(shares, t)
-        cells[rows] = strict * 6 + (lenient > 0) * 3 + labels[rows]
+        cells = strict * 6 + (lenient > 0) * 3 + labels[rows]
         parts, predicted = _parts(shares), _parts(given[rows])
-        distances[:3, rows] = _GROUPINGS @ jensen_shannon_terms(parts, predicted)
-        distances[3:, rows] = (_GROUPINGS @ np.square(parts - predicted)) / _SIZES
-    return cells, distances
+        distances = np.empty((_DISTANCES, len(shares)))
+        distances[:3] = _GROUPINGS @ jensen_shannon_terms(parts, predicted)
+        distances[3:] = (_GROUPINGS @ np.square(parts - predicted)) / _SIZES
+        _add(sums, groups[rows], cells, distances)
+    return sums
+
+
+def _add(sums: Floats, groups: NDArray[np.intp], cells: NDArray[np.intp], distances: Floats) -> None:
+    """Add one block to its documents' sums."""
+    there, places = np.unique(groups, return_inverse=True)
+    crossed = np.bincount(places * _CELL_COUNT + cells, minlength=len(there) * _CELL_COUNT)
+    sums[there, :_CELL_COUNT] += crossed.reshape(-1, _CELL_COUNT)
+    for place, row in enumerate(distances, _CELL_COUNT):
+        sums[there, place] += np.bincount(places, row)
 
 
 def _parts(shares: Floats) -> Floats:
