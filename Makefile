@@ -5,10 +5,10 @@ BASE := .venv/.base
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint acceptance docs samples bench clean
+.PHONY: demo test lint acceptance docs samples screenshots kill bench clean
 
 demo: $(BASE)
-	@$(BIN)/lapsus tour
+	@$(BIN)/lapsus demo
 
 test: lint
 	$(BIN)/pytest -n 2 -m "not acceptance"
@@ -29,10 +29,18 @@ docs: $(READY)
 samples: $(READY)
 	$(BIN)/python tools/make_samples.py
 
+screenshots: $(READY)
+	$(BIN)/python tools/screenshots.py
+
+# The server is killed a hundred times in the middle of saves, on both databases.
+kill: $(READY)
+	LAPSUS_KILL_ROUNDS=50 $(BIN)/pytest tests/web/test_kill.py -s
+
 bench: $(READY)
 	$(BIN)/python benchmarks/formats.py
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/breakdown.py
+	$(BIN)/python benchmarks/workbench.py
 
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis

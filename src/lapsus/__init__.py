@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lapsus.analysis import compare as compare
     from lapsus.analysis import gold as gold
     from lapsus.analysis import score as score
+    from lapsus.client import Client as Client
     from lapsus.formats import convert as convert
     from lapsus.formats import read as read
     from lapsus.schemes import broken_rules as broken_rules
@@ -25,6 +26,7 @@ _FROM = {
     "compare": "lapsus.analysis",
     "gold": "lapsus.analysis",
     "score": "lapsus.analysis",
+    "Client": "lapsus.client",
     "read": "lapsus.formats",
     "convert": "lapsus.formats",
     "load_scheme": "lapsus.schemes",

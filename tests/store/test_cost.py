@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, text
 
 from lapsus.model import Entry, Judgment
-from lapsus.store import Store
+from lapsus.store import Store, trips
 from tests.store.helpers import campaign, dialogue, people, request, reserve, save
 
 
@@ -31,11 +31,21 @@ def statements(store: Store) -> Iterator[list[tuple[str, Any, int]]]:
         changed = cursor.rowcount if statement.startswith(("INSERT", "UPDATE")) else 0
         seen.append((statement, values[0] if many else values, changed))
 
+    send, sent = trips.send, []
+
+    def noted(driver: Any, compiled: Any, values: Any) -> Any:
+        cursor = send(driver, compiled, values)
+        sent.append((compiled, values if isinstance(values, dict) else values[0], cursor))
+        return cursor
+
     event.listen(store.engine, "after_cursor_execute", note)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trips, "send", noted)
         yield seen
-    finally:
-        event.remove(store.engine, "after_cursor_execute", note)
+    event.remove(store.engine, "after_cursor_execute", note)
+    for compiled, values, cursor in sent:
+        changed = cursor.rowcount if compiled.text.startswith(("INSERT", "UPDATE")) else 0
+        seen.append((compiled.text, compiled.bound(values), changed))
 
 
 def crowd(people: int, revisions: int) -> Entry:
@@ -101,4 +111,4 @@ def test_no_statement_of_a_save_reads_through_a_table(store: Store, many: int) -
         for words, values, _ in seen:
             if not words.startswith("BEGIN"):
                 plan = str(conn.exec_driver_sql(f"{explain} {words}", values).all())
-                assert bad not in plan, words
+                assert bad not in plan.replace("SCAN CONSTANT ROW", ""), words

@@ -54,7 +54,7 @@ def test_a_database_of_a_newer_version_is_left_alone(url: str) -> None:
         conn.execute(text("UPDATE alembic_version SET version_num = '99'"))
     engine.dispose()
     with pytest.raises(
-        InputError, match=r"made by a newer Lapsus .database version 99, known: 1.*update Lapsus"
+        InputError, match=rf"made by a newer Lapsus .database version 99, known: {scripts.HEAD}.*update Lapsus"
     ):
         open_store(url)
 
@@ -74,9 +74,9 @@ def later_version(folder: Path) -> str:
     """The migrations of a later Lapsus: one more step, which adds a column and fills it."""
     own = Path(str(scripts.__file__)).parent
     shutil.copytree(own, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "v2_more.py").write_text(
+    (folder / "versions" / "later.py").write_text(
         "import sqlalchemy as sa\nfrom alembic import op\n"
-        "revision = '2'\ndown_revision = '1'\n"
+        f"revision = 'later'\ndown_revision = '{scripts.HEAD}'\n"
         "def upgrade():\n"
         "    with op.batch_alter_table('judgment') as table:\n"
         "        table.add_column(sa.Column('mood', sa.Text(), nullable=False, server_default='calm'))\n"
@@ -95,13 +95,13 @@ def test_an_older_database_is_copied_then_changed_and_keeps_everything(url: str,
     path = Path(engine.url.database or "") if url.startswith("sqlite") else None
     bring_up_to_date(engine, path, later_version(tmp_path / "later"))
     with engine.connect() as conn:
-        assert schema_version(conn) == "2"
+        assert schema_version(conn) == "later"
         assert set(conn.scalars(text("SELECT mood FROM judgment"))) == {"calm"}
         assert conn.scalar(text("SELECT count(*) FROM judgment")) == 3
     assert Store(engine).history("chat", 1) == before
     engine.dispose()
     if path is not None:
-        (copy,) = path.parent.glob(f"{path.name}.version-1.*")
+        (copy,) = path.parent.glob(f"{path.name}.version-{scripts.HEAD}.*")
         assert stat.S_IMODE(copy.stat().st_mode) == 0o600
         with open_store(copy) as store:
             assert store.history("chat", 1) == before
@@ -111,7 +111,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(url: str, tmp_path: Pat
     with open_store(url) as store:
         campaign(store)
     folder = later_version(tmp_path / "later")
-    step = Path(folder, "versions", "v2_more.py")
+    step = Path(folder, "versions", "later.py")
     step.write_text(step.read_text() + "    op.drop_table('nowhere')\n")
     engine = open_engine(url)
     with pytest.raises(Exception, match="nowhere"):
@@ -173,3 +173,29 @@ def test_a_writer_waits_for_another_program(tmp_path: Path) -> None:
         threading.Timer(0.5, other.rollback).start()
         assert people(store, "avery") == [1]
         other.close()
+
+
+def test_units_of_the_first_version_learn_how_many_places_they_have(tmp_path: Path, url: str) -> None:
+    """A database as the first version left it, with a campaign for three judgments a unit."""
+    engine = open_engine(url)
+    with engine.execution_options(lapsus_write=True).begin() as conn:
+        metadata.drop_all(conn)
+        conn.execute(text("DROP TABLE alembic_version"))
+        scripts.upgrade(conn, "1")
+        conn.execute(text("INSERT INTO scheme VALUES ('s', '1', 'x', '{}')"))
+        conn.execute(text("INSERT INTO document VALUES ('y', 'd0', '{}')"))
+        plan = '{"name":"chat","scheme":"s","per_unit":3}'
+        row = "(1, 'chat', 's', '1', :plan, 'open', NULL, 0)"
+        conn.execute(text(f"INSERT INTO campaign VALUES {row}"), {"plan": plan})
+        conn.execute(text("INSERT INTO campaign_total VALUES (1, 1, 2, 0, 0)"))
+        conn.execute(text("INSERT INTO campaign_document VALUES (1, 1, 'd0', 'y', 0, 5)"))
+        conn.execute(text("INSERT INTO unit VALUES (1, 1, 1, '0', TRUE, 0, 0), (1, 2, 1, '2', TRUE, 0, 0)"))
+    bring_up_to_date(engine, None)
+    with engine.connect() as conn:
+        assert set(conn.execute(text("SELECT number, wanted FROM unit"))) == {(1, 3), (2, 3)}
+        assert conn.scalar(text("SELECT wanted FROM campaign_total")) == 6
+        assert conn.scalar(text("SELECT part FROM campaign_document")) == "main"
+        assert conn.scalar(text("SELECT stage FROM campaign")) == "main"
+    with open_store(url) as store:
+        assert store.campaign("chat").plan.per_unit == 3
+    engine.dispose()

@@ -18,6 +18,7 @@ from lapsus.analysis.corpus import (
 from lapsus.errors import UsageError
 from lapsus.language.words import is_spaceless, knows_words
 from lapsus.measures.agreement import coefficient, merge_labels
+from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.declare import parse_measure
 from lapsus.measures.resample import USUAL, Bootstrap
 from lapsus.measures.score import Score
@@ -154,18 +155,47 @@ def _agreement(
         totals = votes.counts().sum(axis=0)
         for label, share in zip(question.labels, totals / max(totals.sum(), 1), strict=False):
             cells[Row(f"share {_shown(label.id, question)}", question.id)] = float(share)
-    wanted = list(measures) or list(USUAL_MEASURES[question.kind])
     lengths = corpus.lengths() if question.kind == "spans" else None
+    return cells | coefficients(
+        votes, question, scheme, plan, measures=measures, merge=merge, lengths=lengths
+    )
+
+
+def coefficients(
+    votes: Votes | Patterns,
+    question: Question,
+    scheme: Scheme,
+    plan: Bootstrap | None,
+    *,
+    measures: Sequence[str] = (),
+    merge: str | None = None,
+    lengths: Mapping[str, Mapping[str, int]] | None = None,
+) -> dict[Row, Score]:
+    """The coefficients of a question: those asked for, or the usual ones of its kind."""
+    cells: dict[Row, Score] = {}
+    wanted = list(measures) or list(USUAL_MEASURES[question.kind])
     for measure in wanted:
         cells[Row(measure, question.id)] = coefficient(measure, votes, plan, lengths)
-    if isinstance(votes, LabelVotes) and (groups := _merge_groups(question, merge, scheme)):
-        merged = merge_labels(votes, groups)
-        shown = ", ".join(
-            "+".join(_shown(label, question) for label in group.split("+")) for group in merged.labels
-        )
+    if question.kind == "label" and (groups := _merge_groups(question, merge, scheme)):
+        merged, names = _merged(votes, question, groups)
+        shown = ", ".join("+".join(_shown(label, question) for label in group.split("+")) for group in names)
         for measure in wanted if measures else ("fleiss",):
             cells[Row(measure, question.id, shown)] = coefficient(measure, merged, plan)
     return cells
+
+
+def _merged(
+    votes: Votes | Patterns, question: Question, groups: Sequence[str]
+) -> tuple[LabelVotes | Patterns, tuple[str, ...]]:
+    """The same votes on merged labels."""
+    if isinstance(votes, Patterns):
+        places = {label.id: place for place, label in enumerate(question.labels)}
+        together = [[places[label] for label in group.split("+")] for group in groups]
+        return votes.merged(together, groups), tuple(groups)
+    if not isinstance(votes, LabelVotes):
+        raise UsageError(f"{question.id!r} has no single labels to merge")
+    merged = merge_labels(votes, groups)
+    return merged, merged.labels
 
 
 def _shown(label: str, question: Question) -> str:

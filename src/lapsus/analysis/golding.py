@@ -53,7 +53,7 @@ def gold_entries(
 ) -> tuple[dict[str, Gold], Iterator[Entry]]:
     """The gold, and the documents with the gold as their only judgments."""
     chosen, found = _make(data, method, threshold, scheme, questions, only, announce)
-    judgments = _judgments(chosen, found)
+    judgments = gold_judgments(chosen, found)
     return found, _with_documents(data, only, judgments)
 
 
@@ -69,7 +69,13 @@ def _make(
     corpus = load_corpus(data, only=only, announce=announce)
     chosen = choose_scheme([corpus], scheme)
     asked = {q.id: (q, corpus.votes(chosen, q)) for q in countable_questions(chosen, questions)}
-    ways = {id: _way(question, method, threshold) for id, (question, votes) in asked.items() if votes.units}
+    ways = ways_to([question for question, votes in asked.values() if votes.units], method, threshold)
+    return chosen, {id: make_gold(way, asked[id][1]) for id, way in ways.items()}
+
+
+def ways_to(questions: Sequence[Question], method: str, threshold: float | None = None) -> dict[str, str]:
+    """How the answers to each question are put together: by the method asked for where it is made for them."""
+    ways = {question.id: _way(question, method, threshold) for question in questions}
     if not any(way.suits_method for way in ways.values()) and method != USUAL_METHOD:
         made_for = {way.usual for way in ways.values()}
         raise UsageError(
@@ -77,7 +83,7 @@ def _make(
         )
     if threshold is not None and not any(way.suits_threshold for way in ways.values()):
         raise UsageError(f"{method} takes no threshold", hint="majority does, and several labels do")
-    return chosen, {id: make_gold(way.method, asked[id][1]) for id, way in ways.items()}
+    return {id: way.method for id, way in ways.items()}
 
 
 class _Way(NamedTuple):
@@ -103,7 +109,7 @@ def _way(question: Question, method: str, threshold: float | None) -> _Way:
     return _Way(way, usual, suits, parameter is not None)
 
 
-def _judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[Judgment]]:
+def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[Judgment]]:
     """One judgment a unit, with the answers to all questions and how they were made."""
     answers: dict[UnitKey, dict[str, Answer]] = {}
     shares: dict[UnitKey, dict[str, dict[str, float]]] = {}

@@ -9,16 +9,22 @@ import typer
 from lapsus.cli import (
     agree,
     backup,
+    campaign,
+    challenge,
+    check,
     compare,
     convert,
+    demo,
     detect,
     export,
     formats,
     gold,
+    report,
     restore,
     sample,
     scheme,
     score,
+    serve,
     tour,
     train,
     user,
@@ -60,8 +66,14 @@ app.command("agree")(agree.agree_command)
 app.command("gold")(gold.gold_command)
 app.command("train")(train.train_command)
 app.command("detect")(detect.detect_command)
+app.command("check")(check.check_command)
+app.command("serve")(serve.serve_command)
+app.command("demo")(demo.demo_command)
 app.add_typer(user.app, name="user")
+app.add_typer(campaign.app, name="campaign")
+app.add_typer(challenge.app, name="challenge")
 app.command("export")(export.export_command)
+app.command("report")(report.report_command)
 app.command("backup")(backup.backup_command)
 app.command("restore")(restore.restore_command)
 app.command("tour")(tour.tour_command)

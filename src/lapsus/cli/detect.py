@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,13 +11,26 @@ import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
 from lapsus.cli.output import JsonOption, print_json, progress, remark
-from lapsus.errors import UsageError
 from lapsus.formats import FORMATS, Format, Reading, format_for_output, read
 from lapsus.formats.sink import put_in_place
-from lapsus.model import Document, Entry
+from lapsus.model import Entry
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
+
+
+WithOption = Annotated[
+    str | None,
+    typer.Option(
+        "--with", help="A model's file or a method; else the model shipped for the language.", metavar="MODEL"
+    ),
+]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--profile", help="Judge as another crowd would, e.g. dbdc3; see the model's page.", metavar="NAME"
+    ),
+]
 
 
 def detect_command(
@@ -26,34 +38,31 @@ def detect_command(
     target: Annotated[
         Path, typer.Option("-o", "--out", help="The run: RUN.zip, a folder, or RUN.jsonl.", metavar="RUN")
     ],
-    judge: Annotated[
-        str | None,
-        typer.Option("--with", help="A model's file or a method; else the shipped model.", metavar="MODEL"),
-    ] = None,
+    judge: WithOption = None,
+    profile: ProfileOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at RUN.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Judge every system turn of dialogues, and write the judgments as a run."""
-    from lapsus.annotators import find_annotator, judged_entries
+    from lapsus.annotators import Judges
 
     reading = read(data, only=only, language=lang)
     if reading.recognised and not as_json:
         remark(f"{data} is read as {reading.format.name}")
     format = _format(target)
     documents = (entry.document for entry in reading if entry.document is not None)
-    annotator, dialogues = (find_annotator(judge), documents) if judge else _shipped(documents)
-    _announce(annotator)
+    judges = Judges(judge, profile=profile, tell=announce)
     labels: Counter[str] = Counter()
     with put_in_place(target, overwrite=overwrite) as draft, progress("documents") as step:
-        format.write(_watched(judged_entries(annotator, dialogues), labels, step), draft)
-    _tell_language(reading)
-    _report(annotator, reading, target, format, labels, as_json)
+        format.write(_watched(judges.entries(documents), labels, step), draft)
+    tell_language(reading)
+    _report(judges.called, reading, target, format, labels, as_json)
 
 
 def _report(
-    annotator: Annotator,
+    judges: list[str],
     reading: Reading,
     target: Path,
     format: Format,
@@ -63,7 +72,7 @@ def _report(
     total = sum(labels.values())
     if as_json:
         counts = {"documents": reading.documents, "turns": total, "labels": dict(sorted(labels.items()))}
-        print_json({"by": annotator.called, "out": str(target), **counts})
+        print_json({"by": ", ".join(judges), "out": str(target), **counts})
         return
     found = ", ".join(f"{label} {count:,}" for label, count in sorted(labels.items())) or "none to judge"
     typer.echo(f"{reading.documents:,} documents, {total:,} turns ({found}) → {target} ({format.name})")
@@ -76,24 +85,8 @@ def _format(target: Path) -> Format:
     return format_for_output(target)
 
 
-def _shipped(documents: Iterator[Document]) -> tuple[Annotator, Iterator[Document]]:
-    """The model that is shipped for the language of the first document that has one."""
-    from lapsus.annotators import default_model, load_model
-    from lapsus.annotators.parts.words import plain_language
-
-    seen: list[Document] = []
-    for document in documents:
-        seen.append(document)
-        if document.language:
-            language = plain_language(document.language)
-            remark(
-                f"the dialogues are in {language!r}, judged with the model for that language; --lang sets it"
-            )
-            return load_model(default_model(language)), chain(seen, documents)
-    raise UsageError("the language of the dialogues cannot be told", hint="say --lang en or --lang ja")
-
-
-def _announce(annotator: Annotator) -> None:
+def announce(annotator: Annotator) -> None:
+    """Say who judges."""
     origin = annotator.origin_
     learned = f", learned from {origin.units:,} turns ({', '.join(origin.languages)})" if origin else ""
     remark(f"judged by {annotator.called} ({annotator.name}{learned})")
@@ -107,7 +100,8 @@ def _watched(entries: Iterable[Entry], labels: Counter[str], step: Callable[[], 
             yield entry
 
 
-def _tell_language(reading: Reading) -> None:
+def tell_language(reading: Reading) -> None:
+    """Say which languages were told by script alone."""
     if told := reading.options.told_by_script:
         languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lapsus.cli.output import JsonOption, print_json, progress, warn
 from lapsus.cli.serve_store import DbOption, opened
+from lapsus.errors import UsageError
 from lapsus.formats import Conversion, convert
+
+if TYPE_CHECKING:
+    from lapsus.store import Store
 
 
 def export_command(
@@ -30,6 +35,21 @@ def export_command(
         bool,
         typer.Option("--extras", help="Also write judgments that came after their place went to others."),
     ] = False,
+    programs: Annotated[
+        bool, typer.Option("--programs", help="Also write what detectors and models said.")
+    ] = False,
+    gold: Annotated[
+        str | None,
+        typer.Option(
+            "--gold",
+            help="Write gold instead: votes put together by a method, decisions on top.",
+            metavar="METHOD",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", "-t", help="Share that a label needs to be gold.", min=0.0, max=1.0),
+    ] = None,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Go on where the output format cannot carry everything.")
     ] = False,
@@ -38,23 +58,55 @@ def export_command(
     as_json: JsonOption = False,
 ) -> None:
     """Write what was submitted in a campaign, in any format, as of this moment."""
+    if gold is None and threshold is not None:
+        raise UsageError("a threshold is for gold", hint="say --gold with a method, such as majority")
+    if gold is not None and (names or revisions or extras or programs):
+        raise UsageError("gold has no annotators, revisions or extras", hint="leave these options out")
     with opened(db) as store, progress("documents") as step:
+        if gold is not None:
+            _write_gold(store, campaign, target, to_format, gold, threshold, lossy, overwrite, as_json)
+            return
         exported = store.export(
             campaign,
             names="names" if names else "pseudonyms",
             revisions="all" if revisions else "newest",
             extras=extras,
+            programs=programs,
         )
         with closing(exported) as entries:
             done = convert(entries, target, to_format, lossy=lossy, overwrite=overwrite, progress=step)
     _report(done, target, as_json)
 
 
-def _report(done: Conversion, target: Path, as_json: bool) -> None:
+def _write_gold(
+    store: Store,
+    campaign: str,
+    target: Path,
+    to_format: str | None,
+    method: str,
+    threshold: float | None,
+    lossy: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Make gold, write it, and keep it in the store with how it was made."""
+    from lapsus.insight.golding import campaign_gold, gold_entries, keep_gold
+
+    found = campaign_gold(store, campaign, method, threshold)
+    done = convert(gold_entries(store, campaign, found), target, to_format, lossy=lossy, overwrite=overwrite)
+    kept = keep_gold(store, campaign, found, method)
+    _report(done, target, as_json, {"gold": kept.id, "decided": kept.decided, "signatures": kept.signatures})
+    if not as_json:
+        for question, signature in kept.signatures.items():
+            typer.echo(f"  {question}: {signature}")
+
+
+def _report(done: Conversion, target: Path, as_json: bool, more: Mapping[str, object] | None = None) -> None:
     for loss, count in done.losses.items():
         warn(f"{done.to.name} does not carry {loss.what} ({count:,} documents)")
     if as_json:
         result = {"out": str(target), "to": done.to.name}
-        print_json({**result, "documents": done.documents, "judgments": done.judgments})
+        counts = {"documents": done.documents, "judgments": done.judgments}
+        print_json({**result, **counts, **(more or {})})
         return
     typer.echo(f"{done.documents:,} documents, {done.judgments:,} judgments → {target} ({done.to.name})")

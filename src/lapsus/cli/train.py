@@ -27,7 +27,12 @@ def train_command(
     target: Annotated[Path, typer.Option("-o", "--out", help="The model's file.", metavar="MODEL")],
     only: OnlyOption = None,
     start: Annotated[
-        Path | None, typer.Option("--from", help="Go on from a model, where the method can.", metavar="MODEL")
+        str | None,
+        typer.Option(
+            "--from",
+            help="Go on from a model's file or a shipped model, where the method can.",
+            metavar="MODEL",
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Seed of what is left to chance.", min=0, metavar="N")

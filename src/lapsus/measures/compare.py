@@ -99,6 +99,20 @@ def compare_runs(
     )
 
 
+def swap_test(first: Tally, second: Tally, plan: Bootstrap = TRIALS) -> list[float | None]:
+    """The p of each measure by randomization, not adjusted: the one of `compare_runs`, at a sixth of the cost.
+
+    What takes long there are the intervals, which many a table of many runs does not show.
+    """
+    _check({"the first": first, "the second": second})
+    seen = second.values() - first.values()
+    extreme = _extreme(_swapped_differences(first, second, plan), seen)
+    return [
+        (count + 1) / (plan.resamples + 1) if np.isfinite(difference) else None
+        for count, difference in zip(extreme, seen.tolist(), strict=True)
+    ]
+
+
 def holm(p: Sequence[float]) -> list[float]:
     """P-values adjusted for their number: the smallest times all, the next times one less, never falling."""
     order = np.argsort(p, kind="stable")

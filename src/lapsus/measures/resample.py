@@ -7,6 +7,7 @@ each group counts and adding up its sums that often: one matrix product for all 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 21
 """How many drawn numbers are in memory at a time."""
+_KEPT = 1 << 20
+"""Up to how many drawn numbers are kept for the next measure."""
 
 
 class Bootstrap(NamedTuple):
@@ -49,12 +52,27 @@ def resampled_times(times: NDArray[Any], plan: Bootstrap) -> Iterator[NDArray[np
 
     `times` says how many groups each row stands for. The same plan draws the same groups.
     """
-    generator = np.random.default_rng(plan.seed)
     stands_for = np.asarray(times, dtype=np.float64)
+    if len(stands_for) * plan.resamples <= _KEPT:
+        yield _drawn(stands_for.tobytes(), plan)
+        return
+    generator = np.random.default_rng(plan.seed)
     total = int(stands_for.sum())
     rows = max(1, _BLOCK // max(len(stands_for), 1))
     for done in range(0, plan.resamples, rows):
         yield generator.multinomial(total, stands_for / total, size=min(rows, plan.resamples - done))
+
+
+@lru_cache(maxsize=4)
+def _drawn(times: bytes, plan: Bootstrap) -> NDArray[np.int64]:
+    """What several measures of the same units would all draw alike, drawn once."""
+    stands_for = np.frombuffer(times)
+    total = int(stands_for.sum())
+    drawn: NDArray[np.int64] = np.random.default_rng(plan.seed).multinomial(
+        total, stands_for / total, size=plan.resamples
+    )
+    drawn.setflags(write=False)
+    return drawn
 
 
 def resampled_sums(sums: Floats, plan: Bootstrap, times: NDArray[Any] | None = None) -> Iterator[Floats]:

@@ -17,9 +17,12 @@ from lapsus.formats.cells import defused
 from lapsus.measures.compare import Difference
 from lapsus.measures.score import Score
 
+MARK = "mark"
+"""The detail of a score that is shown behind its value: stars, where it was compared with another."""
+
 Cell: TypeAlias = Score | Difference | str | int | float | None
 
-_LATEX = regex.compile(r"[\\&%$#_{}~^<>→]")
+_LATEX = regex.compile(r"[\\&%$#_{}~^<>→κ]")
 _LATEX_NAMES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -27,6 +30,7 @@ _LATEX_NAMES = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "→": r"$\to$",
+    "κ": r"$\kappa$",
 }
 
 
@@ -44,7 +48,7 @@ class Table:
 
     def transposed(self) -> Table:
         """Rows as columns and columns as rows: wide tables read better so on a terminal."""
-        columns = (self.columns[0], *(_plain(row[0]) for row in self.rows))
+        columns = (self.columns[0], *(plain(row[0]) for row in self.rows))
         rows = tuple(
             (name, *(row[place] for row in self.rows)) for place, name in enumerate(self.columns[1:], 1)
         )
@@ -52,7 +56,7 @@ class Table:
 
     def to_text(self) -> str:
         """For a terminal."""
-        lines = [[_plain(cell) for cell in row] for row in self.rows]
+        lines = [[plain(cell) for cell in row] for row in self.rows]
         widths = [_width([name, *(line[place] for line in lines)]) for place, name in enumerate(self.columns)]
         right = [self._is_numeric(place) for place in range(len(self.columns))]
         shown = [_line(self.columns, widths, right), *(_line(line, widths, right) for line in lines)]
@@ -80,7 +84,7 @@ class Table:
         lines = [
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            _latex_row(self.columns, _escape_latex),
+            _latex_row(self.columns, escape_latex),
             r"\midrule",
         ]
         lines += [_latex_row(row, _latex) for row in self.rows]
@@ -100,7 +104,7 @@ class Table:
         head = Markup("").join(Markup("<th>{}</th>").format(name) for name in self.columns)
         body = Markup("").join(
             Markup("<tr>{}</tr>").format(
-                Markup("").join(Markup("<td>{}</td>").format(_plain(cell)) for cell in row)
+                Markup("").join(Markup("<td>{}</td>").format(plain(cell)) for cell in row)
             )
             for row in self.rows
         )
@@ -119,14 +123,14 @@ class Table:
         return any(isinstance(row[place], Score | Difference | int | float) for row in self.rows)
 
 
-def _plain(cell: Cell) -> str:
+def plain(cell: Cell) -> str:
     """A cell as people read it: `.104 [.098, .111]`, `n/a: everybody chose the same`."""
     if cell is None:
         return "-"
     if isinstance(cell, Score):
         if cell.value is None:
             return f"n/a: {cell.note}" if cell.note else "n/a"
-        return f"{_number(cell.value)}{_bounds(cell)}"
+        return f"{_number(cell.value)}{cell.details.get(MARK, '')}{_bounds(cell)}"
     if isinstance(cell, Difference):
         return "n/a" if cell.difference is None else f"{_signed(cell.difference)}{cell.mark}{_bounds(cell)}"
     if isinstance(cell, float):
@@ -191,12 +195,13 @@ def _latex_row(row: Sequence[Any], show: Callable[[Any], str]) -> str:
 
 def _latex(cell: Cell) -> str:
     if isinstance(cell, Score | Difference) and cell.interval is not None:
-        shown, _, bounds = _plain(cell).partition(" [")
+        shown, _, bounds = plain(cell).partition(" [")
         return (
-            rf"${shown.replace('*', '^{*}')}$ {{\scriptsize [{bounds}}}" if bounds else _escape_latex(shown)
+            rf"${shown.replace('*', '^{*}')}$ {{\scriptsize [{bounds}}}" if bounds else escape_latex(shown)
         )
-    return _escape_latex(_plain(cell))
+    return escape_latex(plain(cell))
 
 
-def _escape_latex(text: str) -> str:
+def escape_latex(text: str) -> str:
+    """Text as LaTeX prints it."""
     return _LATEX.sub(lambda match: _LATEX_NAMES.get(match.group(), "\\" + match.group()), text)

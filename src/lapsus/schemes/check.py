@@ -56,23 +56,24 @@ def _shape(marked: MarkedYaml) -> tuple[Scheme | None, list[Problem]]:
         data["questions"] = []
         for place, raw in enumerate(questions):
             _question(raw, ("questions", place), marked, problems)
-    _convert(data, Scheme, (), marked, problems)
+    convert_part(data, Scheme, (), marked, problems)
     if problems:
         return None, problems
-    return _convert(marked.data, Scheme, (), marked, problems), problems
+    return convert_part(marked.data, Scheme, (), marked, problems), problems
 
 
 def _question(raw: Any, path: YamlPath, marked: MarkedYaml, problems: list[Problem]) -> None:
     if isinstance(raw, dict) and isinstance(raw.get("labels"), list):
         for place, label in enumerate(raw["labels"]):
-            _convert(label, Label, (*path, "labels", place), marked, problems)
+            convert_part(label, Label, (*path, "labels", place), marked, problems)
         raw = {**raw, "labels": []}
-    _convert(raw, Question, path, marked, problems)
+    convert_part(raw, Question, path, marked, problems)
 
 
-def _convert(
+def convert_part(
     raw: Any, kind: type[T], path: YamlPath, marked: MarkedYaml, problems: list[Problem]
 ) -> T | None:
+    """What stands at a place of a file as a record of that kind; what is wrong with it goes to the problems."""
     try:
         return msgspec.convert(raw, kind)
     except (msgspec.ValidationError, InvalidError) as error:

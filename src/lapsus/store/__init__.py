@@ -1,18 +1,24 @@
 """Campaigns in a database: nothing acknowledged is lost, nothing said is overwritten."""
 
 from lapsus.store.backup import Backup, restore
+from lapsus.store.deciding import Decision, GoldUnit, StoredGold
+from lapsus.store.figures import Figures
 from lapsus.store.opening import default_database
+from lapsus.store.plan import Checks, Completion, Data, Known, KnownUnit, Pilot
+from lapsus.store.plan_file import parse_plan, plan_yaml, read_plan
 from lapsus.store.records import (
     Added,
     ApiToken,
     Campaign,
     CampaignState,
     Chain,
+    Credential,
     Event,
     Flag,
     Imported,
     Invitation,
     Nothing,
+    OwnPlace,
     OwnUnit,
     Person,
     PersonProgress,
@@ -23,10 +29,13 @@ from lapsus.store.records import (
     Role,
     Saved,
     SaveRequest,
+    Standing,
     StoredJudgment,
     StoreError,
     UnitPlace,
 )
+from lapsus.store.running import Feedback, Member, Message
+from lapsus.store.setting_up import Material, plan_documents, read_material
 from lapsus.store.store import Store, open_store
 
 __all__ = [
@@ -36,14 +45,29 @@ __all__ = [
     "Campaign",
     "CampaignState",
     "Chain",
+    "Checks",
+    "Completion",
+    "Credential",
+    "Data",
+    "Decision",
     "Event",
+    "Feedback",
+    "Figures",
     "Flag",
+    "GoldUnit",
     "Imported",
     "Invitation",
+    "Known",
+    "KnownUnit",
+    "Material",
+    "Member",
+    "Message",
     "Nothing",
+    "OwnPlace",
     "OwnUnit",
     "Person",
     "PersonProgress",
+    "Pilot",
     "Plan",
     "Progress",
     "RefusedError",
@@ -51,11 +75,18 @@ __all__ = [
     "Role",
     "SaveRequest",
     "Saved",
+    "Standing",
     "Store",
     "StoreError",
+    "StoredGold",
     "StoredJudgment",
     "UnitPlace",
     "default_database",
     "open_store",
+    "parse_plan",
+    "plan_documents",
+    "plan_yaml",
+    "read_material",
+    "read_plan",
     "restore",
 ]

@@ -91,7 +91,7 @@ class Access(People):
             raise UsageError("an invitation is for at least one use, and for up to ten years")
         token, now, id = new_secret(), self.clock(), None if campaign is None else self._campaign_id(campaign)
         row = {
-            "hash": _hash(token), "role": role, "campaign": id, "uses_left": uses,
+            "hash": token_hash(token), "role": role, "campaign": id, "uses_left": uses,
             "created": now, "expires": now + timedelta(days=days),
         }  # fmt: skip
         with self.writing() as conn:
@@ -146,7 +146,7 @@ class Access(People):
     def _valid(self, token: str) -> ColumnElement[bool]:
         left = t.invitation.c.uses_left
         usable = left.is_(None) | (left > 0)
-        return (t.invitation.c.hash == _hash(token)) & (t.invitation.c.expires > self.clock()) & usable
+        return (t.invitation.c.hash == token_hash(token)) & (t.invitation.c.expires > self.clock()) & usable
 
     def _use(self, conn: Connection, token: str) -> Row[Any]:
         """Take one use of an invitation; two who come at once do not both get the last."""
@@ -165,7 +165,7 @@ class Access(People):
         row = {
             "person": person,
             "name": check_words(name, "the name of a token", longest=100),
-            "hash": _hash(token),
+            "hash": token_hash(token),
             "created": self.clock(),
         }
         with self.writing() as conn:
@@ -175,7 +175,7 @@ class Access(People):
 
     def person_of_token(self, token: str) -> Person | None:
         """Whom a token speaks for."""
-        valid = (t.api_token.c.hash == _hash(token)) & t.api_token.c.revoked.is_(None)
+        valid = (t.api_token.c.hash == token_hash(token)) & t.api_token.c.revoked.is_(None)
         with self.reading() as conn:
             row = conn.execute(select(t.person).join(t.api_token).where(valid)).one_or_none()
         return as_person(row) if row is not None and row.disabled is None else None
@@ -209,6 +209,6 @@ def _is_open(conn: Connection, campaign: int | None) -> bool:
     return campaign is not None and plan_of(campaign_row(conn, campaign)).who == "open"
 
 
-def _hash(token: str) -> str:
-    """Tokens are long and random, so one quick hash is as good as a slow one."""
+def token_hash(token: str) -> str:
+    """A token as it is kept. Tokens are long and random, so one quick hash is as good as a slow one."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

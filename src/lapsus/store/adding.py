@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, update
@@ -10,6 +11,8 @@ from lapsus.errors import InputError
 from lapsus.model import Document, Scheme, units
 from lapsus.store import tables as t
 from lapsus.store.checks import check_storable, digest_of, to_json
+from lapsus.store.known import KnownAnswers
+from lapsus.store.plan import Block, KnownUnit
 from lapsus.store.rows import insert_missing, insert_rows, plan_of
 from lapsus.store.shuffling import shuffle_of
 
@@ -17,12 +20,28 @@ from lapsus.store.shuffling import shuffle_of
 class Adding:
     """Documents on their way into one campaign."""
 
-    def __init__(self, conn: Connection, row: Row[Any], scheme: Scheme) -> None:
+    def __init__(
+        self,
+        conn: Connection,
+        row: Row[Any],
+        scheme: Scheme,
+        known: Mapping[Block, Sequence[KnownUnit]] | None = None,
+    ) -> None:
         self.conn, self.campaign, self.rule = conn, row.id, scheme.unit
-        self.seed = plan_of(row).seed
-        self.documents = self.units = self.known = 0
+        self.plan, self.is_pilot = plan_of(row), row.stage == "pilot"
+        self.known = KnownAnswers(self.plan, scheme, known)
+        self.documents = self.units = self.known_already = 0
+        self.counted = self.wanted = 0
         self.position = self._last(t.campaign_document.c.position, t.campaign_document.c.campaign)
         self.number = self._last(t.unit.c.number, t.unit.c.campaign)
+        self.pilot_left = self._pilot_left() if self.is_pilot else 0
+
+    def _pilot_left(self) -> int:
+        """How many more documents belong to the pilot."""
+        place = t.campaign_document
+        mine = (place.c.campaign == self.campaign) & (place.c.part == "pilot")
+        there = self.conn.scalar(select(func.count()).select_from(place).where(mine)) or 0
+        return self.plan.pilot.documents - there if self.plan.pilot else 0
 
     def _last(self, column: Any, campaign: Any) -> int:
         return self.conn.scalar(select(func.max(column)).where(campaign == self.campaign)) or 0
@@ -48,11 +67,13 @@ class Adding:
             there[document.id] = digest
             contents.append({"digest": digest, "id": document.id, "content": content})
             segments = [judged.key.segment for judged in units(document, self.rule)]
-            places.append(self._place(document.id, digest, len(segments)))
-            rows.extend(self._unit(segment) for segment in segments)
+            part = self._part(document.id, bool(segments))
+            places.append(self._place(document.id, digest, part, len(segments)))
+            rows.extend(self._unit(document, segment, part) for segment in segments)
         insert_missing(self.conn, t.document, contents)
         insert_rows(self.conn, place, places)
         insert_rows(self.conn, t.unit, rows)
+        self.known.write(self.conn, self.campaign)
 
     def _same(self, name: str, known: str, digest: str) -> None:
         if known != digest:
@@ -61,27 +82,50 @@ class Adding:
                 where=f"document {name!r}",
                 hint="give the changed one an id of its own",
             )
-        self.known += 1
+        self.known_already += 1
 
-    def _place(self, name: str, digest: str, units: int) -> dict[str, Any]:
+    def _part(self, name: str, is_judged: bool) -> str:
+        if (part := self.known.parts.get(name)) is not None:
+            return part
+        if self.pilot_left > 0 and is_judged:
+            self.pilot_left -= 1
+            return "pilot"
+        return "main"
+
+    def _is_open(self, part: str) -> bool:
+        """While the pilot runs, the rest is there but not judged."""
+        return part != "main" or not self.is_pilot
+
+    def _place(self, name: str, digest: str, part: str, units: int) -> dict[str, Any]:
         self.position += 1
         self.documents += 1
         return {
             "campaign": self.campaign, "position": self.position, "name": name, "digest": digest,
-            "level": 0 if units else t.FULL, "shuffle": shuffle_of(self.seed, digest),
+            "level": 0 if units and self._is_open(part) else t.FULL,
+            "shuffle": shuffle_of(self.plan.seed, digest), "part": part,
         }  # fmt: skip
 
-    def _unit(self, segment: str | None) -> dict[str, Any]:
+    def _unit(self, document: Document, segment: str | None, part: str) -> dict[str, Any]:
         self.number += 1
         self.units += 1
+        counts = {"main": self.plan.per_unit, "pilot": self.plan.pilot_per_unit}
+        wanted = counts.get(part, t.FULL)
+        if wanted < t.FULL and self._is_open(part):
+            self.counted += 1
+            self.wanted += wanted
+        self.known.found(document, segment, self.number)
         return {
             "campaign": self.campaign, "number": self.number, "document": self.position,
             "segment": t.WHOLE if segment is None else check_storable(segment, "a segment's id"),
-            "active": True, "taken": 0, "done": 0,
+            "active": self._is_open(part), "taken": 0, "done": 0, "wanted": wanted,
         }  # fmt: skip
 
     def finish(self) -> None:
         """Keep count of what was added."""
         total = t.campaign_total
-        more = {"documents": total.c.documents + self.documents, "units": total.c.units + self.units}
+        more = {
+            "documents": total.c.documents + self.documents,
+            "units": total.c.units + self.counted,
+            "wanted": total.c.wanted + self.wanted,
+        }
         self.conn.execute(update(total).where(total.c.campaign == self.campaign).values(more))

@@ -7,35 +7,20 @@ of a document counts, and only the rest goes back after its time.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import count
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    ScalarSelect,
-    Select,
-    and_,
-    bindparam,
-    exists,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, insert, select, update
 
 from lapsus.store import tables as t
 from lapsus.store.campaigns import Campaigns
 from lapsus.store.checks import number
+from lapsus.store.choosing import HOLDS, PLANNED, had_planned, next_documents
 from lapsus.store.records import Nothing, OwnUnit, Plan, RefusedError, Reservation, UnitPlace
-from lapsus.store.rows import campaign_row, ensure_members, plan_of, set_levels
-from lapsus.store.shuffling import order_for
-
-HOLDS = ("reserved", "done", "extra")
-"""States in which a unit is a person's own."""
+from lapsus.store.releasing import change_taken, free_places, release
+from lapsus.store.releasing import of_person as _me
+from lapsus.store.rows import campaign_row, ensure_members, plan_of
 
 
 class Assignment(Campaigns):
@@ -53,14 +38,15 @@ class Assignment(Campaigns):
         if row.state != "open":
             return Nothing(row.state)
         plan, now = plan_of(row), self.clock()
-        _admit(conn, campaign, person, plan, now)
+        if (reason := _admit(conn, campaign, person, plan, now)) is not None:
+            return reason
         for late in _late(conn, campaign, person, now):
             self._release(conn, campaign, late, "units went back after their time", by=None)
         held = _held(conn, campaign, person)
         if not held:
-            taken = _take(conn, campaign, person, plan.per_unit, _documents(conn, campaign, person, plan))
+            taken = _take(conn, campaign, person, next_documents(conn, campaign, person, plan))
             if not taken:
-                return Nothing("wait" if _may_come(conn, row, person) else "done")
+                return Nothing("wait" if _may_come(conn, row, person, plan) else "done")
             self.note(conn, "units handed out", by=person, campaign=campaign, units=taken)
             held = _held(conn, campaign, person)
         until = now + timedelta(minutes=plan.minutes)
@@ -87,32 +73,25 @@ class Assignment(Campaigns):
             ]
 
     def _release(self, conn: Connection, campaign: int, person: int, what: str, *, by: int | None) -> int:
-        mine = _me(t.assignment, campaign, person) & (t.assignment.c.state == "reserved")
-        units: list[int] = sorted(conn.scalars(select(t.assignment.c.unit).where(mine)))
-        lock_units(conn, campaign, units)
-        back = update(t.assignment).where(mine, t.assignment.c.unit.in_(units))
-        rows = conn.execute(
-            back.values(state="released", place=None).returning(t.assignment.c.unit, t.assignment.c.document)
-        ).all()
-        change_taken(conn, campaign, rows, -1)
-        less = {"until": None, "held": t.member.c.held - len(rows)}
-        conn.execute(update(t.member).where(_me(t.member, campaign, person)).values(less))
-        if rows:
-            self.note(
-                conn, what, by=by, campaign=campaign, person=person, units=sorted(row.unit for row in rows)
-            )
-        return len(rows)
+        units = release(conn, campaign, person)
+        if units:
+            self.note(conn, what, by=by, campaign=campaign, person=person, units=units)
+        return len(units)
 
 
-def _me(table: Any, campaign: int, person: int) -> ColumnElement[bool]:
-    return and_(table.c.campaign == campaign, table.c.person == person)
-
-
-def _admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetime) -> None:
+def _admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetime) -> Nothing | None:
+    """Let a person in, or say what stands before it."""
     if plan.who == "everybody":
         ensure_members(conn, campaign, [person], now)
-    elif not conn.scalar(select(exists().where(_me(t.member, campaign, person)))):
+    query = select(t.member.c.begun, t.member.c.stopped).where(_me(t.member, campaign, person))
+    member = conn.execute(query).one_or_none()
+    if member is None:
         raise RefusedError("not-invited", "this campaign is for those who were invited", hint="ask a manager")
+    if member.stopped is not None:
+        return Nothing("stopped")
+    if member.begun is None and (plan.consent or plan.instructions):
+        return Nothing("begin")
+    return None
 
 
 def _late(conn: Connection, campaign: int, person: int, now: datetime) -> Sequence[int]:
@@ -139,36 +118,10 @@ def _held(conn: Connection, campaign: int, person: int) -> Sequence[Row[Any]]:
     return conn.execute(_units_of(campaign, person).where(t.assignment.c.state == "reserved")).all()
 
 
-def _documents(conn: Connection, campaign: int, person: int, plan: Plan) -> list[int]:
-    """The documents to hand out next: begun ones that went back, fresh ones, and what is new in judged ones."""
-    mine, place, unit = t.assignment, t.campaign_document, t.unit
-    me = _me(mine, campaign, person)
-    open_units = (unit.c.campaign == campaign) & unit.c.active & (unit.c.taken < plan.per_unit)
-    holds = exists().where(me, mine.c.unit == unit.c.number, mine.c.state.in_(HOLDS))
-
-    def in_documents(seen: ScalarSelect[Any] | Select[Any]) -> Select[Any]:
-        missing = select(unit.c.document).where(open_units, unit.c.document.in_(seen), ~holds)
-        return missing.distinct().order_by(unit.c.document)
-
-    order = order_for(plan.seed, person).place if plan.order == "random" else place.c.position
-    fresh = (
-        select(place.c.position)
-        .where(place.c.campaign == campaign, place.c.level < plan.per_unit)
-        .where(place.c.position.not_in(select(mine.c.document).where(me)))
-        .order_by(place.c.level, order, place.c.position)
-    )
-    begun = in_documents(select(mine.c.document).where(me, mine.c.state == "released"))
-    found: dict[int, None] = {}
-    for query in (begun, fresh, in_documents(select(mine.c.document).where(me))):
-        if len(found) < plan.batch:
-            found.update(dict.fromkeys(conn.scalars(query.limit(plan.batch))))
-    return list(found)[: plan.batch]
-
-
-def _take(conn: Connection, campaign: int, person: int, per_unit: int, documents: list[int]) -> list[int]:
+def _take(conn: Connection, campaign: int, person: int, documents: list[int]) -> list[int]:
     """Give a person a place in every open unit of these documents."""
     mine, unit = t.assignment, t.unit
-    open_units = (unit.c.campaign == campaign) & unit.c.active & (unit.c.taken < per_unit)
+    open_units = (unit.c.campaign == campaign) & unit.c.active & (unit.c.taken < unit.c.wanted)
     rows = conn.execute(
         select(unit.c.number.label("unit"), unit.c.document)
         .where(open_units, unit.c.document.in_(documents))
@@ -199,38 +152,19 @@ def _take(conn: Connection, campaign: int, person: int, per_unit: int, documents
     return [row.unit for row in rows]
 
 
-def lock_units(conn: Connection, campaign: int, units: Iterable[int]) -> None:
-    """Keep others from changing these units until the transaction ends; always in the same order."""
-    mine = (t.unit.c.campaign == campaign) & t.unit.c.number.in_(units)
-    conn.execute(select(t.unit.c.number).where(mine).order_by(t.unit.c.number).with_for_update()).all()
-
-
-def free_places(conn: Connection, campaign: int, units: Sequence[int]) -> dict[int, int]:
-    """The lowest place of each unit that nobody has."""
-    mine = t.assignment
-    query = select(mine.c.unit, mine.c.place).where(mine.c.campaign == campaign, mine.c.unit.in_(units))
-    used: dict[int, set[int]] = defaultdict(set)
-    for row in conn.execute(query.where(mine.c.place.is_not(None))):
-        used[row.unit].add(row.place)
-    return {unit: next(place for place in count() if place not in used[unit]) for unit in units}
-
-
-def change_taken(conn: Connection, campaign: int, rows: Sequence[Row[Any]], by: int) -> None:
-    """Keep count of places taken or given back; rows name unit and document."""
-    if rows:
-        mine = (t.unit.c.campaign == campaign) & t.unit.c.number.in_([row.unit for row in rows])
-        conn.execute(update(t.unit).where(mine).values(taken=t.unit.c.taken + by))
-        set_levels(conn, campaign, {row.document for row in rows})
-
-
-def _may_come(conn: Connection, row: Row[Any], person: int) -> bool:
+def _may_come(conn: Connection, row: Row[Any], person: int, plan: Plan) -> bool:
     """Whether there may be work later: others hold units that could come back, or votes that choose some are open."""
+    if plan.per_person and had_planned(conn, row.id, person) >= plan.per_person:
+        return False
     theirs, mine = t.assignment, t.assignment.alias()
     holds = exists().where(_me(mine, row.id, person), mine.c.unit == theirs.c.unit, mine.c.state.in_(HOLDS))
     working = and_(t.member.c.campaign == theirs.c.campaign, t.member.c.person == theirs.c.person)
+    place = t.campaign_document
+    planned = and_(place.c.campaign == theirs.c.campaign, place.c.position == theirs.c.document)
     held = (
         select(theirs.c.unit)
         .join(t.member, working & (t.member.c.held > 0))
+        .join(place, planned & place.c.part.in_(PLANNED))
         .where(theirs.c.campaign == row.id, theirs.c.person != person, theirs.c.state == "reserved", ~holds)
         .limit(1)
     )

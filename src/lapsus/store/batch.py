@@ -16,8 +16,9 @@ from sqlalchemy import Connection, Row
 
 from lapsus.store import statements as sql
 from lapsus.store.chains import choose_units
-from lapsus.store.records import Plan, RefusedError, Saved
+from lapsus.store.records import Credential, Plan, RefusedError, Saved
 from lapsus.store.rows import plan_of, set_levels
+from lapsus.store.trips import Step, travel
 
 UnitId: TypeAlias = tuple[int, int]
 """Campaign and number."""
@@ -39,6 +40,7 @@ class Ready(NamedTuple):
     seconds: float | None
     client: str
     base_revision: int | None
+    credential: Credential | None = None
 
     @property
     def place(self) -> PlaceId:
@@ -100,6 +102,8 @@ class Place:
     revision: int
     submitted: int
     disabled: bool = False
+    stamp: str | None = None
+    """What sessions of the person carry."""
     is_new: bool = False
 
 
@@ -113,6 +117,8 @@ class Batch:
     closed: set[int] = field(default_factory=set)
     followed: set[int] = field(default_factory=set)
     """Campaigns whose votes choose the units of others."""
+    tokens: dict[str, int] = field(default_factory=dict)
+    """Whom the tokens that hold speak for."""
     kept: dict[str, Kept] = field(default_factory=dict)
     places: dict[PlaceId, Place] = field(default_factory=dict)
     units: dict[UnitId, UnitCounts] = field(default_factory=dict)
@@ -131,21 +137,31 @@ class Batch:
                 outcomes.append(self._save(save))
             except RefusedError as error:
                 outcomes.append(error)
-        if self.new:
-            self._write()
+        self._write(saves, outcomes)
         return outcomes
 
     def _read(self, saves: Sequence[Ready]) -> None:
-        for row in self.conn.execute(sql.CAMPAIGNS, {"ids": sorted({save.campaign for save in saves})}):
+        hashes = {save.credential.token for save in saves if save.credential and save.credential.token}
+        campaigns, keys, places, *tokens = travel(
+            self.conn,
+            [
+                sql.campaigns(sorted({save.campaign for save in saves})),
+                sql.keys([save.key for save in saves]),
+                sql.places(sorted({save.place for save in saves})),
+                *([sql.tokens(sorted(hashes))] if hashes else []),
+            ],
+        )
+        self.tokens = {row.hash: row.person for rows in tokens for row in rows}
+        for row in campaigns:
             self.plans[row.id] = plan_of(row)
             if row.state == "closed":
                 self.closed.add(row.id)
             if row.is_followed:
                 self.followed.add(row.id)
-        for row in self.conn.execute(sql.KEYS, {"keys": [save.key for save in saves]}):
+        for row in keys:
             place = (row.campaign, row.unit, row.person)
             self.kept[row.key] = Kept(place, row.revision, row.answers, row.submitted, row.stored_at)
-        for row in sql.read_places(self.conn, sorted({save.place for save in saves})):
+        for row in places:
             self._keep(row)
 
     def _keep(self, row: Row[Any]) -> None:
@@ -153,11 +169,13 @@ class Batch:
             (row.campaign, row.unit), UnitCounts(row.document, row.unit_taken, row.unit_done)
         )
         disabled = row.disabled is not None
-        place = Place(unit, row.place, row.state, row.revision, row.submitted, disabled)
+        place = Place(unit, row.place, row.state, row.revision, row.submitted, disabled, row.stamp)
         self.places[row.campaign, row.unit, row.person] = place
 
     def _save(self, save: Ready) -> Saved:
         place = self.places.get(save.place)
+        if save.credential is not None:
+            self._check_credential(save, save.credential, place)
         if (kept := self.kept.get(save.key)) is not None:
             _check_same(save, kept)
             return _answer(save, kept, place)
@@ -177,6 +195,18 @@ class Batch:
         kept = Kept(save.place, place.revision, save.answers, save.submitted, self.now)
         self.kept[save.key] = kept
         return _answer(save, kept, place)
+
+    def _check_credential(self, save: Ready, credential: Credential, place: Place | None) -> None:
+        """Whether a session or a token still holds, in the transaction in which the answer is stored."""
+        if credential.token is not None:
+            holds = self.tokens.get(credential.token) == save.person
+        elif place is not None:
+            holds = not place.disabled and place.stamp == credential.stamp
+        else:
+            stamp = self.conn.scalar(sql.STAMP, {"p": save.person})
+            holds = stamp is not None and stamp == credential.stamp
+        if not holds:
+            raise RefusedError("sign-in", "nobody is signed in")
 
     def _person(self, save: Ready) -> PersonCounts:
         return self.people.setdefault((save.campaign, save.person), PersonCounts())
@@ -210,7 +240,22 @@ class Batch:
             person.submitted += place.submitted == 0
             place.submitted = place.revision
 
-    def _write(self) -> None:
+    def _write(self, saves: Sequence[Ready], outcomes: list[Saved | Exception]) -> None:
+        """All that is new, and for each answer the unit to go on with."""
+        stored = [(n, outcome) for n, outcome in enumerate(outcomes) if isinstance(outcome, Saved)]
+        if not stored:
+            return
+        after = sql.following([self._whereabouts(saves[n]) for n, _ in stored])
+        *_, (units,) = travel(self.conn, [*self._changes(), after])
+        for (n, saved), unit in zip(stored, units, strict=False):
+            outcomes[n] = msgspec.structs.replace(saved, next=unit)
+        self._carry_on()
+
+    def _whereabouts(self, save: Ready) -> tuple[int, int, int, int]:
+        return save.campaign, save.person, save.unit, self.places[save.place].unit.document
+
+    def _changes(self) -> list[Step]:
+        """The statements that write what is new."""
         said = [
             {
                 **save._asdict(),
@@ -220,33 +265,33 @@ class Batch:
             }
             for save, revision in self.new
         ]
-        self.conn.execute(sql.ADD_JUDGMENT, said)
         touched = sorted({save.place for save, _ in self.new})
-        self.conn.execute(sql.SET_PLACE, [place_values(id, self.places[id]) for id in touched])
-        self._write_units()
-        self.conn.execute(sql.SET_MEMBER, [self._member_values(id) for id in sorted(self.people)])
-        for campaign in sorted(self.followed):
-            judged = {save.unit for save, _ in self.new if save.campaign == campaign and save.submitted}
-            choose_units(self.conn, campaign, sorted(judged))
+        units = [
+            {"c": id[0], "u": id[1], "more_taken": unit.more_taken, "more_done": unit.more_done}
+            for id, unit in sorted(self.units.items())
+            if unit.more_taken or unit.more_done
+        ]
         totals = [
             {"c": campaign, "more_done": done, "more_complete": self.complete[campaign]}
             for campaign, done in sorted(self.done.items())
         ]
-        if totals:
-            self.conn.execute(sql.SET_TOTAL, totals)
+        steps = (
+            Step(sql.ADD_JUDGMENT, said),
+            Step(sql.SET_PLACE, [place_values(id, self.places[id]) for id in touched]),
+            Step(sql.SET_UNIT, units),
+            Step(sql.SET_MEMBER, [self._member_values(id) for id in sorted(self.people)]),
+            Step(sql.SET_TOTAL, totals),
+        )
+        return [step for step in steps if step.values]
 
-    def _write_units(self) -> None:
-        changed = sorted(id for id, unit in self.units.items() if unit.more_taken or unit.more_done)
-        values = [
-            {"c": id[0], "u": id[1], "more_taken": unit.more_taken, "more_done": unit.more_done}
-            for id in changed
-            for unit in (self.units[id],)
-        ]
-        if values:
-            self.conn.execute(sql.SET_UNIT, values)
-        for campaign, number in changed:
-            if self.units[campaign, number].more_taken:
-                set_levels(self.conn, campaign, [self.units[campaign, number].document])
+    def _carry_on(self) -> None:
+        """What follows from it for documents and for other campaigns."""
+        for (campaign, _), unit in sorted(self.units.items()):
+            if unit.more_taken:
+                set_levels(self.conn, campaign, [unit.document])
+        for campaign in sorted(self.followed):
+            judged = {save.unit for save, _ in self.new if save.campaign == campaign and save.submitted}
+            choose_units(self.conn, campaign, sorted(judged))
 
     def _member_values(self, id: tuple[int, int]) -> dict[str, Any]:
         until = self.now + timedelta(minutes=self.plans[id[0]].minutes)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, case, func, insert, select, update
 
 from lapsus import model
 from lapsus.errors import InputError, UsageError
@@ -18,6 +18,8 @@ from lapsus.store.access import Access
 from lapsus.store.adding import Adding
 from lapsus.store.chains import checked_chain, choose_units, copy_documents, followers, votes_on
 from lapsus.store.checks import check_storable, chunks, digest_of, is_storable, number, to_json
+from lapsus.store.known import KnownAnswers
+from lapsus.store.plan import Block, KnownUnit
 from lapsus.store.records import Added, Campaign, CampaignState, Plan, UnitPlace
 from lapsus.store.rows import as_campaign, campaign_row, ensure_members, insert_missing, plan_of, scheme_of
 
@@ -30,24 +32,30 @@ class Campaigns(Access):
 
     def create_campaign(self, plan: Plan, scheme: Scheme | None = None, *, by: int | None = None) -> Campaign:
         """A new campaign, open but still empty (or, chained to another, with the documents of that one)."""
-        scheme = scheme or load_scheme(plan.scheme)
+        chosen = scheme or load_scheme(plan.scheme)
+        return self.write(lambda conn: as_campaign(self._create(conn, plan, chosen, {}, by)))
 
-        def work(conn: Connection) -> Campaign:
-            if conn.scalar(select(t.campaign.c.id).where(t.campaign.c.name == plan.name)) is not None:
-                raise InputError(f"there is a campaign {plan.name!r} already", hint="choose another name")
-            _keep_scheme(conn, scheme)
-            source = None if plan.chain is None else self._source(conn, plan.chain.campaign)
-            chain = None if source is None else checked_chain(conn, plan, scheme, source)
-            kept = msgspec.structs.replace(plan, scheme=scheme.id, chain=chain)
-            row = _insert_campaign(conn, kept, scheme, source, self.clock())
-            ensure_members(conn, row.id, self._ids(conn, plan.people), self.clock())
-            if source is not None:
-                copy_documents(conn, source, row.id, plan.seed)
-                choose_units(conn, source, None)
-            self.note(conn, "campaign created", by=by, campaign=row.id, plan=kept)
-            return as_campaign(row)
-
-        return self.write(work)
+    def _create(
+        self,
+        conn: Connection,
+        plan: Plan,
+        scheme: Scheme,
+        known: Mapping[Block, Sequence[KnownUnit]],
+        by: int | None,
+    ) -> Row[Any]:
+        if conn.scalar(select(t.campaign.c.id).where(t.campaign.c.name == plan.name)) is not None:
+            raise InputError(f"there is a campaign {plan.name!r} already", hint="choose another name")
+        _keep_scheme(conn, scheme)
+        source = None if plan.chain is None else self._source(conn, plan.chain.campaign)
+        chain = None if source is None else checked_chain(conn, plan, scheme, source)
+        kept = msgspec.structs.replace(plan, scheme=scheme.id, chain=chain)
+        row = _insert_campaign(conn, kept, scheme, source, self.clock())
+        ensure_members(conn, row.id, self._ids(conn, plan.people), self.clock())
+        if source is not None:
+            copy_documents(conn, source, row.id, KnownAnswers(kept, scheme, known))
+            choose_units(conn, source, None)
+        self.note(conn, "campaign created", by=by, campaign=row.id, plan=kept)
+        return row
 
     def add_documents(self, campaign: str, documents: Iterable[Document], *, by: int | None = None) -> Added:
         """More documents, after those that are there. All of them come in, or none."""
@@ -56,7 +64,12 @@ class Campaigns(Access):
             return self._add_documents(conn, id, documents, by)
 
     def _add_documents(
-        self, conn: Connection, id: int, documents: Iterable[Document], by: int | None
+        self,
+        conn: Connection,
+        id: int,
+        documents: Iterable[Document],
+        by: int | None,
+        known: Mapping[Block, Sequence[KnownUnit]] | None = None,
     ) -> Added:
         row = campaign_row(conn, id, lock="units")
         if row.source is not None:
@@ -66,13 +79,13 @@ class Campaigns(Access):
                 where=f"campaign {row.name!r}",
                 hint=f"add them to {where.campaign!r}" if where else None,
             )
-        adding = Adding(conn, row, scheme_of(conn, id))
+        adding = Adding(conn, row, scheme_of(conn, id), known)
         for chunk in chunks(documents, CHUNK):
             adding.add(chunk)
         adding.finish()
         for follower in followers(conn, id):
-            copy_documents(conn, id, follower.id, plan_of(follower).seed)
-        added = Added(adding.documents, adding.units, adding.known)
+            copy_documents(conn, id, follower.id)
+        added = Added(adding.documents, adding.units, adding.known_already)
         if added.documents:
             self.note(
                 conn, "documents added", by=by, campaign=id, documents=added.documents, units=added.units
@@ -116,10 +129,15 @@ class Campaigns(Access):
         with self.writing() as conn:
             plan = msgspec.structs.replace(plan_of(campaign_row(conn, id, lock="all")), per_unit=per_unit)
             conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(plan=to_json(plan)))
-            enough = (t.unit.c.campaign == id) & t.unit.c.active & (t.unit.c.done >= per_unit)
-            complete = conn.scalar(select(func.count()).select_from(t.unit).where(enough))
+            place, unit = t.campaign_document, t.unit
+            main = select(place.c.position).where(place.c.campaign == id, place.c.part == "main")
+            planned = (unit.c.campaign == id) & (unit.c.wanted < t.FULL)
+            conn.execute(update(unit).where(planned, unit.c.document.in_(main)).values(wanted=per_unit))
+            enough = case((unit.c.done >= unit.c.wanted, 1), else_=0)
+            sums = select(func.sum(enough).label("complete"), func.sum(unit.c.wanted).label("wanted"))
+            row = conn.execute(sums.where(planned, unit.c.active)).one()
             total = update(t.campaign_total).where(t.campaign_total.c.campaign == id)
-            conn.execute(total.values(complete=complete))
+            conn.execute(total.values(complete=row.complete or 0, wanted=row.wanted or 0))
             choose_units(conn, id, None)
             self.note(conn, "plan changed", by=by, campaign=id, per_unit=per_unit)
 
@@ -202,8 +220,9 @@ def _insert_campaign(conn: Connection, plan: Plan, scheme: Scheme, source: int |
     row = {
         "name": plan.name, "scheme": scheme.id, "version": scheme.version, "plan": to_json(plan),
         "state": "open", "source": source, "created": now,
+        "stage": "main" if plan.pilot is None else "pilot",
     }  # fmt: skip
     added = conn.execute(insert(t.campaign).returning(t.campaign), row).one()
-    total = {"campaign": added.id, "documents": 0, "units": 0, "done": 0, "complete": 0}
+    total = {"campaign": added.id, "documents": 0, "units": 0, "done": 0, "complete": 0, "wanted": 0}
     conn.execute(insert(t.campaign_total), total)
     return added

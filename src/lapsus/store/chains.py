@@ -18,6 +18,7 @@ from lapsus.errors import InputError
 from lapsus.model import Answer, Scheme, TargetRule
 from lapsus.store import tables as t
 from lapsus.store.checks import chunks
+from lapsus.store.known import KnownAnswers, open_known
 from lapsus.store.records import Chain, Plan
 from lapsus.store.rows import campaign_row, plan_of, scheme_of, set_levels
 from lapsus.store.shuffling import shuffle_of
@@ -57,36 +58,40 @@ def followers(conn: Connection, campaign: int) -> Sequence[Row[Any]]:
     return conn.execute(query).all()
 
 
-def copy_documents(conn: Connection, source: int, campaign: int, seed: int) -> None:
+def copy_documents(conn: Connection, source: int, campaign: int, known: KnownAnswers | None = None) -> None:
     """Give a campaign the documents and units of the one it is chained to that it does not have yet."""
-    campaign_row(conn, campaign, lock="units")
+    plan = plan_of(campaign_row(conn, campaign, lock="units"))
     place = t.campaign_document
     last = conn.scalar(select(func.max(place.c.position)).where(place.c.campaign == campaign)) or 0
     new = select(place).where(place.c.campaign == source, place.c.position > last).order_by(place.c.position)
-    fresh = {"campaign": campaign, "level": t.FULL}
-    rows = [row._asdict() | fresh | {"shuffle": shuffle_of(seed, row.digest)} for row in conn.execute(new)]
+    fresh = {"campaign": campaign, "level": t.FULL, "part": "main"}
+    rows = [
+        row._asdict() | fresh | {"shuffle": shuffle_of(plan.seed, row.digest)} for row in conn.execute(new)
+    ]
     if not rows:
         return
     conn.execute(insert(place), rows)
     same = t.unit.c.number, t.unit.c.document, t.unit.c.segment
-    units = select(literal(campaign), *same, literal(False), literal(0), literal(0)).where(
+    numbers = literal(False), literal(0), literal(0), literal(plan.per_unit)
+    units = select(literal(campaign), *same, *numbers).where(
         t.unit.c.campaign == source, t.unit.c.document > last
     )
-    names = ["campaign", "number", "document", "segment", "active", "taken", "done"]
+    names = ["campaign", "number", "document", "segment", "active", "taken", "done", "wanted"]
     conn.execute(insert(t.unit).from_select(names, units))
     total = t.campaign_total
     more = {"documents": total.c.documents + len(rows)}
     conn.execute(update(total).where(total.c.campaign == campaign).values(more))
+    if plan.has_known:
+        open_known(conn, campaign, known or KnownAnswers(plan, scheme_of(conn, campaign)), last)
     for follower in followers(conn, campaign):
-        copy_documents(conn, campaign, follower.id, plan_of(follower).seed)
+        copy_documents(conn, campaign, follower.id)
 
 
 def choose_units(conn: Connection, source: int, units: Sequence[int] | None) -> None:
     """Let the votes on some units (or on all) say which units of the following campaigns are to be judged."""
     if not (following := followers(conn, source)):
         return
-    enough = plan_of(campaign_row(conn, source)).per_unit
-    ready = select(t.unit.c.number).where(t.unit.c.campaign == source, t.unit.c.done >= enough)
+    ready = select(t.unit.c.number).where(t.unit.c.campaign == source, t.unit.c.done >= t.unit.c.wanted)
     if units is not None:
         ready = ready.where(t.unit.c.number.in_(units))
     numbers: list[int] = sorted(conn.scalars(ready))
@@ -103,16 +108,18 @@ def _apply(conn: Connection, source: int, campaign: int, rule: TargetRule, numbe
     changed: list[Row[Any]] = []
     for row in conn.execute(query.order_by(t.unit.c.number).with_for_update()):
         admitted = rule.admits(votes.get(row.number, {}))
-        if admitted != row.active and (admitted or row.taken == 0):
+        is_planned = row.wanted < t.FULL
+        if is_planned and admitted != row.active and (admitted or row.taken == 0):
             changed.append(row)
     if not changed:
         return
     mine = (t.unit.c.campaign == campaign) & t.unit.c.number.in_([row.number for row in changed])
     conn.execute(update(t.unit).where(mine).values(active=~t.unit.c.active))
     set_levels(conn, campaign, {row.document for row in changed})
-    more = sum(-1 if row.active else 1 for row in changed)
-    total = t.campaign_total
-    conn.execute(update(total).where(total.c.campaign == campaign).values(units=total.c.units + more))
+    total, signs = t.campaign_total, [-1 if row.active else 1 for row in changed]
+    places = sum(sign * row.wanted for sign, row in zip(signs, changed, strict=True))
+    more = {"units": total.c.units + sum(signs), "wanted": total.c.wanted + places}
+    conn.execute(update(total).where(total.c.campaign == campaign).values(more))
 
 
 def votes_on(

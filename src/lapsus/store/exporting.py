@@ -30,17 +30,20 @@ class Exporting(Reading):
         names: Literal["pseudonyms", "names"] = "pseudonyms",
         revisions: Literal["newest", "all"] = "newest",
         extras: bool = False,
+        programs: bool = False,
     ) -> Generator[Entry, None, None]:
         """Documents with their submitted judgments, all as of one moment, whatever is saved meanwhile.
 
         Close it (`contextlib.closing`) where it may not be read to its end: it holds on to that moment.
         Judgments that came after their place had gone to others are left out unless `extras` is set, so that
-        no unit has more than the plan asks for.
+        no unit has more than the plan asks for. What programs said is left out unless `programs` is set.
         """
         id = self._campaign_id(campaign)
         called = self._pseudonym(campaign) if names == "pseudonyms" else (lambda name: name)
         said, mine = t.judgment, t.assignment
-        counted = mine.c.state.in_(("done", "extra") if extras else ("done",))
+        counted = mine.c.state.in_(("done", "extra") if extras else ("done",)) & ~t.person.c.program
+        if programs:
+            counted |= t.person.c.program
         which = counted & (said.c.submitted if revisions == "all" else said.c.revision == mine.c.submitted)
         scheme = self.scheme(campaign).id
         with self.reading() as conn:

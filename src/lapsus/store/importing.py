@@ -19,14 +19,13 @@ from lapsus.store.adding import Adding
 from lapsus.store.batch import PersonCounts, Place, PlaceId, UnitCounts, place_values
 from lapsus.store.chains import choose_units, copy_documents, followers
 from lapsus.store.checks import check_storable, chunks, digest_of, to_json
-from lapsus.store.exporting import Exporting
+from lapsus.store.figures import Keeping, mark_changed
 from lapsus.store.people import new_secret
 from lapsus.store.records import Imported
 from lapsus.store.rows import (
     campaign_row,
     ensure_members,
     insert_rows,
-    plan_of,
     scheme_of,
     set_levels,
     take_stock,
@@ -36,7 +35,7 @@ CHUNK = 50
 """How many documents, with all their judgments, are in memory at a time."""
 
 
-class Importing(Exporting):
+class Importing(Keeping):
     """Into the store."""
 
     def add_judgments(
@@ -48,15 +47,21 @@ class Importing(Exporting):
         of the plan, more than it asks for if there are more. With `check` a judgment that breaks the scheme's
         rules stops the import. Until it is through, nobody else can save.
         """
-        id = self._campaign_id(campaign)
+        return self._import(self._campaign_id(campaign), entries, check=check, by=by)
+
+    def _import(
+        self, id: int, entries: Iterable[Entry], *, check: bool, by: int | None, beside: bool = False
+    ) -> Imported:
+        """Import; `beside`: what programs say, which takes no place of the plan."""
         with self.writing() as conn:
             row = campaign_row(conn, id, lock="all")
-            job = _Import(conn, row, scheme_of(conn, id), check, self.clock())
+            job = _Import(conn, row, scheme_of(conn, id), check, self.clock(), beside)
             for chunk in chunks(entries, CHUNK):
                 job.add(chunk)
             result = job.finish()
             counts = {"documents": result.documents, "judgments": result.judgments}
             self.note(conn, "judgments imported", by=by, campaign=id, **counts)
+        self._bring_up_to_date(id)
         return result
 
 
@@ -70,14 +75,18 @@ class _Unit(NamedTuple):
 class _Import:
     """An import under way."""
 
-    def __init__(self, conn: Connection, row: Row[Any], scheme: Scheme, check: bool, now: datetime) -> None:
+    def __init__(
+        self, conn: Connection, row: Row[Any], scheme: Scheme, check: bool, now: datetime, beside: bool
+    ) -> None:
         self.conn, self.row, self.scheme, self.check, self.now = conn, row, scheme, check, now
-        self.campaign, self.per_unit = row.id, plan_of(row).per_unit
+        self.campaign, self.beside = row.id, beside
         self.adding = Adding(conn, row, scheme)
         self.people: dict[str, int] = {}
         self.new_people = self.judgments = self.known = 0
         self.passed_over: Counter[str] = Counter()
         self.touched: set[int] = set()
+        self.changed: set[int] = set()
+        """Documents with new judgments."""
 
     def add(self, entries: list[Entry]) -> None:
         """Add some entries."""
@@ -95,9 +104,10 @@ class _Import:
         """What follows from it all for other campaigns, and how much it was."""
         self.adding.finish()
         for follower in followers(self.conn, self.campaign):
-            copy_documents(self.conn, self.campaign, follower.id, plan_of(follower).seed)
+            copy_documents(self.conn, self.campaign, follower.id)
         for units in chunks(sorted(self.touched), 1000):
             choose_units(self.conn, self.campaign, units)
+        mark_changed(self.conn, self.campaign, self.changed)
         take_stock(self.conn, t.campaign_document, t.unit, t.member, t.assignment, t.judgment)
         added = self.adding.documents
         return Imported(added, self.judgments, self.known, self.new_people, dict(self.passed_over))
@@ -133,6 +143,7 @@ class _Chunk:
         self.found = self._find_units({judgment.document for judgment in given})
         self.places: dict[PlaceId, Place] = {}
         self.units: dict[int, UnitCounts] = {}
+        self.wanted: dict[int, int] = {}
         self.members: dict[int, PersonCounts] = {}
         self.rows: list[dict[str, Any]] = []
         self.keys: set[str] = set()
@@ -169,6 +180,7 @@ class _Chunk:
         query = select(unit).where(unit.c.campaign == self.campaign, unit.c.number.in_(numbers))
         for row in self.conn.execute(query.order_by(unit.c.number).with_for_update()):
             self.units[row.number] = UnitCounts(row.document, row.taken, row.done)
+            self.wanted[row.number] = row.wanted
         for row in self.conn.execute(
             select(mine).where(mine.c.campaign == self.campaign, mine.c.unit.in_(numbers))
         ):
@@ -214,11 +226,15 @@ class _Chunk:
         member.submitted += place.submitted == 0
         member.drafts -= place.revision > place.submitted
         member.seconds += judgment.seconds or 0.0
+        place.is_new |= place.state == "new"
+        place.revision = place.submitted = judgment.revision
+        if self.job.beside:
+            place.state = "extra"
+            return
         if place.place is None:
             place.place = unit.take_free()
         unit.more_done += place.state != "done"
-        place.is_new |= place.state == "new"
-        place.state, place.revision, place.submitted = "done", judgment.revision, judgment.revision
+        place.state = "done"
 
     def write(self) -> None:
         """Write it all, in the order in which one thing refers to another."""
@@ -235,6 +251,7 @@ class _Chunk:
         insert_rows(self.conn, t.judgment, self.rows)
         self._write_counts()
         self.job.touched.update(unit for _, unit, _ in touched)
+        self.job.changed.update(self.units[unit].document for _, unit, _ in touched)
         self.job.judgments += len(self.rows)
 
     def _write_counts(self) -> None:
@@ -248,11 +265,11 @@ class _Chunk:
             set_levels(self.conn, self.campaign, {unit.document for unit in changed.values()})
         for person, counts in sorted(self.members.items()):
             self.conn.execute(sql.COUNT_MEMBER, {"c": self.campaign, "p": person, **counts.more()})
-        enough = self.job.per_unit
+        planned = [(unit, self.wanted[n]) for n, unit in changed.items() if self.wanted[n] < t.FULL]
         total = {
             "c": self.campaign,
-            "more_done": sum(unit.more_done for unit in changed.values()),
-            "more_complete": sum(u.done < enough <= u.done + u.more_done for u in changed.values()),
+            "more_done": sum(unit.more_done for unit, _ in planned),
+            "more_complete": sum(u.done < enough <= u.done + u.more_done for u, enough in planned),
         }
         self.conn.execute(sql.SET_TOTAL, total)
 

@@ -137,8 +137,9 @@ def as_person(row: Row[Any]) -> Person:
     """The record of a person's row; nothing secret is in it."""
     has_password = row.password is not None
     return Person(
-        row.id, row.name, row.role, row.email, row.language, row.created, row.disabled, has_password
-    )
+        row.id, row.name, row.role, row.email, row.language, row.created, row.disabled, has_password,
+        row.program,
+    )  # fmt: skip
 
 
 def _row(conn: Connection, id: int) -> Row[Any]:

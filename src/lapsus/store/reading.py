@@ -12,9 +12,10 @@ from lapsus.errors import UsageError
 from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS
 from lapsus.store.checks import check_words, clamped, number
-from lapsus.store.records import Event, Flag, PersonProgress, Progress, StoredJudgment
+from lapsus.store.records import Event, Flag, PersonProgress, Progress, Standing, StoredJudgment
 from lapsus.store.rows import campaign_row, plan_of
 from lapsus.store.saving import Saving
+from lapsus.store.standing import read_standing, read_total
 
 _SAID, _MINE = t.judgment, t.assignment
 SAME_PLACE = and_(
@@ -84,6 +85,22 @@ class Reading(Saving):
         with self.reading() as conn:
             mine = (t.member.c.campaign == id) & (t.member.c.person == number(person))
             return next(iter(_progress_of_people(conn, mine)), None)
+
+    def standing(self, campaign: str, person: int, unit: int) -> Standing:
+        """Where a person stands who looks at a unit."""
+        id = self._campaign_id(campaign)
+        document = self._unit(id, unit).document
+        with self.reading() as conn:
+            found = read_standing(conn, id, number(person), document)
+        # Whoever looks at a document will soon answer; then nothing of it needs to be read.
+        self.keep_in_mind(campaign, (place.unit for place in found.places))
+        return found
+
+    def unit_count(self, campaign: str) -> int:
+        """How many units a campaign has."""
+        id = self._campaign_id(campaign)
+        with self.reading() as conn:
+            return read_total(conn, id)
 
     def add_flag(self, key: str, campaign: str, unit: int, person: int, text: str) -> None:
         """Mark a unit for discussion. The same key again changes nothing."""

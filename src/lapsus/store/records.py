@@ -7,18 +7,18 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-import regex
 
-from lapsus.errors import InvalidError, LapsusError
-from lapsus.model import EMPTY, Answer, TargetRule, Text, freeze
+from lapsus.errors import LapsusError
+from lapsus.model import Answer
 from lapsus.schemes import BrokenRule
+from lapsus.store.plan import Chain as Chain
+from lapsus.store.plan import Plan as Plan
 
 Role: TypeAlias = Literal["manager", "adjudicator", "annotator"]
 CampaignState: TypeAlias = Literal["open", "paused", "closed"]
 UnitState: TypeAlias = Literal["reserved", "done", "released", "extra"]
 """`released`: went back after its time; `extra`: answered after it went back, when others had all its places."""
 
-_SLUG = regex.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 LONGEST_NAME = 200
 
 
@@ -30,7 +30,7 @@ class RefusedError(LapsusError):
     ) -> None:
         super().__init__(what, hint=hint)
         self.reason = reason
-        """A word for programs: rules, shape, not-yours, closed, disabled, key-reused, unknown-unit, not-invited."""
+        """A word for programs: rules, shape, not-yours, closed, disabled, stopped, key-reused, not-invited, …"""
         self.broken = broken
 
     def messages(self, language: str = "en") -> list[str]:
@@ -42,60 +42,6 @@ class StoreError(LapsusError):
     """Trouble of the database: the disk is full, or the server is gone. Nothing was acknowledged."""
 
 
-class Chain(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Another campaign whose votes choose the units of this one, as they come in."""
-
-    campaign: str
-    rule: TargetRule | None = None
-    """Which votes admit a unit; the scheme's own rule where none is given."""
-
-
-class Plan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A campaign as one decides on it: a file in git, a form in the browser or a command all give this."""
-
-    name: str
-    """Short name for addresses and commands: small letters, digits and hyphens."""
-    scheme: str
-    title: Text = EMPTY
-    per_unit: int = 1
-    """How many people judge each unit."""
-    who: Literal["everybody", "named", "open"] = "everybody"
-    """Everybody with an account; named people and those invited; or whoever comes with the campaign's link."""
-    people: tuple[str, ...] = ()
-    batch: int = 1
-    """How many documents a person is given at a time."""
-    order: Literal["random", "given"] = "random"
-    seed: int = 0
-    minutes: int = 60
-    """After this long without a save, what a person has not judged goes to others."""
-    chain: Chain | None = None
-    show_votes: bool = False
-    """Whether annotators see the votes of the campaign that this one is chained to."""
-
-    def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "title", freeze(self.title))
-        for broken, what in (
-            (
-                not _SLUG.fullmatch(self.name) or len(self.name) > 60,
-                "is no short name: use a-z, 0-9 and hyphens",
-            ),
-            (not 1 <= self.per_unit <= 1000, "per_unit is from 1 to 1000"),
-            (not 1 <= self.batch <= 100, "batch is from 1 to 100 documents"),
-            (not 1 <= self.minutes <= 100_000, "minutes are from 1 to 100,000"),
-            (not -(2**63) <= self.seed < 2**63, "seed is a whole number of at most 64 bits"),
-            (bool(self.people) and self.who != "named", "people are listed only where who is 'named'"),
-            (self.show_votes and self.chain is None, "show_votes needs a chain: whose votes?"),
-            (any(len(words) > LONGEST_NAME for words in self.title.values()), "the title is too long"),
-        ):
-            if broken:
-                raise InvalidError(what, where=f"campaign {self.name!r}")
-
-    @property
-    def titles(self) -> Text:
-        """The title in each language; the short name where there is none."""
-        return self.title or {"en": self.name}
-
-
 class Campaign(msgspec.Struct, frozen=True):
     """A campaign."""
 
@@ -105,6 +51,7 @@ class Campaign(msgspec.Struct, frozen=True):
     plan: Plan
     state: CampaignState
     created: datetime
+    stage: Literal["pilot", "main"] = "main"
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -118,6 +65,8 @@ class Person(msgspec.Struct, frozen=True):
     created: datetime
     disabled: datetime | None
     has_password: bool
+    program: bool = False
+    """A detector or a model, nobody."""
 
 
 class Invitation(msgspec.Struct, frozen=True):
@@ -155,9 +104,12 @@ class Reservation(msgspec.Struct, frozen=True):
 
 
 class Nothing(msgspec.Struct, frozen=True):
-    """Why there is nothing to judge: `wait` where units that others hold may still come back."""
+    """Why there is nothing to judge: `wait` where units that others hold may still come back.
 
-    reason: Literal["done", "wait", "paused", "closed"]
+    `begin`: consent or instructions come first; `stopped`: the person failed the checks.
+    """
+
+    reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"]
 
 
 class OwnUnit(msgspec.Struct, frozen=True):
@@ -170,6 +122,13 @@ class OwnUnit(msgspec.Struct, frozen=True):
     revision: int
     submitted: int
     """The newest submitted revision; 0: none."""
+
+
+class Credential(msgspec.Struct, frozen=True):
+    """By what somebody claims to be a person: the stamp of a session, or the hash of a token."""
+
+    stamp: str | None = None
+    token: str | None = None
 
 
 class SaveRequest(msgspec.Struct, frozen=True):
@@ -188,6 +147,10 @@ class SaveRequest(msgspec.Struct, frozen=True):
     client: str = ""
     base_revision: int | None = None
     """The revision that the person saw when answering; 0: none."""
+    credential: Credential | None = None
+    """Checked in the transaction that stores the answers; None: whoever calls knows the person."""
+    suggested: bool = False
+    """Whether a program's answer was shown as a suggestion."""
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -200,6 +163,8 @@ class Saved(msgspec.Struct, frozen=True):
     """A revision that came from elsewhere since `base_revision`, and that this one now stands in front of."""
     extra: bool
     """Whether it came after the unit had gone to others: it is kept, but is not one of the planned judgments."""
+    next: int | None = None
+    """The unit to go on with: the next that the person holds, from the beginning again after the last."""
 
 
 class StoredJudgment(msgspec.Struct, frozen=True):
@@ -218,6 +183,37 @@ class StoredJudgment(msgspec.Struct, frozen=True):
     stored_at: datetime
     seconds: float | None
     client: str
+
+
+class OwnPlace(msgspec.Struct, frozen=True):
+    """What a person has to do with a unit, and what was said about it last."""
+
+    unit: int
+    segment: str | None
+    state: UnitState
+    revision: int
+    submitted: int
+    """The newest submitted revision; 0: none."""
+    answers: Mapping[str, Answer]
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Where a person stands in a campaign who looks at a document."""
+
+    places: tuple[OwnPlace, ...]
+    """The person's units of the document."""
+    unjudged: list[int]
+    """Units that the person holds and has not submitted, of all documents."""
+    done: int
+    own: int
+    before: int
+    """How many units of the person's come before the document."""
+    previous: int | None
+    """The last of the person's units in an earlier document."""
+    next: int | None
+    """The first in a later document."""
+    total: int
+    """Units that the campaign has."""
 
 
 class PersonProgress(msgspec.Struct, frozen=True):

@@ -34,7 +34,7 @@ def plan_of(row: Row[Any]) -> Plan:
 
 def as_campaign(row: Row[Any]) -> Campaign:
     """The record of a campaign's row."""
-    return Campaign(row.name, row.scheme, row.version, plan_of(row), row.state, row.created)
+    return Campaign(row.name, row.scheme, row.version, plan_of(row), row.state, row.created, row.stage)
 
 
 def scheme_of(conn: Connection, campaign: int) -> Scheme:

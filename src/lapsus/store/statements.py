@@ -6,28 +6,94 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Select, and_, bindparam, exists, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from lapsus.store import tables as t
+from lapsus.store.trips import Step
 
 _MINE, _UNIT, _SAID, _MEMBER, _TOTAL = t.assignment, t.unit, t.judgment, t.member, t.campaign_total
 _ITS_UNIT = (_UNIT.c.campaign == _MINE.c.campaign) & (_UNIT.c.number == _MINE.c.unit)
 
 _FOLLOWER = t.campaign.alias("follower")
-CAMPAIGNS = (
-    select(
-        t.campaign.c.id,
-        t.campaign.c.state,
-        t.campaign.c.plan,
-        exists().where(_FOLLOWER.c.source == t.campaign.c.id).label("is_followed"),
-    )
-    .where(t.campaign.c.id.in_(bindparam("ids", expanding=True)))
-    .order_by(t.campaign.c.id)
-    .with_for_update(read=True, key_share=True, of=t.campaign)
-)
-"""Held as they are until the save is committed: none is closed in between."""
 
-KEYS = select(_SAID).where(_SAID.c.key.in_(bindparam("keys", expanding=True)))
+
+def _filled(things: Sequence[Any]) -> list[Any]:
+    """The same things, the last one repeated, so that there are 1, 2, 4, 8 …: so few statements are made only once."""
+    count = 1 << (len(things) - 1).bit_length()
+    return [*things, *[things[-1]] * (count - len(things))]
+
+
+def _one_of(column: ColumnElement[Any], count: int) -> ColumnElement[bool]:
+    return column.in_([bindparam(f"v{n}") for n in range(count)])
+
+
+def _values(things: Sequence[Any]) -> dict[str, Any]:
+    return {f"v{n}": thing for n, thing in enumerate(things)}
+
+
+@cache
+def _campaigns(count: int) -> Select[Any]:
+    return (
+        select(
+            t.campaign.c.id,
+            t.campaign.c.state,
+            t.campaign.c.plan,
+            exists().where(_FOLLOWER.c.source == t.campaign.c.id).label("is_followed"),
+        )
+        .where(_one_of(t.campaign.c.id, count))
+        .order_by(t.campaign.c.id)
+        .with_for_update(read=True, key_share=True, of=t.campaign)
+    )
+
+
+def campaigns(ids: Sequence[int]) -> Step:
+    """Campaigns, held as they are until the save is committed: none is closed in between."""
+    ids = _filled(ids)
+    return Step(_campaigns(len(ids)), _values(ids))
+
+
+@cache
+def _keys(count: int) -> Select[Any]:
+    its = _SAID.c.campaign, _SAID.c.unit, _SAID.c.person, _SAID.c.revision
+    return select(_SAID.c.key, *its, _SAID.c.answers, _SAID.c.submitted, _SAID.c.stored_at).where(
+        _one_of(_SAID.c.key, count)
+    )
+
+
+def keys(wanted: Sequence[str]) -> Step:
+    """What was saved under these keys already."""
+    wanted = _filled(wanted)
+    return Step(_keys(len(wanted)), _values(wanted))
+
+
+@cache
+def _tokens(count: int) -> Select[Any]:
+    return (
+        select(t.api_token.c.hash, t.api_token.c.person)
+        .join(t.person)
+        .where(
+            _one_of(t.api_token.c.hash, count),
+            t.api_token.c.revoked.is_(None),
+            t.person.c.disabled.is_(None),
+        )
+    )
+
+
+def tokens(hashes: Sequence[str]) -> Step:
+    """Whom tokens speak for, of those that hold."""
+    hashes = _filled(hashes)
+    return Step(_tokens(len(hashes)), _values(hashes))
 
 
 @cache
@@ -44,7 +110,13 @@ def _places(count: int) -> Select[Any]:
         )
     )
     return (
-        select(_MINE, _UNIT.c.taken.label("unit_taken"), _UNIT.c.done.label("unit_done"), t.person.c.disabled)
+        select(
+            _MINE,
+            _UNIT.c.taken.label("unit_taken"),
+            _UNIT.c.done.label("unit_done"),
+            t.person.c.disabled,
+            t.person.c.stamp,
+        )
         .join(_UNIT, _ITS_UNIT)
         .join(t.person, t.person.c.id == _MINE.c.person)
         .where(wanted)
@@ -53,14 +125,46 @@ def _places(count: int) -> Select[Any]:
     )
 
 
-def read_places(conn: Connection, places: Sequence[tuple[int, int, int]]) -> CursorResult[Any]:
+def places(wanted: Sequence[tuple[int, int, int]]) -> Step:
     """What people have to do with units. Locked, and always in the same order: no two processes block each other."""
-    # Only so many different statements, so that each is put together once: 1, 2, 4, 8 … places.
-    count = 1 << (len(places) - 1).bit_length()
     values: dict[str, int] = {}
+    wanted = _filled(wanted)
+    for n, place in enumerate(wanted):
+        values |= zip((f"c{n}", f"u{n}", f"p{n}"), place, strict=True)
+    return Step(_places(len(wanted)), values)
+
+
+STAMP = select(t.person.c.stamp).where(t.person.c.id == bindparam("p"), t.person.c.disabled.is_(None))
+
+
+@cache
+def _next(count: int) -> Select[Any]:
+    """For each of so many units the first one held after it, or else the first one held."""
+    wanted = []
     for n in range(count):
-        values[f"c{n}"], values[f"u{n}"], values[f"p{n}"] = places[min(n, len(places) - 1)]
-    return conn.execute(_places(count), values)
+        held = (
+            select(_MINE.c.unit)
+            .where(
+                _MINE.c.campaign == bindparam(f"c{n}"),
+                _MINE.c.person == bindparam(f"p{n}"),
+                _MINE.c.state == "reserved",
+            )
+            .order_by(_MINE.c.document, _MINE.c.unit)
+            .limit(1)
+        )
+        # Units are numbered document by document, which is how the index has them.
+        later = held.where(_MINE.c.document >= bindparam(f"d{n}"), _MINE.c.unit > bindparam(f"u{n}"))
+        wanted.append(func.coalesce(later.scalar_subquery(), held.scalar_subquery()).label(f"next{n}"))
+    return select(*wanted)
+
+
+def following(units: Sequence[tuple[int, int, int, int]]) -> Step:
+    """The unit to go on with after each: given are campaign, person, unit and the unit's document."""
+    values: dict[str, int] = {}
+    units = _filled(units)
+    for n, unit in enumerate(units):
+        values |= zip((f"c{n}", f"p{n}", f"u{n}", f"d{n}"), unit, strict=True)
+    return Step(_next(len(units)), values)
 
 
 USED = select(_MINE.c.place).where(

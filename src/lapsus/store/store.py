@@ -10,15 +10,17 @@ from typing import Self
 
 from lapsus.store.backup import BackingUp
 from lapsus.store.base import utc_now
-from lapsus.store.importing import Importing
+from lapsus.store.challenges import Challenges
+from lapsus.store.deciding import Deciding
 from lapsus.store.opening import open_engine
+from lapsus.store.setting_up import SettingUp
 
 
-class Store(Importing, BackingUp):
+class Store(SettingUp, Deciding, BackingUp, Challenges):
     """People, campaigns and judgments in a database. Safe to use from many threads; each process opens its own.
 
     Its parts, each in a module of its own: people, access (ways in), campaigns, assignment, saving, reading,
-    exporting, importing and backup.
+    exporting, figures, importing, running, programs, setting up, deciding and backup.
     """
 
     def __enter__(self) -> Self:

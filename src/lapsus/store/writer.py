@@ -6,6 +6,7 @@ A commit that survives a power cut costs milliseconds, and it costs the same for
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
@@ -18,6 +19,9 @@ R = TypeVar("R")
 
 MOST = 64
 """How many are committed together at most, so that the first does not wait long for the last."""
+
+PATIENCE = 0.002
+"""Seconds to wait at most for others who are expected: about what a commit takes. Whoever is alone never waits."""
 
 
 class Writer(Generic[T, R]):
@@ -53,15 +57,21 @@ class Writer(Generic[T, R]):
             self._thread.join()
 
     def _run(self) -> None:
+        expected = 1
         while (first := self._waiting.get()) is not None:
-            batch = [first]
-            while len(batch) < MOST and (more := self._next()) is not None:
+            batch, until = [first], time.monotonic() + PATIENCE
+            # Those who were told together last time will come back together: a commit that starts with the first
+            # of them would leave the others to the next one.
+            while len(batch) < MOST and (more := self._next(len(batch) < expected, until)) is not None:
                 batch.append(more)
             self._do(batch)
+            expected = len(batch)
 
-    def _next(self) -> tuple[T, Future[R]] | None:
+    def _next(self, is_expected: bool, until: float) -> tuple[T, Future[R]] | None:
+        """What is waiting, or what comes before the time is up."""
         try:
-            item = self._waiting.get_nowait()
+            left = until - time.monotonic()
+            item = self._waiting.get(is_expected and left > 0, max(left, 0.0))
         except Empty:
             return None
         if item is None:

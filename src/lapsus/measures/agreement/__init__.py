@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.measures.agreement.merging import merge_labels
+from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.declare import compute, parse_measure
 from lapsus.measures.resample import USUAL, Bootstrap
 from lapsus.measures.score import Score
@@ -60,7 +61,7 @@ ALIASES = {
 
 def coefficient(
     text: str,
-    votes: Votes | NDArray[np.integer[Any]],
+    votes: Votes | NDArray[np.integer[Any]] | Patterns,
     plan: Bootstrap | None = USUAL,
     lengths: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Score:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ from lapsus.measures.agreement.scott import scott_matrix
 from lapsus.measures.declare import parse_measure
 from lapsus.measures.resample import Bootstrap, Floats, bootstrap
 from lapsus.measures.score import SAME, Score, signature
-from lapsus.model import UnitKey
-from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, count_labels
+from lapsus.model import Span, UnitKey
+from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, count_labels
 
 KINDS = (LabelVotes, LabelSetVotes, ScaleVotes)
 NOBODY_ELSE = "nobody else judged the same units"
@@ -116,6 +117,36 @@ def disputed(votes: Judged, most: int = 20, by: str = "pairs") -> list[Dispute]:
     return [
         Dispute(votes.units[row], float(apart[row]), _answers(votes, row)) for row in worst if apart[row] > 0
     ]
+
+
+def disputed_spans(votes: SpanVotes, most: int = 20) -> list[Dispute]:
+    """The same for spans: two answers are as far apart as the F1 of the one against the other falls short of 1.
+
+    Spans count as found again only if place and label are the same; nobody who marked nothing is apart from
+    another who did not either.
+    """
+    require(votes, "disagreement by unit", SpanVotes)
+    apart = np.array([_span_distance([one for one in row if one is not None]) for row in votes.spans])
+    worst = np.argsort(-apart, kind="stable")[: max(most, 0)]
+    return [
+        Dispute(votes.units[row], float(apart[row]), _marked(votes.spans[row]))
+        for row in worst
+        if apart[row] > 0
+    ]
+
+
+def _span_distance(answers: list[tuple[Span, ...]]) -> float:
+    marks = [frozenset((s.segment, s.start, s.end, s.label) for s in spans) for spans in answers]
+    distances = [
+        1 - 2 * len(one & other) / max(len(one) + len(other), 1) for one, other in combinations(marks, 2)
+    ]
+    same = [not one and not other for one, other in combinations(marks, 2)]
+    return sum(0.0 if alike else far for alike, far in zip(same, distances, strict=True)) / max(len(same), 1)
+
+
+def _marked(row: tuple[tuple[Span, ...] | None, ...]) -> dict[str, int]:
+    given = ["+".join(sorted(s.label for s in spans)) or "none" for spans in row if spans is not None]
+    return dict(Counter(given).most_common())
 
 
 def _with_the_rest(

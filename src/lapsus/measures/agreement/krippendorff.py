@@ -66,7 +66,7 @@ def ordinal_value(table: Floats) -> Floats:
 
 
 def krippendorff_alpha(
-    votes: LabelVotes | ScaleVotes | LabelSetVotes | NDArray[np.integer],
+    votes: LabelVotes | ScaleVotes | LabelSetVotes | NDArray[np.integer] | Patterns,
     metric: str = "nominal",
     *,
     plan: Bootstrap | None = USUAL,
@@ -86,6 +86,8 @@ def krippendorff_alpha(
     found = patterns(votes, measure).with_votes(2)
     if metric == "ordinal":
         return _ordinal_alpha(measure, found, plan)
+    if metric == "interval" and isinstance(votes, Patterns) and found.answers is not None:
+        return _alpha_of_steps(measure, found, plan)
     if metric == "interval":
         return found.score(measure, _moments(found), interval_value, plan)
     distance = _distance(measure, metric, found)
@@ -133,13 +135,28 @@ def _alpha_of_numbers(measure: str, values: Floats, plan: Bootstrap | None) -> S
     numbers = np.where(answered, values - np.nanmin(values), 0.0)
     if not numbers.any():
         return Score(measure, None, len(values), note=SAME, signature=signature(raters=rated))
-    sums, times = distinct_sums(
-        moment_sums(raters.astype(np.float64), numbers.sum(axis=1), (numbers**2).sum(axis=1))
-    )
+    first, second = numbers.sum(axis=1), (numbers**2).sum(axis=1)
+    sums = moment_sums(raters.astype(np.float64), first, second)
+    return _alpha_of_moments(measure, rated, *distinct_sums(sums), plan)
+
+
+def _alpha_of_steps(measure: str, found: Patterns, plan: Bootstrap | None) -> Score:
+    """The same for a scale whose steps were counted."""
+    rated = spread(found.raters)
+    if (undefined := found.undefined(measure)) is not None:
+        return Score(measure, None, undefined.n, note=undefined.note, signature=signature(raters=rated))
+    numbers = found.numbers - found.numbers[found.counts.any(axis=0)].min()
+    sums = moment_sums(found.raters, found.counts @ numbers, found.counts @ numbers**2)
+    return _alpha_of_moments(measure, rated, *distinct_sums(sums, found.times), plan)
+
+
+def _alpha_of_moments(
+    measure: str, rated: str | None, sums: Floats, times: NDArray[np.int64], plan: Bootstrap | None
+) -> Score:
     value = float(interval_value(times @ sums))
     around = bootstrap(sums, interval_value, plan, times)
     line = signature(raters=rated, boot=plan if around else None)
-    return Score(measure, value, len(values), around, signature=line)
+    return Score(measure, value, int(times.sum()), around, signature=line)
 
 
 def _alpha_of_sets(measure: str, metric: str, votes: LabelSetVotes, plan: Bootstrap | None) -> Score:

@@ -6,7 +6,7 @@ arithmetic, and every resample of the bootstrap, is then done on patterns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
 ALONE = "no unit has answers from two annotators"
 _FEW = 1 << 22
 """Up to how many possible patterns are counted in a table instead of being sorted."""
+_LARGE = 1 << 62
+"""From how many possible patterns on they cannot be numbered."""
 
 
 class Patterns(NamedTuple):
@@ -47,6 +49,11 @@ class Patterns(NamedTuple):
         if self.answers is None:
             return np.arange(self.counts.shape[1], dtype=np.float64)
         return self.answers.numbers
+
+    def merged(self, groups: Sequence[Sequence[int]], labels: Sequence[str]) -> Patterns:
+        """The same votes on merged labels: groups of places, each label in one of them."""
+        counts = np.stack([self.counts[:, list(group)].sum(axis=1) for group in groups], axis=1)
+        return histogram(counts.astype(np.int64), self.times, ",".join(labels))
 
     def with_votes(self, least: int) -> Patterns:
         """Only the units that at least so many voted on."""
@@ -96,7 +103,9 @@ def spread(raters: NDArray[Any]) -> str | None:
 
 
 def patterns(votes: object, measure: str) -> Patterns:
-    """The patterns of votes for one label or number each, or of an array of counts."""
+    """The patterns of votes for one label or number each, or of an array of counts; or patterns as they are."""
+    if isinstance(votes, Patterns):
+        return votes
     if isinstance(votes, np.ndarray):
         counts = _checked(votes)
         return Patterns(*_counted(counts), labels=str(counts.shape[1]))
@@ -106,11 +115,23 @@ def patterns(votes: object, measure: str) -> Patterns:
     return Patterns(*_counted(counts), labels=labels, answers=answers)
 
 
+def histogram(rows: NDArray[Any], times: NDArray[Any], labels: str, answers: Coded | None = None) -> Patterns:
+    """Patterns that were counted elsewhere, some of them perhaps more than once, in the order of our own.
+
+    The bootstrap draws pattern by pattern, so the same order gives the same intervals.
+    """
+    base = int(rows.max(initial=0)) + 1
+    columns = rows.T if base ** rows.shape[1] >= _LARGE else rows.T[::-1]
+    order = np.lexsort(columns) if len(rows) else np.zeros(0, dtype=np.intp)
+    counts, many = _joined(rows[order], np.asarray(times, dtype=np.int64)[order])
+    return Patterns(counts.astype(np.float64), many, labels, answers)
+
+
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The different rows of whole numbers from 0, and how often each comes."""
     base = int(rows.max(initial=0)) + 1
     possible = base ** rows.shape[1]
-    if possible >= 1 << 62:
+    if possible >= _LARGE:
         return distinct_sums(rows)
     keys = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:
@@ -126,13 +147,23 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return np.stack(columns, axis=1) if columns else rows[:1], times.astype(np.int64)
 
 
-def distinct_sums(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The different rows of any numbers, and how often each comes."""
+def distinct_sums(
+    sums: NDArray[Any], times: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The different rows of any numbers, and how often each comes; `times` says how many rows each stands for."""
     if len(sums) == 0:
         return sums, np.zeros(0, dtype=np.int64)
-    ordered = sums[np.lexsort(sums.T)]
+    order = np.lexsort(sums.T)
+    many = np.ones(len(sums), dtype=np.int64) if times is None else times[order].astype(np.int64)
+    return _joined(sums[order], many)
+
+
+def _joined(ordered: NDArray[Any], times: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Equal rows that follow each other, as one."""
+    if len(ordered) == 0:
+        return ordered, times
     starts = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
-    return ordered[starts], np.diff(np.r_[starts, len(ordered)])
+    return ordered[starts], np.add.reduceat(times, starts)
 
 
 def _counted(counts: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:

@@ -19,6 +19,9 @@ from lapsus.model.votes import LabelVotes
 _TABLE = 1024
 """How many rows a table may have: few enough to stay in the processor's nearest cache."""
 
+_SPARSE = 4
+"""Where fewer than one in so many answers are there, votes are listed one by one instead of packed."""
+
 _SAME = 1e-9
 """Up to which difference two labels are equally likely."""
 
@@ -44,6 +47,9 @@ class PackedVotes:
         self.votes = int(given.sum())
         codes = votes.codes if self.voted.all() else votes.codes[self.voted]
         self.units = len(codes)
+        self._listed = _listed(codes, self.labels) if _SPARSE * self.votes < codes.size else None
+        if self._listed is not None:
+            return
         width = max(1, int(math.log(_TABLE, max(self.labels, 1) + 1)))
         columns = np.ascontiguousarray(codes.T)
         self._blocks = [
@@ -76,6 +82,10 @@ class PackedVotes:
         `worth[annotator, label, answer]` says what an annotator's answer is worth if the label is the true
         one.
         """
+        if self._listed is not None:
+            rows, whose = self._listed
+            by_label = np.swapaxes(worth, 0, 1).reshape(self.labels, -1)
+            return np.stack([np.bincount(rows, one[whose], self.units) for one in by_label])
         total = np.zeros((self.labels, self.units))
         for annotators, units, cells in self._blocks:
             table = np.zeros((self.labels, 1))
@@ -92,6 +102,12 @@ class PackedVotes:
         From a posterior `(labels, units)` to counts `(annotators, labels, answers)`.
         """
         counts = np.empty((self.annotators, self.labels, self.labels))
+        if self._listed is not None:
+            rows, whose = self._listed
+            for label in range(self.labels):
+                found = np.bincount(whose, posterior[label][rows], self.annotators * self.labels)
+                counts[:, label] = found.reshape(self.annotators, self.labels)
+            return counts
         digits = self.labels + 1
         for annotators, units, cells in self._blocks:
             size = digits ** len(annotators)
@@ -102,6 +118,12 @@ class PackedVotes:
                 grid = table.reshape(self.labels, -1, digits, digits**place)
                 counts[annotator] = grid.sum(axis=(1, 3))[:, 1:]
         return counts
+
+
+def _listed(codes: NDArray[np.signedinteger], labels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each vote its unit, and whose vote for which label it is."""
+    units, annotators = np.nonzero(codes >= 0)
+    return units, annotators * labels + codes[units, annotators]
 
 
 def normalised(log_joint: Floats) -> tuple[Floats, float]:

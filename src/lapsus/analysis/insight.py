@@ -1,0 +1,276 @@
+"""How a campaign goes: agreement, labels, systems, time, annotators, pairs and disputes.
+
+What can be said from patterns is said from patterns, so that it costs the same with a thousand judgments and with a
+million.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.analysis.agreeing import USUAL_MEASURES, Row, coefficients
+from lapsus.measures.agreement import coefficient
+from lapsus.measures.agreement.analysis import Dispute, disputed, disputed_spans, pairwise, with_the_rest
+from lapsus.measures.agreement.analysis import by_label as label_by_label
+from lapsus.measures.agreement.coding import Coded
+from lapsus.measures.agreement.pairs import PairMatrix
+from lapsus.measures.agreement.patterns import Patterns, histogram
+from lapsus.measures.gold import make_gold
+from lapsus.measures.gold.quality import Times, annotator_quality, answer_codes
+from lapsus.measures.resample import USUAL, Bootstrap
+from lapsus.measures.score import Score
+from lapsus.model import ANONYMOUS, Question, Scheme
+from lapsus.model.packed import Ballots, is_counted
+from lapsus.model.votes import LabelSetVotes, LabelVotes, SpanVotes, Votes
+
+DAY = 86_400_000_000
+"""Microseconds."""
+PERIODS = 14
+"""Into how many stretches of time a campaign is divided at most."""
+PACE_DAYS = 7
+"""How far back one looks to tell how fast it goes."""
+LONG_RUN = 10
+"""Runs shorter than this are nobody's fault."""
+MOST_PAIRS = 40
+"""How many annotators a matrix of pairs shows at most: those with the most units."""
+
+
+class AnnotatorFigures(NamedTuple):
+    """One row of the table of annotators. None where there is nothing to tell from."""
+
+    person: int
+    units: int
+    median_seconds: float | None
+    agreement: float | None
+    """The share of the others who gave the same answer."""
+    kappa: float | None
+    """The same beyond chance."""
+    reliability: float | None
+    """How likely an answer is right, by Dawid and Skene's model."""
+    longest_run: int
+    entropy: float | None
+    is_straight: bool
+    """Whether the same answer was given more often in a row than chance would."""
+
+
+class AnnotatorTable(NamedTuple):
+    """Everybody, and how the figures were made."""
+
+    rows: tuple[AnnotatorFigures, ...]
+    signatures: tuple[str, ...]
+
+
+class Period(NamedTuple):
+    """Agreement on the units whose last judgment came within some days."""
+
+    begin: datetime
+    end: datetime
+    score: Score
+
+
+class Share(NamedTuple):
+    """How often an answer was given."""
+
+    answer: str
+    votes: int
+    share: float
+
+
+class Forecast(NamedTuple):
+    """When it will be done, if people go on as in the last days."""
+
+    per_day: float
+    days_looked_at: int
+    done_on: datetime
+
+
+def counted_patterns(
+    scheme: Scheme, question: Question, counted: Iterable[tuple[Sequence[int], int]]
+) -> Patterns:
+    """Patterns as they are kept for a question, as agreement takes them: (counts, how many units)."""
+    rows = list(counted)
+    width = len(answers_of(scheme, question))
+    counts = np.array([one for one, _ in rows], dtype=np.int64).reshape(len(rows), width)
+    return _patterns(scheme, question, counts, np.array([many for _, many in rows], dtype=np.int64))
+
+
+def _patterns(
+    scheme: Scheme, question: Question, counts: NDArray[np.int64], times: NDArray[np.int64]
+) -> Patterns:
+    if question.kind == "label":
+        return histogram(counts, times, ",".join(answers_of(scheme, question)))
+    numbers = np.array([float(level.value) for level in question.levels])
+    order = np.argsort(numbers, kind="stable")
+    names = tuple(f"{number:g}" for number in numbers[order])
+    coded = Coded(np.zeros((0, 0), dtype=np.int16), names, numbers[order], measured=True)
+    return histogram(counts[:, order], times, str(len(names)), coded)
+
+
+def answers_of(scheme: Scheme, question: Question) -> tuple[str, ...]:
+    """What can be answered, in the order of the counts."""
+    if question.kind == "scale":
+        return tuple(str(level.value) for level in question.levels)
+    return tuple(label.id for label in scheme.labels_of(question))
+
+
+def agreement(
+    scheme: Scheme,
+    question: Question,
+    votes: Votes | Patterns,
+    plan: Bootstrap | None = USUAL,
+    lengths: Mapping[str, Mapping[str, int]] | None = None,
+) -> dict[Row, Score]:
+    """The usual coefficients, exactly as `lapsus agree` gives them."""
+    return coefficients(votes, question, scheme, plan, lengths=lengths)
+
+
+def by_label(
+    scheme: Scheme, question: Question, votes: Votes | Patterns, plan: Bootstrap | None = USUAL
+) -> dict[str, Score]:
+    """Agreement on each label by itself; nothing for numbers and spans."""
+    if isinstance(votes, LabelVotes | LabelSetVotes):
+        return label_by_label(votes, plan=plan)
+    if not isinstance(votes, Patterns) or question.kind != "label":
+        return {}
+    labels = answers_of(scheme, question)
+    everything = range(len(labels))
+    return {
+        label: coefficient(
+            "fleiss",
+            votes.merged([[place], [o for o in everything if o != place]], (label, f"not {label}")),
+            plan,
+        )
+        for place, label in enumerate(labels)
+        if len(labels) > 1
+    }
+
+
+def shares(scheme: Scheme, question: Question, votes: Votes | Patterns) -> list[Share]:
+    """How often each answer was given; of several labels, how many of those who answered chose it."""
+    answers = answers_of(scheme, question)
+    if isinstance(votes, Patterns):
+        totals = votes.times @ votes.counts
+        whole = totals.sum()
+        answers = votes.answers.names if votes.answers is not None else answers
+    elif isinstance(votes, LabelSetVotes):
+        totals, whole = votes.chosen.sum(axis=(0, 1)), votes.answered.sum()
+    elif isinstance(votes, SpanVotes):
+        marks = [span.label for row in votes.spans for spans in row for span in spans or ()]
+        totals, whole = np.array([marks.count(label) for label in answers]), np.float64(len(marks))
+    else:
+        raise TypeError("labels and numbers are counted as patterns")
+    return [
+        Share(answer, int(total), float(total / max(whole, 1)))
+        for answer, total in zip(answers, totals, strict=True)
+    ]
+
+
+def over_time(scheme: Scheme, question: Question, ballots: Ballots, plan: Bootstrap | None) -> list[Period]:
+    """Agreement on the units that were finished in each stretch of time; nothing where times are not known."""
+    known = ballots.rows["at"] >= 0
+    if not is_counted(question) or not known.any():
+        return []
+    last = np.full(len(ballots.units), -1, dtype=np.int64)
+    np.maximum.at(last, ballots.row[known], ballots.rows["at"][known])
+    counts, days = ballots.counts(question), last // DAY
+    first, final = int(days[last >= 0].min()), int(days.max())
+    width = math.ceil((final - first + 1) / PERIODS)
+    found = []
+    for begin in range(first, final + 1, width):
+        rows = counts[(days >= begin) & (days < begin + width)]
+        if len(rows):
+            patterns = _patterns(scheme, question, rows, np.ones(len(rows), dtype=np.int64))
+            score = coefficient(main_measure(question), patterns, plan)
+            found.append(Period(_date(begin), _date(min(begin + width - 1, final)), score))
+    return found
+
+
+def main_measure(question: Question) -> str:
+    """The coefficient that stands for agreement where only one is shown."""
+    return USUAL_MEASURES[question.kind][0]
+
+
+def annotators(
+    question: Question, votes: Votes, people: Sequence[int], times: Times | None = None
+) -> AnnotatorTable:
+    """What can be told of each annotator on a question. Those who are unnamed cannot be told apart."""
+    if not people or any(name.startswith(ANONYMOUS) for name in votes.annotators):
+        return AnnotatorTable((), ())
+    quality = annotator_quality(votes, times)
+    rest = with_the_rest(votes) if not isinstance(votes, SpanVotes) else {}
+    gold = make_gold("dawid_skene", votes) if isinstance(votes, LabelVotes) else None
+    rows, codes = [], answer_codes(votes)
+    for place, (person, row) in enumerate(zip(people, quality.rows, strict=True)):
+        beyond = rest.get(row.annotator)
+        rows.append(
+            AnnotatorFigures(
+                person,
+                row.units,
+                row.median_seconds,
+                row.agreement,
+                beyond.value if beyond is not None else None,
+                gold.reliability.get(row.annotator) if gold is not None else None,
+                row.longest_run,
+                row.entropy,
+                _is_straight(codes[:, place], row.longest_run),
+            )
+        )
+    signatures = (quality.signature, *([gold.signature] if gold is not None else []))
+    return AnnotatorTable(tuple(rows), signatures)
+
+
+def _is_straight(answers: NDArray[np.signedinteger[Any]], run: int) -> bool:
+    """Whether the longest run is over twice as long as chance makes it for somebody who answers like that.
+
+    Where a share p of n answers is the same, runs of about log(n (1 - p)) / log(1 / p) are to be expected.
+    """
+    given = answers[answers >= 0]
+    if run < LONG_RUN:
+        return False
+    most = np.bincount(given).max() / len(given)
+    if most == 1:
+        return True
+    return bool(run > 2 * math.log(max(len(given) * (1 - most), math.e)) / math.log(1 / most))
+
+
+def pairs(votes: Votes) -> PairMatrix | None:
+    """Cohen's kappa of every two annotators (alpha for several labels), of those with the most units."""
+    if isinstance(votes, SpanVotes) or any(name.startswith(ANONYMOUS) for name in votes.annotators):
+        return None
+    return pairwise(votes, "alpha(jaccard)" if isinstance(votes, LabelSetVotes) else "cohen")
+
+
+def most_active(ballots: Ballots, most: int = MOST_PAIRS) -> Ballots:
+    """Only the judgments of those who gave the most."""
+    if len(ballots.people) <= most:
+        return ballots
+    many = np.bincount(ballots.column)
+    chosen = np.argsort(-many, kind="stable")[:most]
+    return ballots.of(np.isin(ballots.column, chosen))
+
+
+def disputes(votes: Votes, most: int) -> list[Dispute]:
+    """The units over which annotators differ most, the worst first."""
+    return disputed_spans(votes, most) if isinstance(votes, SpanVotes) else disputed(votes, most)
+
+
+def forecast(days: Mapping[int, int], left: int, now: datetime) -> Forecast | None:
+    """When it will be done at the pace of the last days; None where nobody judged lately or nothing is left."""
+    today = int(now.timestamp() // 86400)
+    lately = {day: many for day, many in days.items() if today - PACE_DAYS < day <= today}
+    if not lately or left <= 0:
+        return None
+    looked_at = today - min(lately) + 1
+    pace = sum(lately.values()) / looked_at
+    wait = min(left / pace, 36_500)
+    return Forecast(pace, looked_at, now + timedelta(days=wait))
+
+
+def _date(day: int) -> datetime:
+    return datetime.fromtimestamp(day * 86400, UTC)

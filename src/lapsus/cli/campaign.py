@@ -1,0 +1,277 @@
+"""`lapsus campaign`: set up and run campaigns without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import typer
+
+from lapsus.cli.campaign_people import (
+    annotate_command,
+    invite_command,
+    message_command,
+    release_command,
+    resume_command,
+    stop_command,
+)
+from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
+from lapsus.cli.output import JsonOption, print_json, print_table, progress, remark
+from lapsus.cli.serve_store import DbOption, opened
+from lapsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from lapsus.store import Added, Campaign, CampaignState, Plan, Store
+
+app = typer.Typer(help="Set up and run campaigns.", no_args_is_help=True, rich_markup_mode=None)
+NameArgument = Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")]
+
+app.command("invite")(invite_command)
+app.command("release")(release_command)
+app.command("stop")(stop_command)
+app.command("resume")(resume_command)
+app.command("message")(message_command)
+app.command("annotate")(annotate_command)
+
+
+@app.command("create")
+def create_command(
+    name: Annotated[
+        str | None, typer.Argument(help="Name of the campaign: a-z, 0-9 and hyphens.", metavar="[NAME]")
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", help="A plan file; options go before what it says.", metavar="FILE"),
+    ] = None,
+    scheme: Annotated[
+        str | None, typer.Option("--scheme", help="Guideline: a name or a file.", metavar="S")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Documents: file, folder or zip.", metavar="PATH")
+    ] = None,
+    from_format: FromOption = None,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Title that annotators see.", metavar="WORDS")
+    ] = None,
+    per_unit: Annotated[
+        int | None, typer.Option("--per-unit", help="How many people judge each unit.", metavar="N")
+    ] = None,
+    per_person: Annotated[
+        int | None,
+        typer.Option("--per-person", help="How many documents one person judges at most.", metavar="N"),
+    ] = None,
+    who: Annotated[str | None, typer.Option("--who", help="everybody, named or open.", metavar="WHO")] = None,
+    people: Annotated[
+        list[str] | None,
+        typer.Option("--person", help="Somebody who takes part; may be repeated.", metavar="NAME"),
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option("--batch", help="Documents handed out at a time.", metavar="N")
+    ] = None,
+    order: Annotated[str | None, typer.Option("--order", help="random or given.", metavar="ORDER")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the random order.", metavar="N")] = None,
+    minutes: Annotated[
+        int | None,
+        typer.Option("--minutes", help="After how long without a save units go back.", metavar="N"),
+    ] = None,
+    pilot: Annotated[
+        int | None, typer.Option("--pilot", help="Begin with so many documents.", metavar="N")
+    ] = None,
+    chain: Annotated[
+        str | None,
+        typer.Option("--chain", help="Campaign whose votes choose the units.", metavar="CAMPAIGN"),
+    ] = None,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a campaign from a plan file, from options, or from both. If anything is wrong, nothing is made."""
+    given: dict[str, Any] = {
+        "name": name, "scheme": scheme, "per_unit": per_unit, "per_person": per_person, "who": who,
+        "people": people or None, "batch": batch, "order": order, "seed": seed, "minutes": minutes,
+        "title": {"en": title} if title else None, "pilot": {"documents": pilot} if pilot else None,
+        "chain": {"campaign": chain} if chain else None,
+    }  # fmt: skip
+    if data is not None:
+        # Said on the command line, a path starts from where one is, not from the plan's folder.
+        found = {"path": str(data.absolute()), "format": from_format, "only": only, "language": lang}
+        given["data"] = {key: value for key, value in found.items() if value is not None}
+    elif from_format or only or lang:
+        raise UsageError("--from, --only and --lang say how to read --data", hint="name --data too")
+    if people and who is None and plan is None:
+        given["who"] = "named"
+    complete, folder = _plan(plan, {key: value for key, value in given.items() if value is not None})
+    with opened(db) as store:
+        _report(store, *_create(store, complete, folder), as_json=as_json)
+
+
+def _plan(path: Path | None, given: dict[str, Any]) -> tuple[Plan, Path]:
+    from lapsus.errors import InvalidError
+    from lapsus.store import Plan, read_plan
+
+    base: dict[str, Any] = {} if path is None else msgspec.to_builtins(read_plan(path))
+    merged = base | given
+    for key, option in (("name", "NAME"), ("scheme", "--scheme")):
+        if key not in merged:
+            raise UsageError(f"{option} is missing", hint="say it, or give a plan file with --plan")
+    try:
+        return msgspec.convert(merged, Plan), Path() if path is None else path.parent
+    except (msgspec.ValidationError, InvalidError) as error:
+        raise UsageError(str(error).replace("`$.", "`")) from error
+
+
+def _create(store: Store, plan: Plan, folder: Path) -> tuple[Campaign, Added]:
+    from lapsus.store import plan_documents, read_material
+
+    if plan.chain is None and plan.data is None:
+        raise UsageError("a campaign needs documents", hint="name them with --data, or chain it with --chain")
+    material = read_material(plan, folder)
+    with progress("documents") as step:
+
+        def watched() -> Any:
+            for document in plan_documents(plan, folder):
+                step()
+                yield document
+
+        return store.set_up(plan, watched(), material=material)
+
+
+def _report(store: Store, campaign: Campaign, added: Added, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"name": campaign.name, "scheme": campaign.scheme, **_counts(store, campaign)})
+        return
+    counts = _counts(store, campaign)
+    typer.echo(
+        f"{campaign.name}: {counts['documents']:,} documents, {counts['units']:,} units"
+        f" to judge {counts['wanted']:,} times in all ({campaign.scheme} {campaign.version})"
+    )
+    if added.units > counts["units"] and campaign.stage == "pilot":
+        remark(f"the pilot is open; `lapsus campaign main {campaign.name}` opens the rest")
+    if campaign.plan.who == "open":
+        remark(f"`lapsus campaign invite {campaign.name} --any` makes a link for whoever comes")
+
+
+def _counts(store: Store, campaign: Campaign) -> dict[str, Any]:
+    far = store.progress(campaign.name)
+    return {
+        "state": campaign.state, "stage": campaign.stage, "documents": far.documents, "units": far.units,
+        "complete": far.complete, "wanted": far.wanted, "done": far.done,
+    }  # fmt: skip
+
+
+@app.command("add")
+def add_command(
+    name: NameArgument,
+    data: Annotated[Path, typer.Argument(help="More documents: file, folder or zip.", metavar="DATA")],
+    from_format: FromOption = None,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    db: DbOption = None,
+) -> None:
+    """Add documents to a campaign. Those that are there already are passed over."""
+    from lapsus.formats import read
+
+    with opened(db) as store:
+        entries = read(data, from_format, only=only, language=lang)
+        added = store.add_documents(name, (e.document for e in entries if e.document is not None))
+    typer.echo(
+        f"{name}: {added.documents:,} documents, {added.units:,} units more; {added.known:,} were there"
+    )
+
+
+@app.command("list")
+def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
+    """List the campaigns, and how far they are."""
+    with opened(db) as store:
+        found = [(campaign, _counts(store, campaign)) for campaign in store.campaigns()]
+    if as_json:
+        print_json([{"name": c.name, "scheme": c.scheme, **counts} for c, counts in found])
+        return
+    rows = [
+        (c.name, c.scheme, _state(counts), counts["units"], f"{counts['done']:,}/{counts['wanted']:,}")
+        for c, counts in found
+    ]
+    print_table(("name", "scheme", "state", "units", "judgments"), rows, numbers=("units", "judgments"))
+
+
+def _state(counts: dict[str, Any]) -> str:
+    return f"{counts['state']}, pilot" if counts["stage"] == "pilot" else str(counts["state"])
+
+
+@app.command("show")
+def show_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = False) -> None:
+    """Show a campaign: how far it is, and who takes part."""
+    with opened(db) as store:
+        campaign, members = store.campaign(name), store.members(name)
+        counts = _counts(store, campaign)
+    if as_json:
+        print_json({"name": name, "scheme": campaign.scheme, **counts, "people": members})
+        return
+    typer.echo(f"{name} ({campaign.scheme} {campaign.version}): {_state(counts)}")
+    typer.echo(f"{counts['complete']:,} of {counts['units']:,} units have all their judgments")
+    typer.echo(f"{counts['done']:,} of {counts['wanted']:,} judgments are there")
+    if members:
+        rows = [
+            (m.name, m.submitted, m.held, f"{m.failed}/{m.passed + m.failed}", _remark(m)) for m in members
+        ]
+        columns = ("name", "judged", "held", "failed checks", "remark")
+        print_table(columns, rows, numbers=columns[1:4])
+
+
+def _remark(member: Any) -> str:
+    return "stopped" if member.stopped else "program" if member.program else ""
+
+
+@app.command("plan")
+def plan_command(
+    name: NameArgument,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write.", metavar="FILE")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at FILE.")] = False,
+    db: DbOption = None,
+) -> None:
+    """Write a campaign's plan as a file, to keep in git or to make another campaign from."""
+    from lapsus.formats.sink import put_in_place
+    from lapsus.store import plan_yaml
+
+    with opened(db) as store:
+        text = plan_yaml(store.campaign(name).plan)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    with put_in_place(out, overwrite=overwrite) as draft:
+        draft.write_text(text, encoding="utf-8")
+    typer.echo(f"{name} → {out}")
+
+
+def _set_state(name: str, state: CampaignState, db: str | None) -> None:
+    with opened(db) as store:
+        store.set_state(name, state)
+    typer.echo(f"{name} is {state}")
+
+
+@app.command("open")
+def open_command(name: NameArgument, db: DbOption = None) -> None:
+    """Open a campaign that was paused or closed."""
+    _set_state(name, "open", db)
+
+
+@app.command("pause")
+def pause_command(name: NameArgument, db: DbOption = None) -> None:
+    """Hand out nothing new; work in hand may be finished."""
+    _set_state(name, "paused", db)
+
+
+@app.command("close")
+def close_command(name: NameArgument, db: DbOption = None) -> None:
+    """End a campaign: nothing more is saved. What was said stays."""
+    _set_state(name, "closed", db)
+
+
+@app.command("main")
+def main_command(name: NameArgument, db: DbOption = None) -> None:
+    """After the pilot, open the rest of the documents."""
+    with opened(db) as store:
+        units = store.open_main(name)
+    typer.echo(f"{name}: {units:,} units more are open")

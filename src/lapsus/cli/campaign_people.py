@@ -1,0 +1,128 @@
+"""Commands of `lapsus campaign` that are about people, and programs that judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lapsus.cli.output import JsonOption, print_json, progress, remark
+from lapsus.cli.serve_store import DbOption, opened
+from lapsus.errors import UsageError
+from lapsus.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from lapsus.store import Store
+
+CampaignArgument = Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")]
+PersonArgument = Annotated[str, typer.Argument(help="Name of the person.", metavar="PERSON")]
+
+
+def invite_command(
+    name: CampaignArgument,
+    anybody: Annotated[
+        bool, typer.Option("--any", help="A link for any number of people (who: open), not for one.")
+    ] = False,
+    days: Annotated[float, typer.Option("--days", help="How long the link holds.", metavar="N")] = 14,
+    platform: Annotated[
+        str | None,
+        typer.Option("--for", help="Carry the ids of a platform: prolific or mturk.", metavar="PLATFORM"),
+    ] = None,
+    at: Annotated[
+        str, typer.Option("--at", help="Address of the workbench, to print the whole link.", metavar="URL")
+    ] = "",
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a link by which people join a campaign."""
+    from lapsus.store.arriving import PLACEHOLDERS
+
+    if platform is not None and platform not in PLACEHOLDERS:
+        raise UsageError(
+            f"no platform is called {platform!r}", hint=did_you_mean(platform, list(PLACEHOLDERS))
+        )
+    with opened(db) as store:
+        token = store.invite(campaign=name, uses=None if anybody else 1, days=days)
+    query = f"?{PLACEHOLDERS[platform]}" if platform else ""
+    link = f"{at.rstrip('/')}/join/{token}{query}"
+    print_json({"link": link}) if as_json else typer.echo(link)
+
+
+def _person(store: Store, name: str) -> int:
+    return store.person_named(name).id
+
+
+def _check_scheme(store: Store, campaign: str, called: str) -> None:
+    from lapsus.annotators.base import SCHEME
+
+    if (scheme := store.scheme(campaign).id) != SCHEME:
+        raise UsageError(
+            f"{called!r} judges under {SCHEME!r}, and it is under {scheme!r}", where=f"campaign {campaign!r}"
+        )
+
+
+def release_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
+    """Return to the pool what somebody holds and has not judged."""
+    with opened(db) as store:
+        units = store.give_back(_person(store, person), name)
+    typer.echo(f"{person} gave back {units:,} units")
+
+
+def stop_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
+    """Give somebody nothing more. What is held goes back; what was judged stays."""
+    with opened(db) as store:
+        units = store.stop(name, _person(store, person))
+    typer.echo(f"{person} gets nothing more; {units:,} units went back")
+
+
+def resume_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
+    """Let somebody go on who was stopped."""
+    with opened(db) as store:
+        store.resume(name, _person(store, person))
+    typer.echo(f"{person} may go on")
+
+
+def message_command(
+    name: CampaignArgument,
+    text: Annotated[str, typer.Argument(help="What to say.", metavar="TEXT")],
+    to: Annotated[
+        str | None, typer.Option("--to", help="One person; everybody by default.", metavar="PERSON")
+    ] = None,
+    db: DbOption = None,
+) -> None:
+    """Leave a message that people see on their next page."""
+    with opened(db) as store:
+        store.send(name, text, person=None if to is None else _person(store, to))
+    typer.echo(f"the message waits for {to or 'everybody'}")
+
+
+def annotate_command(
+    name: CampaignArgument,
+    judge: Annotated[
+        str,
+        typer.Option("--with", help="A method, a shipped model's name or a model's file.", metavar="MODEL"),
+    ],
+    called: Annotated[
+        str | None, typer.Option("--as", help="Name of the program in the campaign.", metavar="NAME")
+    ] = None,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a detector or a model judge a campaign's documents. Ended midway and begun again, it goes on."""
+    from lapsus.annotators import find_annotator, judged_entries
+
+    annotator, judgments = find_annotator(judge), 0
+    with opened(db) as store:
+        _check_scheme(store, name, annotator.called)
+        program = store.add_program(called or annotator.called)
+        waiting = store.count_documents(name, program.id)
+        with progress("documents", waiting) as step:
+            entries = judged_entries(annotator, store.documents_for(name, program.id))
+            watched = (entry for entry in entries if step() or True)
+            for kept in store.add_program_judgments(name, program, watched):
+                judgments += kept
+    if as_json:
+        print_json({"program": program.name, "documents": waiting, "judgments": judgments})
+        return
+    typer.echo(f"{program.name} judged {judgments:,} units in {waiting:,} documents of {name}")
+    remark("its answers stand beside those of people; a plan with `suggest` shows them")

@@ -1,0 +1,41 @@
+"""`lapsus demo`: the workbench on sample campaigns, in a folder of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.output import remark
+from lapsus.cli.serve import HostOption
+
+
+def demo_command(
+    host: HostOption = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option("--port", help="Port to listen on; 8642 or any free one.", metavar="N")
+    ] = None,
+) -> None:
+    """Try the workbench: sample campaigns for every guideline, gone when it ends. Prints links to sign in."""
+    from lapsus.store import open_store
+    from lapsus.web.demo_data import make_demo
+    from lapsus.web.server import address, listen, serve
+
+    with (
+        listen(host, port) as listening,
+        tempfile.TemporaryDirectory(prefix="lapsus-demo-") as folder,
+        open_store(Path(folder) / "demo.sqlite") as store,
+    ):
+        people = make_demo(store)
+        root = address(listening)
+
+        def ready() -> None:
+            typer.echo(f"Lapsus is at {root}. Sign in with one click as")
+            for token, person in people.items():
+                typer.echo(f"  {person.role:<10} {person.name}  {root}/enter/{token}")
+            remark("Nothing of it is kept. Ctrl-C ends it.")
+
+        links = {token: person.id for token, person in people.items()}
+        serve(store, listening, ready=ready, links=links)

@@ -1,0 +1,133 @@
+"""A client for the workbench's interface, for scripts and programs that judge."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Iterator, Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from lapsus.errors import LapsusError, UsageError
+
+
+class ServerError(LapsusError):
+    """The server refused a request, or did not answer."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        status: int = 0,
+        reason: str = "unreachable",
+        answer: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.status = status
+        """The HTTP status; 0 where there was no answer at all."""
+        self.reason = reason
+        """A word for programs: rules, not-yours, closed, …"""
+        self.answer: Mapping[str, Any] = answer or {}
+        """All that the server said: `messages` and `broken` where rules are broken."""
+
+
+class Client:
+    """Speaks for one person, by an access token (`lapsus user token NAME` makes one)."""
+
+    def __init__(self, address: str, token: str, *, language: str = "en", timeout: float = 30.0) -> None:
+        if urlsplit(address).scheme not in ("http", "https"):
+            raise UsageError("is no address of a workbench", where=address, hint="like http://127.0.0.1:8642")
+        self._root = address.rstrip("/") + "/api/v1"
+        self._headers = {"Authorization": f"Bearer {token}", "Accept-Language": language}
+        self._timeout = timeout
+
+    def campaigns(self) -> list[dict[str, Any]]:
+        """The campaigns that you may see."""
+        found: list[dict[str, Any]] = self._ask("GET", "/campaigns")["campaigns"]
+        return found
+
+    def campaign(self, name: str) -> dict[str, Any]:
+        """A campaign and your work in it."""
+        return self._ask("GET", _path(name))
+
+    def next(self, campaign: str) -> dict[str, Any]:
+        """The next unit for you, under `unit`; where that is None, `reason` says why."""
+        return self._ask("GET", f"{_path(campaign)}/next")
+
+    def unit(self, campaign: str, number: int) -> dict[str, Any]:
+        """A unit of yours: what you may see of it, and what you said."""
+        return self._ask("GET", f"{_path(campaign)}/units/{number}")
+
+    def judgments(self, campaign: str) -> Iterator[dict[str, Any]]:
+        """What you said, the last unit first."""
+        before: int | None = None
+        while True:
+            query = "" if before is None else f"?before={before}"
+            page = self._ask("GET", f"{_path(campaign)}/judgments{query}")
+            yield from page["judgments"]
+            if (before := page["before"]) is None:
+                return
+
+    def save(
+        self,
+        campaign: str,
+        number: int,
+        answers: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        submitted: bool = True,
+        seconds: float | None = None,
+        base_revision: int | None = None,
+    ) -> dict[str, Any]:
+        """Keep answers. It returns when they are on disk. Give a key of your own to try again safely."""
+        body = {
+            "key": key or new_key(),
+            "answers": answers,
+            "submitted": submitted,
+            "seconds": seconds,
+            "client": "lapsus.Client",
+            "base_revision": base_revision,
+        }
+        return self._ask("POST", f"{_path(campaign)}/units/{number}/judgments", body)
+
+    def flag(self, campaign: str, number: int, text: str, *, key: str | None = None) -> None:
+        """Mark a unit for discussion."""
+        body = {"key": key or new_key(), "text": text}
+        self._ask("POST", f"{_path(campaign)}/units/{number}/flags", body)
+
+    def _ask(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        data = None if body is None else msgspec.json.encode(body)
+        headers = {**self._headers, **({"Content-Type": "application/json"} if data else {})}
+        # The constructor lets in web addresses only.
+        request = urllib.request.Request(self._root + path, data, headers, method=method)  # noqa: S310
+        try:
+            with urllib.request.urlopen(request, timeout=self._timeout) as response:  # noqa: S310
+                answer: dict[str, Any] = json.load(response)
+                return answer
+        except urllib.error.HTTPError as error:
+            raise _refused(error) from error
+        except (OSError, ValueError, HTTPException) as error:
+            raise ServerError(f"no answer from {self._root}: {error}") from error
+
+
+def new_key() -> str:
+    """A key for one answer."""
+    return str(uuid.uuid4())
+
+
+def _path(campaign: str) -> str:
+    return f"/campaigns/{quote(campaign, safe='')}"
+
+
+def _refused(error: urllib.error.HTTPError) -> ServerError:
+    try:
+        answer = json.loads(error.read())
+        reason, message = str(answer["reason"]), str(answer["message"])
+    except (OSError, ValueError, KeyError, TypeError):
+        answer, reason, message = {}, "unknown", f"the server answered with status {error.code}"
+    return ServerError(message, status=error.code, reason=reason, answer=answer)

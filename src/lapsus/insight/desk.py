@@ -1,0 +1,256 @@
+"""One campaign as its manager looks at it: figures from the store, measures from the figures.
+
+What is asked for is worked out once and kept until a figure changes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from lapsus.analysis import insight
+from lapsus.analysis.agreeing import Row
+from lapsus.analysis.insight import AnnotatorTable, Forecast, Period, Share
+from lapsus.errors import UsageError
+from lapsus.measures.agreement import coefficient
+from lapsus.measures.agreement.analysis import Dispute
+from lapsus.measures.agreement.pairs import PairMatrix
+from lapsus.measures.agreement.patterns import Patterns
+from lapsus.measures.gold.quality import Times
+from lapsus.measures.resample import USUAL
+from lapsus.measures.score import Score
+from lapsus.model import Judgment, Question, Scheme, UnitKey
+from lapsus.model.packed import Ballots, is_counted
+from lapsus.model.votes import SpanVotes, Votes, collect_votes
+from lapsus.registry import did_you_mean
+from lapsus.store import Campaign, Progress, Store
+from lapsus.store.figures import Figures
+
+T = TypeVar("T")
+
+KEPT = 256
+"""How many results stay in memory."""
+
+
+class SystemFigures(NamedTuple):
+    """The votes on one system's units."""
+
+    system: str
+    units: int
+    shares: list[Share]
+    score: Score
+
+
+class DayFigures(NamedTuple):
+    """How much was judged on a day."""
+
+    day: int
+    judgments: int
+    total: int
+
+
+class _Results:
+    """Results by what they are about; the oldest go first."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """What was found for a key, worked out where it is new."""
+        with self._guard:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return cast(T, self._found[key])
+        result = make()
+        with self._guard:
+            self._found[key] = result
+            while len(self._found) > KEPT:
+                self._found.popitem(last=False)
+        return result
+
+
+_results: WeakKeyDictionary[Store, _Results] = WeakKeyDictionary()
+
+
+class Desk:
+    """A campaign as of now. Made anew for every look; what it works out is shared between looks."""
+
+    def __init__(self, store: Store, name: str, question: str | None = None) -> None:
+        self.store, self.name = store, name
+        self.scheme: Scheme = store.scheme(name)
+        self.questions: tuple[Question, ...] = tuple(q for q in self.scheme.questions if q.kind != "text")
+        self.question = self._asked(question)
+        self.figures: Figures = store.figures(name)
+        self._results = _results.setdefault(store, _Results())
+
+    def _asked(self, id: str | None) -> Question:
+        if not self.questions:
+            raise UsageError("its guideline asks nothing that can be counted", where=self.name)
+        for question in self.questions:
+            if id is None or question.id == id:
+                return question
+        known = [question.id for question in self.questions]
+        raise UsageError(f"no question is called {id!r}", hint=did_you_mean(id or "", known))
+
+    def kept(self, what: str, make: Callable[[], T], *more: object) -> T:
+        """A result that holds as long as no figure changes."""
+        return self._results.get((self.name, self.question.id, self.figures.version, what, *more), make)
+
+    @cached_property
+    def campaign(self) -> Campaign:
+        """The campaign."""
+        return self.store.campaign(self.name)
+
+    @cached_property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self.store.progress(self.name)
+
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """What people are called."""
+        return {person.person: person.name for person in self.progress.people}
+
+    def days(self) -> list[DayFigures]:
+        """Judgments by day, and how many there were by then; those whose day is not known come first, as day -1."""
+        by_day: Counter[int] = Counter()
+        for row in self.figures.days:
+            by_day[row.day] += row.judgments
+        total, found = 0, []
+        for day in sorted(by_day):
+            total += by_day[day]
+            found.append(DayFigures(day, by_day[day], total))
+        return found
+
+    def forecast(self) -> Forecast | None:
+        """When it will be done."""
+        left = self.progress.wanted - self.progress.done
+        days = {row.day: row.judgments for row in self.days()}
+        return insight.forecast(days, left, self.store.clock())
+
+    def patterns(self, system: str | None = None) -> Patterns:
+        """The counted patterns of the question, of one system or of all."""
+        rows = [
+            (row.counts, row.times)
+            for row in self.figures.patterns
+            if row.question == self.question.id and system in (None, row.system)
+        ]
+        return insight.counted_patterns(self.scheme, self.question, rows)
+
+    def countable(self) -> Patterns | Votes:
+        """What agreement is worked out from: patterns where they say it all, else the votes themselves."""
+        return self.patterns() if is_counted(self.question) else self.votes()
+
+    def agreement(self) -> dict[Row, Score]:
+        """The usual coefficients, as `lapsus agree` gives them."""
+        return self.kept(
+            "agreement",
+            lambda: insight.agreement(self.scheme, self.question, self.countable(), USUAL, self._lengths()),
+        )
+
+    def by_label(self) -> dict[str, Score]:
+        """Agreement on each label."""
+        return self.kept("labels", lambda: insight.by_label(self.scheme, self.question, self.countable()))
+
+    def shares(self) -> list[Share]:
+        """How often each answer was given."""
+        return self.kept("shares", lambda: insight.shares(self.scheme, self.question, self.countable()))
+
+    def systems(self) -> list[SystemFigures]:
+        """The same for each system; nothing where patterns do not say it."""
+        if not is_counted(self.question):
+            return []
+        return self.kept("systems", self._systems)
+
+    def _systems(self) -> list[SystemFigures]:
+        names = {row.system for row in self.figures.patterns if row.question == self.question.id}
+        found = []
+        for system in sorted(names):
+            patterns = self.patterns(system)
+            score = coefficient(insight.main_measure(self.question), patterns, USUAL)
+            shares = insight.shares(self.scheme, self.question, patterns)
+            found.append(SystemFigures(system, int(patterns.times.sum()), shares, score))
+        return found
+
+    def over_time(self) -> list[Period]:
+        """Agreement in each stretch of time."""
+        return self.kept("time", lambda: insight.over_time(self.scheme, self.question, self.ballots(), USUAL))
+
+    def ballots(self) -> Ballots:
+        """Every judgment that counts."""
+        return self.store.ballots(self.name)[1]
+
+    def votes(self) -> Votes:
+        """The votes on the question. Units go by their numbers, annotators by their names."""
+        return self.kept("votes", self._votes)
+
+    def _votes(self, ballots: Ballots | None = None) -> Votes:
+        if self.question.kind == "spans":
+            return self._span_votes()
+        ballots = ballots or self.ballots()
+        return ballots.votes(self.question, annotators=[self.names[id] for id in ballots.people.tolist()])
+
+    def _span_votes(self) -> Votes:
+        numbers = {
+            UnitKey(row.document, row.segment): row.number for row in self.store.unit_places(self.name)
+        }
+        judgments = [
+            Judgment(str(numbers[j.unit]), None, j.annotator, j.scheme, j.version, j.answers)
+            for entry in self.store.export(self.name, names="names")
+            for j in entry.judgments
+            if j.unit in numbers
+        ]
+        return collect_votes(judgments, self.question, [x.id for x in self.scheme.labels_of(self.question)])
+
+    def _lengths(self) -> Mapping[str, Mapping[str, int]] | None:
+        """How long the segments of each unit's document are: spans stand on a line."""
+        if self.question.kind != "spans":
+            return None
+        found: dict[str, Mapping[str, int]] = {}
+        for row in self.store.unit_places(self.name):
+            document = self.store.document(self.name, row.document)
+            found[str(row.number)] = {segment.id: len(segment.text) for segment in document.segments}
+        return found
+
+    def annotators(self) -> AnnotatorTable:
+        """What can be told of everybody."""
+        return self.kept("annotators", self._annotators)
+
+    def _annotators(self) -> AnnotatorTable:
+        votes, ballots = self.votes(), self.ballots()
+        ids = {name: id for id, name in self.names.items()}
+        people = [ids[name] for name in votes.annotators]
+        times = None
+        if not isinstance(votes, SpanVotes):
+            times = Times(ballots.spread("seconds"), ballots.spread("at") / 1e6)
+        table = insight.annotators(self.question, votes, people, times)
+        if times is not None:
+            return table
+        timed = {id: _median(ballots, id) for id in people}
+        rows = tuple(row._replace(median_seconds=timed[row.person]) for row in table.rows)
+        return table._replace(rows=rows)
+
+    def pairs(self) -> PairMatrix | None:
+        """Agreement of every two annotators."""
+        return self.kept("pairs", self._pairs)
+
+    def _pairs(self) -> PairMatrix | None:
+        ballots = insight.most_active(self.ballots())
+        return None if self.question.kind == "spans" else insight.pairs(self._votes(ballots))
+
+    def disputes(self) -> Sequence[Dispute]:
+        """All units over which annotators differ, the worst first; each known by its number."""
+        return self.kept("disputes", lambda: insight.disputes(self.votes(), 1 << 30))
+
+
+def _median(ballots: Ballots, person: int) -> float | None:
+    seconds = ballots.rows["seconds"][ballots.rows["person"] == person]
+    known = seconds[~np.isnan(seconds)]
+    return float(np.median(known)) if len(known) else None

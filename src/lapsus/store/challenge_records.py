@@ -1,0 +1,112 @@
+"""What the store keeps of a challenge: its test set, its teams and their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+import msgspec
+import regex
+
+from lapsus.errors import InvalidError
+from lapsus.model import EMPTY, Document, Text, freeze
+from lapsus.store.records import LONGEST_NAME
+
+ChallengeState: TypeAlias = Literal["open", "frozen", "revealed"]
+"""`open`: teams hand in runs; `frozen`: they no longer can; `revealed`: everybody sees everything, for good."""
+Feedback: TypeAlias = Literal["own", "none"]
+"""What teams see before everything is revealed: the scores of their own runs, or none."""
+Counts: TypeAlias = tuple[int, int, int]
+"""How many annotators said O, T and X."""
+
+_SLUG = regex.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+class ChallengePlan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A challenge as its organiser decides on it."""
+
+    name: str
+    """Short name for addresses and commands: small letters, digits and hyphens."""
+    title: Text = EMPTY
+    threshold: float = 0.0
+    """The share of votes that a gold label needs."""
+    runs: int = 3
+    """How many runs a team may hand in for each language."""
+    feedback: Feedback = "own"
+    source: str = ""
+    """What the test set was made from."""
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "title", freeze(self.title))
+        for broken, what in (
+            (
+                not _SLUG.fullmatch(self.name) or len(self.name) > 60,
+                "is no short name: use a-z, 0-9 and hyphens",
+            ),
+            (not 0 <= self.threshold <= 1, "the threshold is from 0 to 1"),
+            (not 1 <= self.runs <= 100, "a team may hand in from 1 to 100 runs"),
+            (any(len(words) > LONGEST_NAME for words in self.title.values()), "the title is too long"),
+        ):
+            if broken:
+                raise InvalidError(what, where=f"challenge {self.name!r}")
+
+    @property
+    def titles(self) -> Text:
+        """The title in each language; the short name where there is none."""
+        return self.title or {"en": self.name}
+
+
+class Challenge(msgspec.Struct, frozen=True):
+    """A challenge."""
+
+    id: int
+    name: str
+    plan: ChallengePlan
+    state: ChallengeState
+    created: datetime
+    floors: str
+    """JSON, as it was given."""
+
+
+class GoldDocument(msgspec.Struct, frozen=True):
+    """A dialogue of a test set with what people said of its turns."""
+
+    document: Document
+    language: str
+    votes: Mapping[str, Counts]
+    """By turn; only the turns that are scored."""
+
+
+class Team(msgspec.Struct, frozen=True):
+    """Who takes part."""
+
+    id: int
+    name: str
+    created: datetime
+
+
+class NewRun(msgspec.Struct, frozen=True):
+    """A run that was found to be sound. `answers`, `sums` and `scores` are JSON, kept as they are."""
+
+    language: str
+    digest: str
+    answers: str
+    sums: str
+    scores: str
+    name: str | None = None
+    """`run1`, `run2` and so on where none is given."""
+
+
+class StoredRun(msgspec.Struct, frozen=True):
+    """A run without its answers."""
+
+    id: int
+    challenge: str
+    team: str | None
+    """None: the organisers."""
+    language: str
+    number: int
+    name: str
+    at: datetime
+    scores: str

@@ -1,0 +1,213 @@
+"""Plans: a campaign as one decides on it. A file in git, a form in the browser or a command all give this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+import regex
+
+from lapsus.errors import InvalidError
+from lapsus.model import EMPTY, Answer, TargetRule, Text, freeze
+
+Block: TypeAlias = Literal["training", "checks", "gold"]
+"""Why the answers about a unit are known."""
+
+_SLUG = regex.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_CODE = regex.compile(r"[\w.:-]{1,60}")
+LONGEST_TITLE = 200
+LONGEST_PAGE = 20_000
+
+
+class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Base of everything in a plan: immutable, and a mistyped key is an error."""
+
+    def __post_init__(self) -> None:
+        for field in self.__struct_fields__:
+            if type(value := getattr(self, field)) is dict:
+                msgspec.structs.force_setattr(self, field, freeze(value))
+
+
+class Chain(Part, frozen=True):
+    """Another campaign whose votes choose the units of this one, as they come in."""
+
+    campaign: str
+    rule: TargetRule | None = None
+    """Which votes admit a unit; the scheme's own rule where none is given."""
+
+
+class Data(Part, frozen=True):
+    """Where the documents are; paths start from the folder of the plan."""
+
+    path: str
+    format: str | None = None
+    only: str | None = None
+    """Only files whose path matches."""
+    language: str | None = None
+
+
+class Pilot(Part, frozen=True):
+    """A first part of the documents, which comes before the rest is opened."""
+
+    documents: int
+    per_unit: int | None = None
+    """How many people judge each unit of it; as many as later where it is not said."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.documents <= 1_000_000 or not 1 <= (self.per_unit or 1) <= 1000:
+            raise InvalidError("a pilot has at least one document, and from 1 to 1000 judgments a unit")
+
+
+class KnownUnit(Part, frozen=True):
+    """A unit whose right answer is known, or several that are as good."""
+
+    document: str
+    answers: Mapping[str, Answer] | tuple[Mapping[str, Answer], ...]
+    segment: str | None = None
+    feedback: Text = EMPTY
+    """What to tell those who practise on it."""
+
+    @property
+    def right(self) -> tuple[Mapping[str, Answer], ...]:
+        """Each set of answers that is right. Questions that it leaves out may be answered in any way."""
+        return self.answers if isinstance(self.answers, tuple) else (self.answers,)
+
+
+class Known(Part, frozen=True):
+    """Units whose answers are known, and what follows when somebody answers otherwise."""
+
+    units: tuple[KnownUnit, ...] = ()
+    file: str | None = None
+    """A file of judged documents instead: one judgment a unit says what is right."""
+    allow: int = 0
+    """How many wrong answers nothing follows from. A unit's first answer counts."""
+    then: Literal["nothing", "warn", "stop"] = "nothing"
+    """Warn: a message. Stop: no more units; what the person holds goes back, what was judged stays."""
+    say: Text = EMPTY
+    """The message, instead of ours."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.units) == bool(self.file):
+            raise InvalidError("known answers are listed under `units`, or in a `file`")
+        if not 0 <= self.allow <= 10_000:
+            raise InvalidError("allow is a number of wrong answers, from 0")
+
+
+class Checks(Known, frozen=True):
+    """Documents that everybody gets among the others."""
+
+    every: int = 5
+    """After how many documents one comes."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.every <= 10_000:
+            raise InvalidError("checks come after every so many documents, at least 1")
+
+
+class Completion(Part, frozen=True):
+    """What people get to show that they are done."""
+
+    code: str
+    url: str = ""
+
+    def __post_init__(self) -> None:
+        if not _CODE.fullmatch(self.code):
+            raise InvalidError("a completion code has 1 to 60 letters, digits and . : - _")
+        if self.url and not self.url.startswith(("https://", "http://")):
+            raise InvalidError("the url of a completion begins with https://")
+
+
+class Plan(Part, frozen=True):
+    """A campaign as one decides on it."""
+
+    name: str
+    """Short name for addresses and commands: small letters, digits and hyphens."""
+    scheme: str
+    title: Text = EMPTY
+    per_unit: int = 1
+    """How many people judge each unit."""
+    who: Literal["everybody", "named", "open"] = "everybody"
+    """Everybody with an account; named people and those invited; or whoever comes with the campaign's link."""
+    people: tuple[str, ...] = ()
+    batch: int = 1
+    """How many documents a person is given at a time."""
+    order: Literal["random", "given"] = "random"
+    seed: int = 0
+    minutes: int = 60
+    """After this long without a save, what a person has not judged goes to others."""
+    chain: Chain | None = None
+    show_votes: bool = False
+    """Whether annotators see the votes of the campaign that this one is chained to."""
+    data: str | Data | None = None
+    per_person: int = 0
+    """How many documents one person judges at most, practice and checks aside; 0: as many as there are."""
+    pilot: Pilot | None = None
+    training: Known | None = None
+    """Documents that everybody judges first, with feedback."""
+    checks: Checks | None = None
+    gold: Known | None = None
+    """Units among the planned ones whose answers are known."""
+    consent: Text = EMPTY
+    """What people must agree to before they begin."""
+    instructions: Text = EMPTY
+    """What people read before they begin."""
+    completion: Completion | None = None
+    suggest: str | None = None
+    """A program of the campaign whose answers people see as suggestions."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for broken, what in self._broken():
+            if broken:
+                raise InvalidError(what, where=f"campaign {self.name!r}")
+
+    def _broken(self) -> Iterator[tuple[bool, str]]:
+        bad_name = not _SLUG.fullmatch(self.name) or len(self.name) > 60
+        yield bad_name, "is no short name: use a-z, 0-9 and hyphens"
+        yield not 1 <= self.per_unit <= 1000, "per_unit is from 1 to 1000"
+        yield not 1 <= self.batch <= 100, "batch is from 1 to 100 documents"
+        yield not 1 <= self.minutes <= 100_000, "minutes are from 1 to 100,000"
+        yield not 0 <= self.per_person <= 1_000_000, "per_person is a number of documents; 0: no limit"
+        yield not -(2**63) <= self.seed < 2**63, "seed is a whole number of at most 64 bits"
+        yield bool(self.people) and self.who != "named", "people are listed only where who is 'named'"
+        yield self.show_votes and self.chain is None, "show_votes needs a chain: whose votes?"
+        yield any(len(words) > LONGEST_TITLE for words in self.title.values()), "the title is too long"
+        pages = (*self.consent.values(), *self.instructions.values())
+        yield any(len(words) > LONGEST_PAGE for words in pages), "consent or instructions are too long"
+        chained = self.chain is not None
+        yield (
+            chained and self.pilot is not None,
+            "a pilot belongs to the campaign that this one is chained to",
+        )
+        yield chained and self.data is not None, "documents come from the chain; leave out data"
+
+    @property
+    def titles(self) -> Text:
+        """The title in each language; the short name where there is none."""
+        return self.title or {"en": self.name}
+
+    @property
+    def known(self) -> dict[Block, Known]:
+        """What is known of units, by why."""
+        blocks: dict[Block, Known | None] = {
+            "training": self.training, "checks": self.checks, "gold": self.gold,
+        }  # fmt: skip
+        return {name: block for name, block in blocks.items() if block is not None}
+
+    @property
+    def has_known(self) -> bool:
+        """Whether answers have to be compared with what is known."""
+        return self.training is not None or self.checks is not None or self.gold is not None
+
+    @property
+    def pilot_per_unit(self) -> int:
+        """How many people judge each unit of the pilot."""
+        return self.per_unit if self.pilot is None else self.pilot.per_unit or self.per_unit
+
+    @property
+    def source(self) -> Data | None:
+        """Where the documents are."""
+        return Data(self.data) if isinstance(self.data, str) else self.data

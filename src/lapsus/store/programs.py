@@ -1,0 +1,110 @@
+"""Programs that judge: detectors and models as annotators, whose answers stand beside the plan's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Select, exists, func, insert, select
+
+from lapsus.errors import InputError, UsageError
+from lapsus.model import Document, Entry
+from lapsus.store import tables as t
+from lapsus.store.arriving import Arriving
+from lapsus.store.checks import chunks
+from lapsus.store.people import as_person, check_name, new_secret
+from lapsus.store.records import Person, StoredJudgment
+from lapsus.store.rows import campaign_row, plan_of
+
+CHUNK = 50
+"""Documents whose judgments are committed together: what a program has done is kept should it be ended."""
+
+
+class Programs(Arriving):
+    """Programs take no place of the plan, and count in no vote: they are compared with people, and can suggest."""
+
+    def add_program(self, name: str, *, by: int | None = None) -> Person:
+        """The program of that name, made where there is none."""
+        name = check_name(name)
+
+        def work(conn: Connection) -> Person:
+            found = conn.execute(select(t.person).where(t.person.c.name == name)).one_or_none()
+            if found is not None:
+                if not found.program:
+                    raise InputError(f"{name!r} is a person", hint="give the program a name with --as")
+                return as_person(found)
+            row = {
+                "name": name, "role": "annotator", "stamp": new_secret(),
+                "created": self.clock(), "program": True,
+            }  # fmt: skip
+            added = conn.execute(insert(t.person).returning(t.person), row).one()
+            self.note(conn, "program added", by=by, name=name)
+            return as_person(added)
+
+        return self.write(work)
+
+    def count_documents(self, campaign: str, program: int) -> int:
+        """How many documents a program has still to judge."""
+        query = _unjudged(self._campaign_id(campaign), program, 0).subquery()
+        with self.reading() as conn:
+            return conn.scalar(select(func.count()).select_from(query)) or 0
+
+    def documents_for(self, campaign: str, program: int) -> Iterator[Document]:
+        """The documents that a program has still to judge, a few in memory at a time."""
+        id, start = self._campaign_id(campaign), 0
+        while True:
+            with self.reading() as conn:
+                rows = conn.execute(_unjudged(id, program, start).limit(CHUNK)).all()
+            for row in rows:
+                yield self._document(row.digest)
+            if not rows:
+                return
+            start = rows[-1].position
+
+    def add_program_judgments(
+        self, campaign: str, program: Person, entries: Iterable[Entry], *, by: int | None = None
+    ) -> Iterator[int]:
+        """Keep what a program says, some documents at a time; yields how many judgments were kept each time."""
+        if not program.program:
+            raise UsageError(f"{program.name!r} is a person")
+        id, scheme = self._campaign_id(campaign), self.scheme(campaign).id
+        for chunk in chunks(entries, CHUNK):
+            renamed = [_as(entry, program.name) for entry in chunk]
+            for entry in renamed:
+                for judgment in entry.judgments:
+                    if judgment.scheme != scheme:
+                        raise UsageError(
+                            f"{program.name!r} judges under {judgment.scheme!r}, the campaign under {scheme!r}"
+                        )
+            yield self._import(id, renamed, check=True, by=by, beside=True).judgments
+
+    def suggestion(self, campaign: str, unit: int) -> StoredJudgment | None:
+        """What the program that the plan names would answer, if it has judged the unit."""
+        id = self._campaign_id(campaign)
+        with self.reading() as conn:
+            name = plan_of(campaign_row(conn, id)).suggest
+            if name is None:
+                return None
+            wanted = (t.person.c.name == name) & t.person.c.program
+            person = conn.scalar(select(t.person.c.id).where(wanted))
+        return None if person is None else self.judgment(campaign, unit, person)
+
+
+def _unjudged(campaign: int, program: int, after: int) -> Select[Any]:
+    """Documents with a unit that the program has not judged."""
+    place, unit, mine = t.campaign_document, t.unit, t.assignment
+    judged = exists().where(
+        mine.c.campaign == campaign,
+        mine.c.unit == unit.c.number,
+        mine.c.person == program,
+        mine.c.submitted > 0,
+    )
+    open_units = exists().where(unit.c.campaign == campaign, unit.c.document == place.c.position, ~judged)
+    query = select(place.c.position, place.c.digest).where(place.c.campaign == campaign, open_units)
+    return query.where(place.c.position > after).order_by(place.c.position)
+
+
+def _as(entry: Entry, name: str) -> Entry:
+    judgments = tuple(msgspec.structs.replace(judgment, annotator=name) for judgment in entry.judgments)
+    return Entry(entry.id, entry.document, judgments)

@@ -1,0 +1,98 @@
+"""Where a person stands in a campaign. Asked at every page, so nothing here goes through all of one's units.
+
+The index of the places is by campaign, person, state and document. Units are numbered document by document, so the
+neighbours of a unit are found through their documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, func, select, tuple_, union_all
+from sqlalchemy.sql.selectable import CompoundSelect
+
+from lapsus.store import tables as t
+from lapsus.store.chains import ANSWERS
+from lapsus.store.records import OwnPlace, Standing
+
+STATES = ("reserved", "done", "released", "extra")
+_MINE, _SAID = t.assignment, t.judgment
+
+
+def read_standing(conn: Connection, campaign: int, person: int, document: int) -> Standing:
+    """Where a person stands who looks at the document at a position."""
+    me = {"c": campaign, "p": person, "d": document}
+    return Standing(
+        places=tuple(_place(row) for row in conn.execute(_PLACES, me)),
+        unjudged=list(conn.scalars(_UNJUDGED, me)),
+        done=conn.scalar(_DONE, me) or 0,
+        own=conn.scalar(_OWN, me) or 0,
+        before=conn.scalar(_BEFORE, me) or 0,
+        previous=conn.scalar(_PREVIOUS, me),
+        next=conn.scalar(_NEXT, me),
+        total=read_total(conn, campaign),
+    )
+
+
+def read_total(conn: Connection, campaign: int) -> int:
+    """How many units a campaign has."""
+    return conn.scalar(_TOTAL, {"c": campaign}) or 0
+
+
+def _place(row: Row[Any]) -> OwnPlace:
+    answers = ANSWERS.decode(row.answers) if row.answers is not None else {}
+    return OwnPlace(row.unit, row.segment or None, row.state, row.revision, row.submitted, answers)
+
+
+def _me(*more: ColumnElement[bool]) -> ColumnElement[bool]:
+    return and_(_MINE.c.campaign == bindparam("c"), _MINE.c.person == bindparam("p"), *more)
+
+
+def _nearest(later: bool) -> CompoundSelect[Any]:
+    """The nearest document on one side, looked up once for each state because the index has the state before it."""
+    document: ColumnElement[int] = bindparam("d")
+    side = _MINE.c.document > document if later else _MINE.c.document < document
+    return union_all(
+        *(
+            select(
+                (func.min(_MINE.c.document) if later else func.max(_MINE.c.document)).label("document")
+            ).where(_me(_MINE.c.state == state, side))
+            for state in STATES
+        )
+    )
+
+
+def _edge(later: bool) -> Any:
+    """The first or last unit of one's own in the nearest document on one side."""
+    near = _nearest(later).subquery()
+    document = select(func.min(near.c.document) if later else func.max(near.c.document)).scalar_subquery()
+    unit = func.min(_MINE.c.unit) if later else func.max(_MINE.c.unit)
+    return select(unit).where(_me(_MINE.c.state.in_(STATES), _MINE.c.document == document))
+
+
+_DONE = select(t.member.c.submitted).where(
+    t.member.c.campaign == bindparam("c"), t.member.c.person == bindparam("p")
+)
+_PLACES = (
+    select(
+        _MINE.c.unit, t.unit.c.segment, _MINE.c.state, _MINE.c.revision, _MINE.c.submitted, _SAID.c.answers
+    )
+    .join(t.unit, (t.unit.c.campaign == _MINE.c.campaign) & (t.unit.c.number == _MINE.c.unit))
+    .join(
+        _SAID,
+        tuple_(_SAID.c.campaign, _SAID.c.unit, _SAID.c.person, _SAID.c.revision)
+        == tuple_(_MINE.c.campaign, _MINE.c.unit, _MINE.c.person, _MINE.c.revision),
+        isouter=True,
+    )
+    .where(_me(_MINE.c.state.in_(STATES), _MINE.c.document == bindparam("d")))
+    .order_by(_MINE.c.unit)
+)
+_UNJUDGED = select(_MINE.c.unit).where(_me(_MINE.c.state == "reserved")).order_by(_MINE.c.unit)
+_OWN = select(func.count()).select_from(_MINE).where(_me())
+_BEFORE = (
+    select(func.count())
+    .select_from(_MINE)
+    .where(_me(_MINE.c.state.in_(STATES), _MINE.c.document < bindparam("d")))
+)
+_PREVIOUS, _NEXT = _edge(later=False), _edge(later=True)
+_TOTAL = select(t.campaign_total.c.units).where(t.campaign_total.c.campaign == bindparam("c"))

@@ -1,0 +1,81 @@
+/**
+ * The document, as the server's page draws it too: turns as a conversation, triples in cells. Texts come from
+ * strangers and are only ever set as text.
+ * @typedef {import("./types.js").Unit} Unit
+ * @typedef {import("./types.js").Segment} Segment
+ */
+import { byId, el } from "./dom.js";
+import { labelsOf, sign } from "./scheme.js";
+
+/**
+ * @param {Unit} unit
+ * @param {import("./types.js").Scheme} scheme
+ * @param {import("./words.js").Words} words
+ * @param {(number: number) => void} go
+ */
+export function drawDocument(unit, scheme, words, go) {
+  const segments = unit.target ? [...unit.context, unit.target] : unit.context;
+  const triples = segments.filter((segment) => segment.role === "triple");
+  const turns = segments.filter((segment) => segment.role !== "triple");
+  const place = byId("document");
+  const known = new Set(Array.from(place.querySelectorAll("[data-segment]"), (one) => one.dataset.segment));
+  const drawn = [];
+  if (triples.length) drawn.push(el("ol", { class: "triples" }, ...triples.map((triple) => drawTriple(triple, unit))));
+  if (turns.length) {
+    const talk = turns.map((turn) => drawTurn(turn, unit, scheme, words, go));
+    // What was not there a moment ago comes softly.
+    if (place.dataset.document === unit.document) {
+      talk.filter((turn) => !known.has(turn.dataset.segment)).forEach((turn) => turn.classList.add("fade"));
+    }
+    drawn.push(el("ol", { class: "talk" }, ...talk));
+  }
+  if (unit.votes) {
+    const votes = Object.entries(unit.votes).map(([label, count]) => `${label} ${count}`);
+    drawn.push(el("p", { class: "votes number", text: `${words.say("votes")}: ${votes.join(" · ")}` }));
+  }
+  place.dataset.document = unit.document;
+  place.replaceChildren(...drawn);
+}
+
+/** @param {Segment} triple @param {Unit} unit */
+function drawTriple(triple, unit) {
+  const cells = /** @type {string[]} */ (triple.parts).map((part) => el("span", { class: "cell", text: part }));
+  return el("li", { class: "triple", lang: unit.language, data: { segment: triple.id } }, ...cells);
+}
+
+/** @param {Segment} turn */
+function drawTurn(turn, unit, scheme, words, go) {
+  const isTarget = unit.target?.id === turn.id;
+  const role = words.common(`roles.${turn.role}`) + (isTarget ? words.say("this-one") : "");
+  const who = el(
+    "span",
+    { class: "who" },
+    el("span", { "aria-hidden": "true", text: words.say(`short.${turn.role}`) }),
+    el("span", { class: "visually-hidden", text: role }),
+  );
+  const said = el("p", { class: "said", lang: unit.language, text: turn.text });
+  const classes = `turn ${turn.role}${isTarget ? " target" : ""}`;
+  return el("li", { class: classes, data: { segment: turn.id } }, who, said, drawMark(turn, unit, scheme, words, go));
+}
+
+/** One's own answer about a turn: a small sign, and the way back to it. */
+function drawMark(turn, unit, scheme, words, go) {
+  if (turn.mark === undefined) return null;
+  const labels = new Map(scheme.questions.flatMap((question) => labelsOf(scheme, question)).map((label) => [label.id, label]));
+  const ids = Array.isArray(turn.mark) ? turn.mark : [turn.mark];
+  const short = ids.map((id) => sign(labels.get(id)) ?? labels.get(id)?.number ?? id).join(" ");
+  const long = words.join(ids.map((id) => words.of(labels.get(id)?.name) ?? id));
+  const mark = el("a", {
+    class: "mark",
+    href: `/c/${unit.campaign}/u/${turn.unit}`,
+    title: words.say("judged", { label: long }),
+    "aria-label": words.say("judged", { label: long }),
+    text: short,
+  });
+  mark.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(turn.unit);
+  });
+  return mark;
+}

@@ -1,0 +1,64 @@
+/** The figures of a campaign: parts that take longer are fetched when they come into view, and all are kept fresh. */
+
+const EVERY = 15000;
+/** @type {DOMStringMap} */
+const said = document.querySelector("script[data-figures]")?.dataset ?? {};
+
+/** A page of ours, as a document. @param {string} address */
+async function page(address) {
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  if (!answer.ok) throw new Error(String(answer.status));
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+/** Put new content in place of old; what was folded open stays open. @param {Element} old @param {Element} fresh */
+function replace(old, fresh) {
+  const open = [...old.querySelectorAll("details")].map((one) => one.open);
+  [...fresh.querySelectorAll("details")].forEach((one, place) => { if (open[place]) one.open = true; });
+  old.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
+}
+
+/** @param {HTMLElement} part */
+async function load(part) {
+  try {
+    const found = (await page(part.dataset.part ?? "")).getElementById(part.id);
+    if (found) replace(part, found);
+    part.dataset.loaded = "";
+  } catch {
+    const waiting = part.querySelector(".waiting");
+    if (waiting) waiting.textContent = said.fails ?? "";
+  }
+}
+
+const watch = new IntersectionObserver((seen) => {
+  for (const one of seen) {
+    if (!one.isIntersecting) continue;
+    watch.unobserve(one.target);
+    load(/** @type {HTMLElement} */ (one.target));
+  }
+}, { rootMargin: "400px" });
+document.querySelectorAll("[data-part]").forEach((part) => watch.observe(part));
+
+let known = Number(said.figures);
+
+/** Look whether a figure has changed, and show the new ones. */
+async function look() {
+  if (document.hidden) return;
+  try {
+    const address = location.pathname + location.search;
+    const twin = await fetch(`${location.pathname}.json${location.search}`);
+    if (!twin.ok) return;
+    const { figures } = await twin.json();
+    if (figures !== known) {
+      const fresh = await page(address);
+      document.querySelectorAll("[data-live]").forEach((old) => {
+        const found = fresh.getElementById(old.id);
+        if (found) replace(old, found);
+      });
+      document.querySelectorAll("[data-part][data-loaded]").forEach((part) => load(/** @type {HTMLElement} */ (part)));
+    }
+    known = figures;
+  } catch { /* no network just now: the next look will tell */ }
+}
+
+setInterval(look, EVERY);

@@ -1,0 +1,259 @@
+/** Marks on stretches of text: whole words, or whole elements of a triple. */
+import { byId, el, kbd, paragraphs } from "../dom.js";
+import { pretty } from "../keys.js";
+import { Judge, seenOf } from "../rules.js";
+import { isRequired, keysOf, labelsOf } from "../scheme.js";
+import { Cursor } from "./cursor.js";
+import { frame } from "./frame.js";
+import { mayTie, tied, toggled, untied, without } from "./marks.js";
+import { TokenText } from "./tokens.js";
+
+/**
+ * @param {import("../types.js").Question} question
+ * @param {import("../page.js").Page} page
+ * @returns {import("../types.js").Part}
+ */
+export function spansPart(question, page) {
+  return new Spans(question, page);
+}
+
+class Spans {
+  /** @param {import("../types.js").Question} question @param {import("../page.js").Page} page */
+  constructor(question, page) {
+    this.question = question;
+    this.page = page;
+    this.labels = labelsOf(page.scheme, question);
+    this.judge = new Judge(page.scheme, question, seenOf(page.unit), page.words);
+    /** @type {import("../types.js").Mark[]} */
+    this.marks = [];
+    /** @type {import("../types.js").Mark|null} the mark that delete and tie are about */
+    this.picked = null;
+    /** @type {import("../types.js").Mark|null} the first of two to be tied */
+    this.tying = null;
+    this.texts = this.takeTexts();
+    this.status = el("p", { class: "span-status quiet", role: "status" });
+    this.list = el("ul", { class: "marks" });
+    this.tools = el("div", { class: "tools" });
+    this.steps = page.scheme.steps?.length ? new Steps(page) : null;
+    const body = [this.tools, this.status, this.list];
+    this.element = frame(question, page, ...(this.steps ? [this.steps.element] : []), ...body).element;
+    this.bindings = this.drawTools();
+    this.cursor = new Cursor(this.texts, () => this.moved());
+    for (const text of this.texts) {
+      text.box.addEventListener("focus", () => page.attend(question.id));
+      text.box.addEventListener("click", (event) => this.pickTag(event));
+    }
+  }
+
+  /** The texts on which a label may stand, in the order in which they are shown. */
+  takeTexts() {
+    const { unit, words, isClosed } = this.page;
+    const onAny = this.labels.some((label) => !label.on);
+    const wanted = seenOf(unit).segments.filter((one) => onAny || this.labels.some((label) => label.on === one.role));
+    const ordered = [...wanted.filter((one) => one.parts), ...wanted.filter((one) => !one.parts)];
+    return ordered.map((segment) => {
+      const host = byId("document").querySelector(`[data-segment="${CSS.escape(segment.id)}"]`);
+      const name = segment.parts ? segment.parts.join(", ") : words.common(`roles.${segment.role}`);
+      const text = new TokenText(segment, unit.tokens[segment.id] ?? [], segment.parts ? host : host.querySelector(".said"), name);
+      text.box.classList.toggle("closed", isClosed);
+      return text;
+    });
+  }
+
+  /** The buttons, and their keys. @returns {import("../types.js").Binding[]} */
+  drawTools() {
+    const { words, guide } = this.page;
+    /** @type {import("../types.js").Binding[]} */
+    const bindings = [];
+    const tool = (keys, text, run, kind = "") => {
+      const button = el("button", { type: "button", class: `tool ${kind}` }, ...keys.slice(0, 1).map((key) => kbd(pretty(key))), el("span", { text }));
+      // The selection stays where it is.
+      button.addEventListener("pointerdown", (event) => event.preventDefault());
+      button.addEventListener("click", () => run());
+      bindings.push({ keys, label: text, run });
+      this.tools.append(button);
+      return button;
+    };
+    this.labels.forEach((label, place) => {
+      const button = tool(keysOf(label), words.of(label.name), () => this.apply(label), `tool-${place % 5}`);
+      button.dataset.label = label.id;
+      guide.on(button, { question: this.question, label });
+      if (label.covers === "element" && label.key) {
+        const text = words.say("spans.whole", { label: words.of(label.name) });
+        tool([`Shift+${label.key}`], text, () => this.apply(label, true), `tool-${place % 5}`).dataset.whole = label.id;
+      }
+    });
+    if (this.question.ties?.length) this.tieTool = tool(["t"], words.say("spans.tie"), () => this.tie());
+    this.deleteTool = tool(["Delete", "Backspace"], words.say("spans.delete"), () => this.remove());
+    if (isRequired(this.question) && !(this.question.at_least ?? 0)) {
+      this.none = tool(["n"], words.say("spans.none"), () => this.page.set(this.question.id, []), "none");
+      this.none.setAttribute("aria-pressed", "false");
+    }
+    if (this.steps) bindings.push({ keys: ["s"], label: words.say("spans.step"), run: () => this.steps?.next() });
+    return bindings;
+  }
+
+  /** Put a label on what is selected, or take it off again. @param {import("../types.js").Label} label @param {boolean} [whole] */
+  apply(label, whole = false) {
+    const { words } = this.page;
+    const selection = this.cursor.selection;
+    if (!selection) return this.say(words.say("spans.select-first"));
+    const { text } = selection;
+    const [from, to] = whole ? [0, text.tokens.length - 1] : [selection.from, selection.to];
+    const places = label.covers === "element" && text.segment.parts ? text.tokens.slice(from, to + 1) : [[text.tokens[from][0], text.tokens[to][1]]];
+    const marks = places.map(([start, end]) => ({ segment: text.segment.id, start, end, label: label.id }));
+    const why = this.judge.place(marks[0])[0];
+    if (why) return this.say(why.message);
+    this.page.guide.explain({ question: this.question, label });
+    return this.keep(toggled(this.marks, marks));
+  }
+
+  /** @param {import("../types.js").Mark[]} marks */
+  keep(marks) {
+    this.picked = null;
+    this.say("");
+    this.page.set(this.question.id, marks.length ? marks : undefined);
+  }
+
+  remove() {
+    const mark = this.atCursor();
+    if (mark) this.keep(without(this.marks, [mark]));
+    else this.say(this.page.words.say("spans.no-mark"));
+  }
+
+  /** Tie two marks: the one at hand and the next one chosen, or at once where only two can be meant. */
+  tie() {
+    const { words } = this.page;
+    const ties = this.question.ties ?? [];
+    const mark = this.atCursor();
+    if (this.tying && mark && mayTie(ties, this.tying, mark)) {
+      const [one, other] = [this.tying, mark];
+      this.tying = null;
+      return this.keep(tied(this.marks, one, other));
+    }
+    if (mark && mark.tie !== undefined && !this.tying) return this.keep(untied(this.marks, mark));
+    const start = mark ?? this.onlyLoose(ties);
+    if (!start) return this.say(words.say("spans.no-mark"));
+    const partners = this.marks.filter((other) => mayTie(ties, start, other));
+    const loose = partners.filter((other) => other.tie === undefined);
+    if (loose.length === 1 && partners.length === 1) return this.keep(tied(this.marks, start, loose[0]));
+    if (!partners.length) return this.say(words.rule("tie", { allowed: words.join(ties.map((pair) => pair.map((id) => this.judge.name(id)).join(" + "))) }));
+    this.tying = start;
+    return this.say(words.say("spans.tie-with", { quote: this.judge.quote(start) }));
+  }
+
+  /** @param {[string, string][]} ties */
+  onlyLoose(ties) {
+    const loose = this.marks.filter((mark) => mark.tie === undefined && this.marks.some((other) => other.tie === undefined && mayTie(ties, mark, other)));
+    return loose.length === 2 ? loose[0] : null;
+  }
+
+  /** The mark that is meant: the one picked, else the shortest under the cursor. */
+  atCursor() {
+    if (this.picked) return this.picked;
+    const selection = this.cursor.selection;
+    if (!selection) return null;
+    const [start, end] = [selection.text.tokens[selection.from][0], selection.text.tokens[selection.to][1]];
+    const here = this.marks.filter((mark) => mark.segment === selection.text.segment.id && mark.start < end && start < mark.end);
+    return here.sort((a, b) => a.end - a.start - (b.end - b.start))[0] ?? null;
+  }
+
+  /** @param {import("../types.js").Mark} mark */
+  pick(mark) {
+    const text = this.texts.find((one) => one.segment.id === mark.segment);
+    const range = text?.rangeOf(mark);
+    if (text && range) this.cursor.set(text, range[0], range[1]);
+    this.picked = mark;
+    if (this.tying && this.tying !== mark) this.tie();
+    else this.moved();
+  }
+
+  /** @param {MouseEvent} event */
+  pickTag(event) {
+    const tag = event.target instanceof Element ? event.target.closest(".tag") : null;
+    if (tag) this.pick(/** @type {any} */ (tag).mark);
+  }
+
+  /** The selection has moved, or the marks have: say what can be done with it. */
+  moved() {
+    if (!this.cursor) return;
+    const selection = this.cursor.selection;
+    const role = selection?.text.segment.role;
+    if (this.picked && !this.marks.includes(this.picked)) this.picked = null;
+    for (const button of this.tools.querySelectorAll("[data-label], [data-whole]")) {
+      const { label: id, whole } = /** @type {HTMLElement} */ (button).dataset;
+      const on = this.labels.find((label) => label.id === (id ?? whole))?.on;
+      button.classList.toggle("ready", Boolean(selection) && (!on || on === role));
+    }
+    const mark = this.atCursor();
+    this.deleteTool.classList.toggle("ready", Boolean(mark));
+    this.tieTool?.classList.toggle("ready", Boolean(mark) || Boolean(this.tying));
+    this.draw();
+  }
+
+  draw() {
+    const styleOf = (/** @type {import("../types.js").Mark} */ mark) => ({
+      place: Math.max(0, this.labels.findIndex((label) => label.id === mark.label)),
+      name: this.judge.name(mark.label) + (mark.tie === undefined ? "" : ` ↔${mark.tie}`),
+    });
+    for (const text of this.texts) text.draw(this.marks.filter((mark) => mark.segment === text.segment.id), styleOf, this.picked);
+    this.list.replaceChildren(...this.marks.map((mark) => this.row(mark, styleOf(mark))));
+  }
+
+  row(mark, { place, name }) {
+    const { words, isClosed } = this.page;
+    const quote = this.judge.quote(mark);
+    const pick = el("button", { type: "button", class: "plain pick" }, el("span", { class: `tag tag-${place % 5}`, text: name }), " ", el("span", { class: "quote", lang: this.page.unit.language, text: quote }));
+    const gone = el("button", { type: "button", class: "plain", "aria-label": words.say("spans.delete-one", { label: name, quote }), text: "×", disabled: isClosed });
+    pick.addEventListener("click", () => this.pick(mark));
+    gone.addEventListener("click", () => this.keep(without(this.marks, [mark])));
+    return el("li", { class: mark === this.picked ? "picked" : null }, pick, gone);
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.status.textContent = text;
+  }
+
+  /** @param {any} answer */
+  show(answer) {
+    this.marks = Array.isArray(answer) ? answer : [];
+    if (this.tying && !this.marks.includes(this.tying)) this.tying = null;
+    this.none?.setAttribute("aria-pressed", String(Array.isArray(answer) && !answer.length));
+    this.moved();
+  }
+
+  focus() {
+    (this.cursor.text ?? this.texts[0])?.box.focus();
+  }
+}
+
+/** The steps that a guideline prescribes: one at a time, in order, and back at will. */
+class Steps {
+  /** @param {import("../page.js").Page} page */
+  constructor(page) {
+    this.page = page;
+    this.steps = page.scheme.steps ?? [];
+    this.at = 0;
+    this.buttons = this.steps.map((step, place) => {
+      const button = el("button", { type: "button", class: "step", text: place + 1, "aria-label": page.words.of(step.title) });
+      button.addEventListener("click", () => this.show(place));
+      return button;
+    });
+    this.text = el("div", { class: "step-text" });
+    this.element = el("div", { class: "scheme-steps" }, el("div", { class: "step-row" }, ...this.buttons, kbd("s")), this.text);
+    this.show(0);
+  }
+
+  next() {
+    this.show((this.at + 1) % this.steps.length);
+  }
+
+  /** @param {number} place */
+  show(place) {
+    this.at = place;
+    const step = this.steps[place];
+    this.buttons.forEach((button, one) => button.setAttribute("aria-current", one === place ? "step" : "false"));
+    this.text.replaceChildren(el("h3", { text: this.page.words.of(step.title) }), paragraphs(this.page.words.of(step.text) ?? ""));
+  }
+}

@@ -1,0 +1,158 @@
+"""A unit as its judge sees it: what may be seen, what was said, and the way on."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from lapsus.errors import UsageError
+from lapsus.language import tokens
+from lapsus.model import Scheme, Segment, Unit, in_language
+from lapsus.store import Campaign, OwnPlace, RefusedError, Standing
+from lapsus.web.shapes import FeedbackShape, SchemeLink, SegmentShape, SuggestionShape, UnitShape
+from lapsus.web.visit import Visit
+
+# The Japanese tokenizer serves one thread at a time.
+_TOKENIZER = threading.Lock()
+
+
+class EarlierError(RefusedError):
+    """A unit whose text would show what comes after an earlier one that is still to be judged."""
+
+    def __init__(self, unit: int) -> None:
+        super().__init__("earlier", f"unit {unit} comes first")
+        self.unit = unit
+
+
+def find_campaign(visit: Visit, name: str) -> Campaign:
+    """The campaign of that name, as far as the person may know of it."""
+    try:
+        campaign = visit.store.campaign(name)
+    except UsageError as error:
+        raise RefusedError("no-campaign", error.what) from error
+    known = (
+        visit.manages
+        or campaign.plan.who == "everybody"
+        or visit.store.progress_of(name, visit.me.id) is not None
+    )
+    if not known:
+        raise RefusedError("no-campaign", f"no campaign is called {name!r}")
+    return campaign
+
+
+def unit_view(visit: Visit, name: str, number: int) -> UnitShape:
+    """A unit for the person who asks: one's own, or any for those who look after the campaign."""
+    campaign = find_campaign(visit, name)
+    where = visit.store.standing(name, visit.me.id, number)
+    own = next((own for own in where.places if own.unit == number), None)
+    if own is None and not visit.manages:
+        raise RefusedError("not-yours", f"unit {number} was not given to you")
+    scheme = visit.store.scheme(name)
+    if own is not None and (earlier := _first_unjudged(scheme, where, number)) is not None:
+        raise EarlierError(earlier)
+    unit = visit.store.visible_unit(name, number)
+    marks = {own.segment: own for own in where.places}
+    votes = visit.store.votes(name, number)
+    previous, following = _neighbours(scheme, where, number)
+    return UnitShape(
+        campaign=name,
+        title=in_language(campaign.plan.titles, visit.language),
+        campaign_state=campaign.state,
+        number=number,
+        position=where.before + sum(own.unit <= number for own in where.places) if own else 0,
+        own=where.own,
+        total=where.total,
+        done=where.done,
+        document=unit.document,
+        language=unit.language,
+        scheme=SchemeLink(scheme.id, scheme.version, f"/schemes/{scheme.id}/{scheme.version}.json"),
+        context=[_segment(scheme, s, marks.get(s.id)) for s in unit.context if s is not unit.target],
+        target=None if unit.target is None else _segment(scheme, unit.target, None),
+        answers=own.answers if own else {},
+        revision=own.revision if own else 0,
+        submitted=own is not None and 0 < own.revision == own.submitted,
+        state=own.state if own else "view",
+        previous=previous,
+        next=following,
+        unjudged=where.unjudged,
+        tokens=tokens_of(scheme, unit),
+        votes=UNSET if votes is None else votes,
+        **_practice(visit, campaign, number),
+    )
+
+
+def _practice(visit: Visit, campaign: Campaign, number: int) -> dict[str, Any]:
+    """What comes with a unit where the plan has suggestions or a practice."""
+    found: dict[str, Any] = {}
+    if campaign.plan.suggest is not None and (told := visit.store.suggestion(campaign.name, number)):
+        found["suggestion"] = SuggestionShape(told.annotator, told.answers)
+    if campaign.plan.training is not None and visit.store.part_of(campaign.name, number) == "training":
+        found["part"] = "training"
+        if (said := visit.store.feedback(campaign.name, number, visit.me.id)) is not None:
+            words = in_language(said.text, visit.language) if said.text else ""
+            found["feedback"] = FeedbackShape(said.right, list(said.answers), words)
+    return found
+
+
+def _first_unjudged(scheme: Scheme, where: Standing, number: int) -> int | None:
+    """A unit of the document that has to be judged before this one may be seen, for its text would tell."""
+    if scheme.unit.context != "before":
+        return None
+    earlier = (own.unit for own in where.places if own.unit < number and own.state == "reserved")
+    return next(earlier, None)
+
+
+def _neighbours(scheme: Scheme, where: Standing, number: int) -> tuple[int | None, int | None]:
+    """The units of one's own before and after this one that may be looked at."""
+    before = [own.unit for own in where.places if own.unit < number]
+    after = [own.unit for own in where.places if own.unit > number]
+    following = next((unit for unit in after if _first_unjudged(scheme, where, unit) is None), where.next)
+    # The one before, in another document, may have to wait for its own earlier turns; its page then leads there.
+    return (before[-1] if before else where.previous), following
+
+
+def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None) -> SegmentShape:
+    return SegmentShape(
+        id=segment.id,
+        role=segment.role,
+        text=segment.text,
+        parts=UNSET if segment.parts is None else segment.parts,
+        unit=UNSET if own is None else own.unit,
+        mark=UNSET if own is None or own.submitted == 0 else _mark(scheme, own),
+    )
+
+
+def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:
+    """One's own answer to the question that sums a unit up: its first one about labels."""
+    for question in scheme.questions:
+        answer: Any = own.answers.get(question.id)
+        if question.kind == "label" and isinstance(answer, str):
+            return answer
+        if question.kind == "labels" and isinstance(answer, tuple):
+            return [str(label) for label in answer]
+    return UNSET
+
+
+def tokens_of(scheme: Scheme, unit: Unit) -> dict[str, list[tuple[int, int]]]:
+    """Where the tokens of each segment stand, for guidelines that ask for spans."""
+    return {s.id: _tokens(s, unit.language) for s in unit.visible} if _asks_spans(scheme) else {}
+
+
+def _asks_spans(scheme: Scheme) -> bool:
+    return any(question.kind == "spans" for question in scheme.questions)
+
+
+def _tokens(segment: Segment, language: str | None) -> list[tuple[int, int]]:
+    """What is selected as a whole: the elements of a triple, the words of anything else."""
+    if segment.parts is not None:
+        return [(element.start, element.end) for element in segment.elements()]
+    return list(_words(segment.text, language))
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str, language: str | None) -> tuple[tuple[int, int], ...]:
+    with _TOKENIZER:
+        return tuple((token.start, token.end) for token in tokens(text, language))

@@ -1,0 +1,124 @@
+"""`lapsus challenge` as an organiser uses it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import lapsus
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a challenge of two teams."""
+    folder = tmp_path_factory.mktemp("challenge")
+
+    def say(*arguments: str) -> str:
+        done = lapsus(*arguments, cwd=folder, LAPSUS_DB="store.sqlite")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    say("sample", "dialogues-en", "gold.jsonl")
+    options = ("--data", "gold.jsonl", "--title", "A try", "-t", "0.5", "--runs", "1", "--feedback", "none")
+    made = json.loads(say("challenge", "create", "try", *options, "--json"))
+    assert made["languages"] == {"en": {"dialogues": 16, "turns": 100}}
+    say("challenge", "publish", "try", "-o", "test.zip")
+    for method in ("prior", "majority"):
+        say("train", method, "gold.jsonl", "-o", f"{method}.lapsus")
+        say("detect", "test.zip", "-o", f"{method}.zip", "--with", f"{method}.lapsus")
+    link = json.loads(say("challenge", "team", "try", "Kite", "--json"))
+    assert link["path"] == f"/challenge/try/team/{link['token']}"
+    say("challenge", "submit", "try", "majority.zip", "--team", "Kite", "--run", "sure")
+    say("challenge", "run", "try", "--with", "prior.lapsus")
+    return folder
+
+
+def in_room(room: Path, *arguments: str) -> tuple[int, str, str]:
+    done = lapsus("challenge", *arguments, cwd=room, LAPSUS_DB="store.sqlite")
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_board_in_every_form(room: Path) -> None:
+    _, text, _ = in_room(room, "board", "try", "--by", "jsd")
+    assert "1. organisers prior" in text
+    assert "(half against half)" in text
+    _, text, _ = in_room(room, "board", "try", "--json")
+    board = json.loads(text)
+    assert {(row["team"], row["name"]) for row in board["rows"]} == {("Kite", "sure"), (None, "prior")}
+    assert board["rows"][0]["p"]["jsd"] < 0.05
+    assert "t:0.5" in board["signature"]
+    _, text, _ = in_room(room, "board", "try", "--csv")
+    assert len(list(csv.DictReader(io.StringIO(text)))) == 4
+    _, text, _ = in_room(room, "board", "try", "--tex")
+    assert text.startswith(r"\begin{tabular}")
+    code, _, complaint = in_room(room, "board", "try", "--by", "jsdd")
+    assert (code, "did you mean 'jsd'?" in complaint) == (2, True)
+
+
+def test_the_papers_tables(room: Path) -> None:
+    _, text, _ = in_room(room, "tables", "try", "--also", "gold.jsonl")
+    assert [line for line in text.splitlines() if line.startswith("Table")] == [
+        "Table 1: Statistics of the datasets.",
+        "Table 2: Results of the runs by classification-related metrics (t = 0.5).",
+        "Table 3: Results of the runs by distribution-related metrics.",
+    ]
+    _, text, _ = in_room(room, "tables", "try", "--json")
+    assert [len(table["rows"]) for table in json.loads(text)] == [11, 4, 4]
+    _, text, _ = in_room(room, "tables", "try", "--tex")
+    assert text.count(r"\begin{table}") == 3
+    assert in_room(room, "tables", "try", "--tex", "--csv")[0] == 2
+
+
+def test_a_broken_run_is_told_everything(room: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.zip"
+    with zipfile.ZipFile(room / "prior.zip") as good, zipfile.ZipFile(bad, "w") as archive:
+        for name in good.namelist()[2:]:
+            archive.writestr(name, good.read(name).replace(b'"O"', b'"Q"', 1))
+    code, said, complaint = in_room(room, "submit", "try", str(bad), "--team", "Kite")
+    assert (code, said) == (1, "")
+    assert "is not taken, for" in complaint
+    assert "has the unknown label 'Q'" in complaint
+    assert complaint.count("is missing: dialogue") == 2
+    assert "Traceback" not in complaint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("submit", "try", "prior.zip", "--team", "Kite"), "its 1 runs"),
+        (("submit", "try", "majority.zip", "--team", "Kite"), "same answers as 'sure'"),
+        (("submit", "try", "prior.zip", "--team", "Kit"), "did you mean 'Kite'?"),
+        (("submit", "try", "nowhere.zip", "--team", "Kite"), "no such file"),
+        (("board", "tri"), "did you mean 'try'?"),
+        (("create", "try", "--data", "gold.jsonl"), "there is a challenge 'try' already"),
+        (("create", "Try it", "--data", "gold.jsonl"), "is no short name"),
+        (("create", "x", "--data", "gold.jsonl", "--feedback", "all"), "own or none"),
+        (("create", "x", "--data", "majority.zip"), "no dialogues in it"),
+        (("publish", "try", "-o", "test.zip"), "is there already"),
+        (("run", "try", "--with", "prior"), "must learn before"),
+        (("tables", "try", "--lang", "ja"), "no dialogues in 'ja'"),
+    ],
+)
+def test_mistakes_get_a_message(room: Path, arguments: tuple[str, ...], message: str) -> None:
+    code, _, complaint = in_room(room, *arguments)
+    assert code in (1, 2)
+    assert message in complaint
+    assert "Traceback" not in complaint
+
+
+def test_states(room: Path, tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").write_bytes((room / "store.sqlite").read_bytes())
+    for suffix in ("-wal", "-shm"):
+        if (room / f"store.sqlite{suffix}").exists():
+            (tmp_path / f"store.sqlite{suffix}").write_bytes((room / f"store.sqlite{suffix}").read_bytes())
+    for command, state in (("freeze", "frozen"), ("open", "open"), ("reveal", "revealed")):
+        assert in_room(tmp_path, command, "try")[0] == 0
+        _, text, _ = in_room(tmp_path, "list", "--json")
+        assert json.loads(text) == [{"challenge": "try", "state": state, "teams": 1, "runs": 2}]
+    code, _, complaint = in_room(tmp_path, "open", "try")
+    assert (code, "stays seen" in complaint) == (1, True)

@@ -1,0 +1,289 @@
+"""No answer is ever lost: no network, a server that is down, a page that is closed, two tabs, a session that ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, Route, expect
+
+from tests.web.browser.house import Browsing, Someone, Workbench
+from tests.web.browser.judging import begin, documents, ready, said, shows
+
+SAVES = "**/judgments"
+
+
+@pytest.fixture
+def own(tmp_path: Path, chrome: Browser) -> Iterator[tuple[Workbench, Browsing]]:
+    """A workbench of the test's own, to be stopped and started. Its pages complain of what is cut, and may."""
+    with Workbench(tmp_path) as bench:
+        browsing = Browsing(chrome, bench)
+        yield bench, browsing
+        browsing.close()
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text("saved ✓")
+
+
+def waiting(page: Page, count: int) -> None:
+    expect(page.locator("#saved")).to_have_text(f"waiting to send {count}")
+
+
+def revisions(house: Workbench, name: str, person: Someone) -> dict[int, tuple[int, bool]]:
+    found = house.store.own_judgments(name, person.id, limit=100)
+    return {one.unit: (one.revision, one.submitted) for one in found}
+
+
+def test_offline_and_back(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada, watched=False), name)
+    page.context.set_offline(True)
+    page.keyboard.press("3")
+    waiting(page, 1)
+    assert said(house, name, ada) == {}
+    page.context.set_offline(False)
+    shows(page, 2)
+    saved(page)
+    assert said(house, name, ada) == {1: {"breakdown": "X"}}
+
+
+def test_saved_is_said_only_once_it_is(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign("error-types", [ada], documents("error-types", "en"))
+    page = begin(browse(ada), name)
+    held: list[Route] = []
+    page.route(SAVES, lambda route: held.append(route))
+    page.keyboard.press("5")
+    expect(page.locator("#saved")).to_have_text("saving …")
+    page.wait_for_timeout(100)
+    expect(page.locator("#saved")).to_have_text("saving …")
+    assert len(held) == 1
+    held[0].continue_()
+    saved(page)
+    assert revisions(house, name, ada) == {1: (1, False)}
+
+
+def test_answers_outlive_the_page(house: Workbench, browse: Browsing) -> None:
+    """A reload with waiting answers shows them, and they are sent from whichever page is there."""
+    ada = house.person()
+    name = house.campaign("error-types", [ada], documents("error-types", "en"))
+    page = begin(browse(ada, watched=False), name)
+    page.route(SAVES, lambda route: route.abort())
+    page.keyboard.press("5")
+    page.keyboard.press("6")
+    page.keyboard.press("Enter")
+    waiting(page, 1)
+    ready_again = page.reload()
+    assert ready_again is not None
+    ready(page)
+    expect(page.locator('[data-label="ignore-question"]')).to_have_attribute("aria-checked", "true")
+    waiting(page, 1)
+    page.unroute(SAVES)
+    page.goto("/")
+    expect(page.locator(".top")).to_contain_text("saved ✓")
+    assert said(house, name, ada) == {1: {"types": ["ignore-question", "ignore-request"]}}
+    assert revisions(house, name, ada) == {1: (1, True)}
+
+
+def test_an_answer_sent_twice_is_kept_once(house: Workbench, browse: Browsing) -> None:
+    """The server has it, but its word never arrives: sent again with the same key, it is the same answer."""
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada, watched=False), name)
+    keys: list[str] = []
+
+    def lose_the_first(route: Route, request: Request) -> None:
+        keys.append(str(request.post_data_json["key"]))  # type: ignore[index]
+        if len(keys) > 1:
+            return route.continue_()
+        route.fetch()
+        return route.abort()
+
+    page.route(SAVES, lose_the_first)
+    page.keyboard.press("1")
+    shows(page, 2)
+    assert len(keys) == 2
+    assert keys[0] == keys[1]
+    assert revisions(house, name, ada) == {1: (1, True)}
+
+
+def test_the_server_goes_and_comes_back(own: tuple[Workbench, Browsing]) -> None:
+    bench, browse = own
+    ada = bench.person()
+    name = bench.campaign("error-types", [ada], documents("error-types", "en"))
+    page = begin(browse(ada, watched=False), name)
+    page.keyboard.press("5")
+    saved(page)
+    bench.stop()
+    page.keyboard.press("6")
+    waiting(page, 1)
+    page.keyboard.press("8")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    bench.start()
+    page.evaluate("dispatchEvent(new Event('online'))")
+    shows(page, 2)
+    saved(page)
+    assert said(bench, name, ada) == {1: {"types": ["ignore-question", "ignore-request", "ignore-greeting"]}}
+
+
+def test_two_tabs_the_newer_answer_counts_and_both_say_so(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign("error-types", [ada], documents("error-types", "en"))
+    first = begin(browse(ada), name)
+    second = first.context.new_page()
+    second.goto(first.url)
+    ready(second)
+    first.keyboard.press("5")
+    saved(first)
+    expect(second.locator('[data-notice="elsewhere"]')).to_be_visible()
+    second.keyboard.press("6")
+    expect(second.locator('[data-notice="replaced"]')).to_contain_text("revision 1")
+    expect(first.locator('[data-notice="elsewhere"]')).to_be_visible()
+    first.locator('[data-notice="elsewhere"] button').click()
+    expect(first.locator('[data-label="ignore-request"]')).to_have_attribute("aria-checked", "true")
+    expect(first.locator('[data-label="ignore-question"]')).to_have_attribute("aria-checked", "false")
+    assert revisions(house, name, ada) == {1: (2, False)}
+
+
+def test_own_answers_never_count_as_somebody_elses(house: Workbench, browse: Browsing) -> None:
+    """Drafts and the final answer of one page build on each other, however fast they come."""
+    ada = house.person()
+    name = house.campaign("error-types", [ada], documents("error-types", "en"))
+    page = begin(browse(ada), name)
+    answers: list[object] = []
+    page.on("response", lambda one: answers.append(one.json()["replaced"]) if one.status == 201 else None)
+    for key in ("5", "6", "8"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+    page.keyboard.press("Enter")
+    shows(page, 2)
+    assert len(answers) == 4
+    assert set(answers) == {None}
+
+
+def test_a_session_that_ended_costs_nothing(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada, watched=False), name)
+    page.context.clear_cookies()
+    page.keyboard.press("2")
+    notice = page.locator('[data-notice="sign-in"]')
+    expect(notice).to_be_visible()
+    waiting(page, 1)
+    # Signed in again in another tab: this one goes on by itself, with a new token.
+    other = page.context.new_page()
+    other.goto(ada.link)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    shows(page, 2)
+    expect(notice).to_be_hidden()
+    assert said(house, name, ada) == {1: {"breakdown": "T"}}
+
+
+def test_somebody_elses_answers_are_not_sent_in_my_name(house: Workbench, browse: Browsing) -> None:
+    ada, bob = house.person("Ada"), house.person("Bob")
+    name = house.campaign(people=[ada, bob], documents=documents("breakdown", "en"), per_unit=2)
+    page = begin(browse(ada, watched=False), name)
+    page.route(SAVES, lambda route: route.abort())
+    page.keyboard.press("2")
+    waiting(page, 1)
+    page.unroute(SAVES)
+    page.context.clear_cookies()
+    page.goto(bob.link)
+    begin(page, name)
+    page.wait_for_timeout(200)
+    assert said(house, name, bob) == {}
+    expect(page.locator("#saved")).to_have_text("")
+    page.goto(ada.link)
+    expect(page.locator(".top")).to_contain_text("saved ✓")
+    assert said(house, name, ada) == {1: {"breakdown": "T"}}
+
+
+def test_what_the_server_cannot_accept_is_kept_and_said(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada, watched=False), name)
+    house.store.set_state(name, "closed")
+    page.keyboard.press("1")
+    notice = page.locator('[data-notice="refused"]')
+    expect(notice).to_contain_text("The campaign is closed")
+    page.reload()
+    ready(page)
+    expect(notice).to_contain_text("It is kept here.")
+    notice.get_by_role("button").click()
+    expect(notice).to_have_count(0)
+
+
+def test_undo_redo_and_the_way_back(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign("error-types", [ada], documents("error-types", "en"))
+    page = begin(browse(ada), name)
+    five, six = page.locator('[data-label="ignore-question"]'), page.locator('[data-label="ignore-request"]')
+    page.keyboard.press("5")
+    page.keyboard.press("6")
+    page.keyboard.press("u")
+    expect(six).to_have_attribute("aria-checked", "false")
+    page.keyboard.press("u")
+    expect(five).to_have_attribute("aria-checked", "false")
+    page.keyboard.press("r")
+    page.keyboard.press("r")
+    expect(six).to_have_attribute("aria-checked", "true")
+    saved(page)
+    page.reload()
+    ready(page)
+    expect(six).to_have_attribute("aria-checked", "true")
+    assert revisions(house, name, ada)[1][1] is False
+
+
+def test_a_mis_hit_is_one_key_away(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada), name)
+    page.keyboard.press("3")
+    shows(page, 2)
+    page.keyboard.press("u")
+    shows(page, 1)
+    expect(page.locator('[data-label="X"]')).to_have_attribute("aria-checked", "true")
+    page.keyboard.press("1")
+    shows(page, 2)
+    expect(page.locator(".mark")).to_have_text("○")
+    assert said(house, name, ada) == {1: {"breakdown": "O"}}
+    assert revisions(house, name, ada)[1] == (2, True)
+
+
+def test_time_is_recorded_without_pauses(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = browse(ada)
+    page.clock.install()
+    begin(page, name)
+    sent: list[float] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            sent.append(json.loads(request.post_data or "")["seconds"])
+
+    page.on("request", note)
+    page.clock.fast_forward(20_000)
+    page.mouse.move(100, 100)
+    page.clock.fast_forward(3_600_000)
+    page.keyboard.press("1")
+    shows(page, 2)
+    assert len(sent) == 1
+    assert 80 <= sent[0] < 85
+
+
+def test_a_flag_goes_to_the_discussion(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada), name)
+    page.keyboard.press("f")
+    page.keyboard.type("Who speaks first?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-notice="flag"]')).to_be_visible()
+    saved(page)
+    assert [(flag.unit, flag.text) for flag in house.store.flags(name)] == [(1, "Who speaks first?")]

@@ -1,0 +1,90 @@
+"""A campaign from the first form to the first unit, in a real browser; each page usable by everybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from lapsus.formats import convert
+from lapsus.model import Entry
+from tests.web.browser.house import NARROW, WIDE, Browsing, Workbench, scrolls_sideways, violations
+from tests.web.helpers import chat
+
+LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
+
+
+def is_sound(page: Page) -> None:
+    assert violations(page) == []
+    assert not scrolls_sideways(page)
+
+
+@pytest.mark.parametrize(("lang", "dark", "width"), LOOKS)
+def test_the_wizard_makes_a_campaign_and_its_link_leads_to_the_first_unit(
+    house: Workbench, browse: Browsing, tmp_path: Path, lang: str, dark: bool, width: int
+) -> None:
+    file, name = tmp_path / "chats.jsonl", f"wizard-{lang}"
+    convert((Entry(f"d{n}", chat(f"d{n}", 1)) for n in range(4)), file)
+    page = browse(house.person("Mori", "manager"), lang=lang, dark=dark, width=width)
+    page.goto(f"{house.address}/new")
+    is_sound(page)
+    page.fill("#name", name)
+    page.set_input_files("#file", file)
+    next_button = page.locator("button[value=next]")
+    next_button.click()
+    page.check("input[value=breakdown]")
+    page.click("button[value=stay]")
+    expect(page.locator(".preview .turn-target")).to_contain_text("turn 0 of d2")
+    is_sound(page)
+    next_button.click()
+    page.check("input[value=open]")
+    page.fill("#per_unit", "2")
+    page.fill("#pilot", "2")
+    is_sound(page)
+    next_button.click()
+    page.fill("#consent_en", "You may stop at any time.")
+    page.fill("#consent_ja", "いつでもやめられます。")
+    is_sound(page)
+    next_button.click()
+    expect(page.locator(".preview .turn-target")).to_be_visible()
+    is_sound(page)
+    next_button.click()
+    expect(page.locator("pre.plan")).to_contain_text("per_unit: 2")
+    is_sound(page)
+    page.click("button[value=make]")
+    page.wait_for_url(f"**/c/{name}/manage")
+    is_sound(page)
+    page.select_option("#uses", "any")
+    page.click(".line-form button")
+    link = page.input_value("#link")
+    page.fill("#text", "Welcome!")
+    page.click("section[aria-labelledby=write] button")
+    expect(page.locator(".sent")).to_contain_text("Welcome!")
+    is_sound(page)
+
+    worker = browse(lang=lang, dark=dark, width=width)
+    worker.goto(link)
+    worker.fill("#name", f"worker {lang}")
+    worker.click("main button.primary")
+    worker.goto(f"{house.address}/c/{name}/judge")
+    worker.wait_for_url(f"**/c/{name}/begin")
+    is_sound(worker)
+    worker.click("main button.primary")
+    worker.wait_for_timeout(100)
+    assert worker.url.endswith("/begin")
+    worker.check("[name=agree]")
+    worker.click("main button.primary")
+    worker.wait_for_url(f"**/c/{name}/u/*")
+
+
+def test_a_mistake_is_said_beside_the_form_and_what_was_typed_stays(
+    house: Workbench, browse: Browsing
+) -> None:
+    page = browse(house.person("Mori", "manager"), watched=False)
+    page.goto(f"{house.address}/new")
+    page.fill("#name", "Not A Name")
+    page.click("button[value=next]")
+    expect(page.get_by_role("alert")).to_contain_text("no short name")
+    expect(page.locator("#name")).to_have_value("Not A Name")
+    is_sound(page)

@@ -1,0 +1,317 @@
+"""Setting up and running campaigns in the browser: the wizard, what managers do, what people read first."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lapsus.formats import convert
+from lapsus.model import Entry, Judgment
+from lapsus.store import Completion, Known, KnownUnit, Plan, Store, parse_plan
+from lapsus.web.words import words
+from tests.web.helpers import Bench, Browser, chat
+
+
+def post(browser: Browser, path: str, files: Any = None, **fields: str) -> Any:
+    """Send a form as a page would, and follow where it leads."""
+    return browser.http.post(path, data={"csrf": browser.csrf, **fields}, files=files)
+
+
+def sample(*names: str, turns: int = 3) -> bytes:
+    """Documents as our own format has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "d.jsonl"
+        convert((Entry(name, chat(name, turns)) for name in names), path)
+        return path.read_bytes()
+
+
+def begun(browser: Browser, name: str = "spring", **fields: str) -> str:
+    """A draft; the address of its steps."""
+    file = {"file": ("chats.jsonl", sample("d0", "d1", "d2", "d3"))}
+    answer = post(browser, "/new", file, name=name, title_en="Spring chats", **fields)
+    assert answer.status_code == 200, answer.text
+    assert answer.url.path.endswith("/guideline")
+    return str(answer.url.path).removesuffix("/guideline")
+
+
+@pytest.fixture
+def mori(bench: Bench) -> Browser:
+    return bench.person("mori", "manager")
+
+
+def test_from_a_file_to_a_campaign(bench: Bench, mori: Browser) -> None:
+    base = begun(mori)
+    page = post(mori, f"{base}/guideline", scheme="breakdown", go="stay").text
+    assert "turn 4 of d0" in page
+    assert "turn 5 of d0" not in page
+    assert post(mori, f"{base}/guideline", scheme="breakdown", go="next").url.path == f"{base}/people"
+    people = {
+        "per_unit": "2",
+        "who": "named",
+        "people": "mori\n",
+        "batch": "1",
+        "order": "given",
+        "minutes": "30",
+    }
+    assert post(mori, f"{base}/people", go="next", pilot="2", **people).url.path == f"{base}/pages"
+    pages = {"instructions_en": "Read.\r\n\r\nWell.", "consent_ja": "同意します。", "code": "C1"}
+    assert post(mori, f"{base}/pages", go="next", **pages).url.path == f"{base}/checks"
+    known = "training:\n  units:\n    - {document: d3, segment: '0', answers: {breakdown: O}}\n"
+    assert post(mori, f"{base}/checks", go="next", known=known).url.path == f"{base}/review"
+    review = mori.get(f"{base}/review.json").json()
+    file = mori.get(f"{base}/plan.yaml")
+    assert file.text == review["plan"]
+    assert "attachment" in file.headers["content-disposition"]
+    assert (review["documents"], review["units"]) == (4, 12)
+    done = post(mori, f"{base}/review", go="make")
+    assert done.url.path == "/c/spring/manage"
+    made = bench.store.campaign("spring")
+    assert made.plan == parse_plan(review["plan"])
+    assert made.plan.instructions == {"en": "Read.\n\nWell."}
+    assert (made.stage, bench.store.progress("spring").units) == ("pilot", 6)
+    assert mori.get(f"{base}/review").status_code == 404
+    assert mori.get("/c/spring/plan").text == review["plan"]
+    assert mori.get("/c/spring/plan.json").json()["per_unit"] == 2
+
+
+def test_a_chain_needs_no_file(bench: Bench, mori: Browser) -> None:
+    bench.campaign(name="votes")
+    answer = post(mori, "/new", name="types", chain="votes")
+    base = str(answer.url.path).removesuffix("/guideline")
+    assert "turn 4 of d0" in post(mori, f"{base}/guideline", scheme="error-types", go="next").text
+    post(mori, f"{base}/people", go="next", per_unit="1", who="everybody", order="random")
+    assert post(mori, f"{base}/review", go="make").url.path == "/c/types/manage"
+    assert bench.store.campaign("types").plan.chain is not None
+
+
+@pytest.mark.parametrize(
+    ("step", "fields", "message"),
+    [
+        ("guideline", {"scheme": "nonsense"}, "nonsense"),
+        ("guideline", {"scheme": "/etc/scheme.yaml"}, "no guideline"),
+        ("people", {"per_unit": "0", "who": "everybody"}, "from 1 to 1000"),
+        ("people", {"per_unit": "many", "who": "everybody"}, "no whole number"),
+        ("people", {"per_unit": "1", "who": "nobody"}, "nobody"),
+        ("pages", {"code": "a b"}, "completion code"),
+        ("pages", {"code": "a", "url": "javascript:alert(1)"}, "https"),
+        ("checks", {"known": "trainin: {}"}, "here stand"),
+        ("checks", {"known": "training: ["}, "YAML"),
+        ("checks", {"known": "training: {file: /etc/passwd}"}, "command line"),
+        ("checks", {"known": "gold: {units: [{document: d9, answers: {breakdown: O}}]}"}, "not there"),
+        (
+            "checks",
+            {"known": "gold: {units: [{document: d0, segment: '0', answers: {breakdown: Y}}]}"},
+            "rule",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_on_the_spot_and_nothing_is_kept(
+    mori: Browser, step: str, fields: dict[str, str], message: str
+) -> None:
+    base = begun(mori)
+    post(mori, f"{base}/guideline", scheme="breakdown", go="next")
+    before = mori.get(f"{base}/review.json").json()["plan"]
+    answer = post(mori, f"{base}/{step}.json", go="next", **fields)
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]
+    assert {key: answer.json()["fields"][key] for key in fields} == fields
+    assert mori.get(f"{base}/review.json").json()["plan"] == before
+
+
+def hostile_files() -> dict[str, tuple[str, bytes]]:
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.jsonl", b" " * 9_000_000)
+    return {
+        "nothing": ("empty.jsonl", b""),
+        "noise": ("noise.zip", b"PK\x03\x04" + b"\xff" * 200),
+        "path": ("../../../etc/passwd", b"{}"),
+        "bomb": ("bomb.zip", bomb.getvalue()),
+        "text": ("a.jsonl", b"not json at all"),
+    }
+
+
+@pytest.mark.parametrize("which", hostile_files())
+def test_files_that_cannot_be_read_are_refused_and_none_is_left(
+    mori: Browser, which: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    here = tmp_path / "uploads"
+    here.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    answer = post(mori, "/new.json", {"file": hostile_files()[which]}, name="spring")
+    assert answer.status_code == 422
+    assert str(tmp_path) not in answer.text
+    assert list(here.iterdir()) == []
+
+
+def test_a_file_that_is_too_large_is_refused(mori: Browser) -> None:
+    answer = post(mori, "/new.json", {"file": ("big.jsonl", b"x" * 11_000_000)}, name="spring")
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("name", ["", "A B", "spring", "x" * 61])
+def test_names_that_cannot_be_used(bench: Bench, mori: Browser, name: str) -> None:
+    bench.campaign(name="spring")
+    file = {"file": ("chats.jsonl", sample("d0"))}
+    assert post(mori, "/new.json", file, name=name).status_code == 422
+
+
+def test_only_managers_set_up_and_run(bench: Bench, mori: Browser) -> None:
+    bench.campaign(name="spring")
+    base = begun(mori, "summer")
+    for role in ("annotator", "adjudicator"):
+        other = bench.person(role, role)  # type: ignore[arg-type]
+        for path in ("/new", "/c/spring/manage", "/c/spring/plan", f"{base}/people"):
+            assert other.get(path).status_code == 403, path
+        for path in ("/new", "/c/spring/manage", f"{base}/people"):
+            assert post(other, path, go="next", do="state", state="closed").status_code == 403, path
+    second = bench.person("second", "manager")
+    assert second.get(f"{base}/people").status_code == 404
+    assert bench.store.campaign("spring").state == "open"
+    stranger = bench.stranger(follow_redirects=False)
+    assert stranger.get("/new").headers["location"] == "/sign-in?next=/new"
+    assert stranger.post("/c/spring/manage", data={"do": "state"}).status_code in (401, 403)
+
+
+def test_forms_need_the_pages_token(bench: Bench, mori: Browser) -> None:
+    bench.campaign(name="spring")
+    for path in ("/new", "/c/spring/manage", "/messages", "/c/spring/begin"):
+        assert mori.http.post(path, data={"do": "state", "state": "closed"}).status_code == 403, path
+    assert bench.store.campaign("spring").state == "open"
+
+
+def test_what_managers_do_with_a_campaign(bench: Bench, mori: Browser) -> None:
+    bench.campaign(name="spring", who="open")
+    ada = bench.person("ada")
+    bench.store.add_people("spring", ["ada"])
+    units = ada.next("spring")["units"]
+    here = "/c/spring/manage"
+    assert post(mori, here, do="state", state="paused").url.path == here
+    assert bench.store.campaign("spring").state == "paused"
+    post(mori, here, do="state", state="open")
+    assert post(mori, f"{here}.json", do="state", state="asleep").status_code == 422
+    post(mori, here, do="release", person=str(ada.id))
+    assert [unit.state for unit in bench.store.own_units(ada.id, "spring")] == ["released"] * len(units)
+    post(mori, here, do="stop", person=str(ada.id))
+    assert ada.next("spring")["reason"] == "stopped"
+    post(mori, here, do="resume", person=str(ada.id))
+    assert ada.next("spring")["units"] == units
+    assert post(mori, f"{here}.json", do="stop", person="999").status_code == 422
+    assert post(mori, f"{here}.json", do="dance").status_code == 422
+    assert post(mori, f"{here}.json", do="main").status_code == 422
+    link = post(mori, f"{here}.json", do="invite", uses="any", platform="prolific").json()["link"]
+    assert link.startswith("http://testserver/join/")
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in link
+    assert "link" not in mori.get(f"{here}.json").json()
+    (row,) = mori.get(f"{here}.json").json()["members"]
+    assert (row["name"], row["held"]) == ("ada", len(units))
+
+
+def test_messages_are_on_every_page_until_read(bench: Bench, mori: Browser) -> None:
+    bench.campaign(name="spring")
+    ada, ben = bench.person("ada"), bench.person("ben")
+    ada.next("spring")
+    ben.next("spring")
+    words = "<script>alert(1)</script>\nPlease read."
+    post(mori, "/c/spring/manage", do="message", person=str(ada.id), text=words)
+    (message,) = ada.get("/messages.json").json()["messages"]
+    assert (message["text"], message["sender"]) == (words, "mori")
+    assert ben.get("/messages.json").json()["messages"] == []
+    page = ada.get("/").text
+    assert "&lt;script&gt;alert(1)" in page
+    answer = ada.http.post(
+        "/messages",
+        data={"csrf": ada.csrf, "message": str(message["id"]), "back": "//evil.example"},
+        follow_redirects=False,
+    )
+    assert answer.headers["location"] == "/"
+    assert ada.get("/messages.json").json()["messages"] == []
+    assert "alert(1)" not in ada.get("/").text
+
+
+def test_consent_comes_before_the_first_unit(bench: Bench) -> None:
+    plan = {
+        "consent": {"en": "You may <b>stop</b>.", "ja": "いつでもやめられます。"},
+        "instructions": {"en": "Read."},
+    }
+    bench.campaign(name="spring", **plan)
+    ada = bench.person("ada")
+    assert ada.next("spring")["reason"] == "begin"
+    page = ada.get("/c/spring/judge")
+    assert page.url.path == "/c/spring/begin"
+    assert "You may &lt;b&gt;stop&lt;/b&gt;." in page.text
+    assert "いつでも" in ada.get("/c/spring/begin?lang=ja").text
+    assert post(ada, "/c/spring/begin").status_code == 422
+    assert ada.next("spring")["reason"] == "begin"
+    assert post(ada, "/c/spring/begin", agree="yes").url.path == "/c/spring/u/1"
+    assert ada.get("/c/spring/begin").url.path == "/c/spring/u/1"
+
+
+def test_a_worker_from_a_platform_gets_in_back_in_and_a_code(bench: Bench) -> None:
+    bench.campaign(
+        name="spring",
+        who="open",
+        documents=[chat("d0", 1)],
+        completion=Completion("C1", "https://p.example/"),
+    )
+    token = bench.store.invite(campaign="spring", uses=None)
+    link = f"/join/{token}?PROLIFIC_PID=5f0a&STUDY_ID=s1&SESSION_ID=x1"
+    worker = Browser(bench.app, 0)
+    assert worker.get(f"/join/{token}.json?PROLIFIC_PID=5f0a").json()["known_as"] == "prolific-5f0a"
+    worker.csrf = worker.token()
+    assert post(worker, link).url.path == "/c/spring/u/1"
+    worker.csrf = worker.token()
+    assert worker.get("/session.json").json()["person"]["name"] == "prolific-5f0a"
+    assert worker.save("spring", 1, {"breakdown": "O"}).status_code == 201
+    state = worker.get("/c/spring/judge.json").json()
+    assert (state["reason"], state["completion"]) == ("done", {"code": "C1", "url": "https://p.example/"})
+    again = Browser(bench.app, 0)
+    again.csrf = again.token()
+    assert post(again, link).url.path == "/c/spring/judge"
+    (member,) = bench.store.members("spring")
+    assert member.origin == {"PROLIFIC_PID": "5f0a", "STUDY_ID": "s1", "SESSION_ID": "x1"}
+    assert (member.name, member.submitted) == ("prolific-5f0a", 1)
+
+
+def test_practice_tells_and_other_units_do_not(bench: Bench) -> None:
+    told = {"en": "Nobody can go on.", "ja": "続けられません。"}
+    practice = Known((KnownUnit("d0", {"breakdown": "X"}, "0", told),))
+    plan = Plan("spring", "breakdown", order="given", training=practice)
+    bench.store.set_up(plan, [chat("d0", 1), chat("d1", 1)])
+    ada = bench.person("ada")
+    unit = ada.get("/api/v1/campaigns/spring/units/1")
+    assert unit.status_code == 403
+    ada.next("spring")
+    unit = ada.get("/api/v1/campaigns/spring/units/1").json()
+    assert unit["part"] == "training"
+    assert "feedback" not in unit
+    assert ada.save("spring", 1, {"breakdown": "O"}).status_code == 201
+    unit = ada.get("/api/v1/campaigns/spring/units/1?lang=ja").json()
+    assert unit["feedback"] == {"right": False, "answers": [{"breakdown": "X"}], "text": "続けられません。"}
+    ada.next("spring")
+    unit = ada.get("/api/v1/campaigns/spring/units/2").json()
+    assert "part" not in unit
+    assert "feedback" not in unit
+
+
+def test_suggestions_are_shown_only_where_the_plan_says_so(bench: Bench, store: Store) -> None:
+    for name, suggest in (("with", "rules"), ("without", None)):
+        bench.campaign(name=name, documents=[chat("d0", 1)], suggest=suggest)
+        program = store.add_program("rules")
+        said = Judgment("d0", "0", "x", "breakdown", "1.0", {"breakdown": "T"})
+        assert sum(store.add_program_judgments(name, program, [Entry("d0", chat("d0", 1), (said,))])) == 1
+        ada = bench.person(f"ada-{name}")
+        ada.next(name)
+        unit = ada.get(f"/api/v1/campaigns/{name}/units/1").json()
+        expected = {"by": "rules", "answers": {"breakdown": "T"}} if suggest else None
+        assert unit.get("suggestion") == expected
+
+
+def test_both_languages_say_the_same_things() -> None:
+    english = {key for key in words("en") if key.startswith("setup.")}
+    assert english == {key for key in words("ja") if key.startswith("setup.")}

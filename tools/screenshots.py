@@ -1,0 +1,156 @@
+"""Take the pictures of the documentation from a running workbench: `make screenshots`."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from chromium import chromium
+
+FOLDER = Path(__file__).parents[1] / "docs" / "images"
+LARGEST = 80_000
+"""Bytes of a picture."""
+COLOURS = 96
+PEOPLE = ("manager", "en", "ja")
+"""Whom the demonstration prints a link for, in order."""
+
+
+class Picture(NamedTuple):
+    """A page as somebody sees it."""
+
+    name: str
+    person: str | None
+    path: str
+    language: str = "en"
+    dark: bool = False
+    width: int = 1200
+    height: int = 760
+    before: Callable[[Page], None] = lambda page: None
+    """What the person does first."""
+
+
+def press(*keys: str) -> Callable[[Page], None]:
+    """Work with the keyboard, at a pace that a person could have."""
+
+    def work(page: Page) -> None:
+        for key in keys:
+            page.keyboard.press(key)
+            page.wait_for_timeout(400)
+
+    return work
+
+
+def mark(words: str, key: str) -> Callable[[Page], None]:
+    """Click words of the document, and label them by a key."""
+
+    def work(page: Page) -> None:
+        page.locator("#document").get_by_text(words, exact=True).first.click()
+        press(key)(page)
+
+    return work
+
+
+def pictures() -> Iterator[Picture]:
+    """All of them."""
+    yield Picture("sign-in", None, "/sign-in", height=520)
+    yield Picture("breakdown-en", "en", "/c/breakdown-en/judge", before=press("1", "1", "2"))
+    yield Picture("breakdown-ja", "ja", "/c/breakdown-ja/judge", "ja", dark=True, before=press("1", "1", "3"))
+    yield Picture("error-types-en", "en", "/c/error-types-en/judge", height=900, before=press("8"))
+    yield Picture(
+        "error-types-ja", "ja", "/c/error-types-ja/judge", "ja", True, height=900, before=press("4")
+    )
+    yield Picture(
+        "response-quality-en",
+        "en",
+        "/c/response-quality-en/judge",
+        dark=True,
+        height=900,
+        before=press("5", "Tab", "4", "Tab", "4"),
+    )
+    yield Picture(
+        "response-quality-ja",
+        "ja",
+        "/c/response-quality-ja/judge",
+        "ja",
+        height=900,
+        before=press("5", "Tab", "4"),
+    )
+    yield Picture("semantic-errors-en", "en", "/c/semantic-errors-en/judge", before=mark("launched", "o"))
+    yield Picture(
+        "semantic-errors-ja",
+        "ja",
+        "/c/semantic-errors-ja/judge",
+        "ja",
+        dark=True,
+        before=mark("所属山脈", "o"),
+    )
+    yield Picture("phone-en", "en", "/c/breakdown-en/judge", dark=True, width=360, height=720)
+    yield Picture("home-en", "en", "/")
+    yield Picture("home-ja", "ja", "/", "ja", dark=True)
+    yield Picture("campaign-en", "en", "/c/breakdown-en")
+    yield Picture("campaign-manager", "manager", "/c/breakdown-en")
+
+
+@contextmanager
+def demo() -> Iterator[tuple[str, dict[str, str]]]:
+    """The demonstration, running: its address, and the link of each person."""
+    command = [str(Path(sys.executable).parent / "lapsus"), "demo", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        try:
+            lines = [process.stdout.readline() for _ in range(1 + len(PEOPLE))] if process.stdout else []
+            links = [line.split()[-1] for line in lines[1:]]
+            yield links[0].partition("/enter/")[0], dict(zip(PEOPLE, links, strict=True))
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
+def take(browser: Browser, address: str, links: dict[str, str], picture: Picture) -> bytes:
+    """One picture, as a PNG of few colours: pages of text need no more."""
+    context = browser.new_context(
+        base_url=address,
+        locale=picture.language,
+        color_scheme="dark" if picture.dark else "light",
+        reduced_motion="reduce",
+        viewport={"width": picture.width, "height": picture.height},
+    )
+    page = context.new_page()
+    if picture.person is not None:
+        page.goto(links[picture.person])
+    page.goto(f"{picture.path}?lang={picture.language}")
+    page.wait_for_load_state("networkidle")
+    picture.before(page)
+    page.wait_for_timeout(500)
+    taken = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    context.close()
+    small = BytesIO()
+    taken.quantize(COLOURS, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
+    return small.getvalue()
+
+
+def main(wanted: list[str]) -> None:
+    """Take all pictures, or those named."""
+    FOLDER.mkdir(exist_ok=True)
+    with demo() as (address, links), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        for picture in pictures():
+            if wanted and picture.name not in wanted:
+                continue
+            content = take(browser, address, links, picture)
+            if len(content) > LARGEST:
+                sys.exit(f"{picture.name} has {len(content):,} bytes, more than {LARGEST:,}")
+            (FOLDER / f"{picture.name}.png").write_bytes(content)
+            print(f"{picture.name}.png  {len(content):,} bytes")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
