@@ -86,18 +86,69 @@ def test_a_method_without_chance_says_that_a_seed_changes_nothing(folder: Path) 
     assert "prior leaves nothing to chance" in remarks
 
 
-def test_the_language_picks_the_shipped_model_or_it_is_said_that_there_is_none(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lapsus("train", "rules", "ja.jsonl", "-o", "shipped.lapsus")
-    monkeypatch.setattr("lapsus.annotators.default_model", lambda language: folder / "shipped.lapsus")
-    _, remarks = lapsus("detect", "ja.jsonl", "-o", "run.zip")
-    assert "the dialogues are in 'ja'" in remarks
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_without_a_word_the_shipped_model_of_the_language_judges(folder: Path, language: str) -> None:
+    out, remarks = lapsus("detect", f"{language}.jsonl", "-o", "run.zip")
+    assert "6 documents, 30 turns" in out
+    assert f"judged by breakdown-{language} (encoder" in remarks
+    assert {j.annotator for e in read("run.zip") for j in e.judgments} == {f"breakdown-{language}"}
+
+
+def test_each_dialogue_is_judged_in_its_own_language_as_its_script_tells(folder: Path) -> None:
+    chats = [
+        [("user", "…"), ("assistant", "👋")],
+        [("user", "Hello!"), ("assistant", "Hello! How are you?")],
+        [("user", "こんにちは"), ("assistant", "こんにちは。お元気ですか？")],
+        [("user", "???"), ("assistant", "!!!")],
+    ]
+    lines = [
+        {"id": str(number), "messages": [{"role": role, "content": text} for role, text in chat]}
+        for number, chat in enumerate(chats)
+    ]
+    (folder / "chats.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    out, remarks = lapsus("detect", "chats.jsonl", "-o", "run.jsonl", "--json")
+    assert json.loads(out)["by"] == "breakdown-en, breakdown-ja"
+    assert "language told by script: en (1), ja (1); --lang sets it" in remarks
+    judges = [entry.judgments[0].annotator for entry in read("run.jsonl")]
+    # What has no letters goes with its neighbours.
+    assert judges == ["breakdown-en", "breakdown-en", "breakdown-ja", "breakdown-ja"]
+    (folder / "signs.jsonl").write_text(json.dumps(lines[0]), encoding="utf-8")
+    assert "the language of the dialogues cannot be told" in refused("detect", "signs.jsonl", "-o", "x.zip")
+    out, _ = lapsus("detect", "signs.jsonl", "-o", "x.zip", "--lang", "ja", "--json")
+    assert json.loads(out)["by"] == "breakdown-ja"
+
+
+def test_a_language_without_a_model_is_named(folder: Path) -> None:
     text = (folder / "en.jsonl").read_text(encoding="utf-8").replace('"language":"en"', '"language":"tlh"')
     (folder / "tlh.jsonl").write_text(text, encoding="utf-8")
     assert "no model 'breakdown-tlh'" in refused("detect", "tlh.jsonl", "-o", "x.zip")
+
+
+def test_a_profile_judges_as_another_crowd(folder: Path) -> None:
+    lapsus("detect", "en.jsonl", "-o", "usual.jsonl")
+    lapsus("detect", "en.jsonl", "-o", "other.jsonl", "--profile", "dbdc3")
+    usual, other = (
+        [j.distributions["breakdown"]["T"] for e in read(name) for j in e.judgments]
+        for name in ("usual.jsonl", "other.jsonl")
+    )
+    assert sum(other) > sum(usual) + 1
+    assert "'breakdown-ja' has no profile 'dbdc3'" in refused(
+        "detect", "ja.jsonl", "-o", "x", "--profile", "dbdc3"
+    )
+    lapsus("train", "rules", "en.jsonl", "-o", "r.lapsus")
+    plain = ("detect", "en.jsonl", "-o", "x.zip", "--with", "r.lapsus", "--profile", "dbdc3")
+    assert "'r' has no profiles" in refused(*plain)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_shipped_model_is_adapted_by_its_name(folder: Path, language: str) -> None:
+    data = f"{language}.jsonl"
+    out, _ = lapsus("train", "encoder", data, "-o", "own.lapsus", "--from", f"breakdown-{language}", "--json")
+    assert json.loads(out)["units"] == 30
+    _, remarks = lapsus("detect", data, "-o", "run.zip", "--with", "own.lapsus")
+    assert f"judged by own (encoder, learned from 30 turns ({language}))" in remarks
+    missing = ("train", "encoder", data, "-o", "x.lapsus", "--from", "breakdown-xx")
+    assert "breakdown-xx: no such file" in refused(*missing)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.entries import judged_entries, training_data
 from lapsus.annotators.examples import Example
+from lapsus.annotators.judges import Judges
 from lapsus.annotators.library import (
     METHODS,
     default_model,
@@ -17,6 +18,7 @@ __all__ = [
     "METHODS",
     "Annotator",
     "Example",
+    "Judges",
     "State",
     "default_model",
     "find_annotator",

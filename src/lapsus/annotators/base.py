@@ -100,6 +100,12 @@ class Annotator(ABC):
             self._origin_or_complain()
         return self._judgments(documents)
 
+    def under(self, profile: str) -> Annotator:
+        """The same model with another of its profiles: as another crowd would judge, where it knows several."""
+        raise UsageError(
+            f"{self.called!r} has no profiles, so not {profile!r} either", hint="leave --profile out"
+        )
+
     @final
     def save(self, path: Path | str) -> None:
         """Keep the model in one file."""

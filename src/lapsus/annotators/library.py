@@ -26,6 +26,7 @@ METHODS: Registry[type[Annotator]] = Registry(
         "svm": "lapsus.annotators.svm:Svm",
         "acts": "lapsus.annotators.acts:Acts",
         "ncm": "lapsus.annotators.ncm:Ncm",
+        "encoder": "lapsus.annotators.encoder.encoder:Encoder",
     },
 )
 
@@ -74,8 +75,9 @@ def load_model(path: Path | str) -> Annotator:
     return annotator
 
 
-def go_on_from(path: Path | str, method: str, settings: Mapping[str, Any] | None = None) -> Annotator:
-    """A model from its file, ready to be adapted; some of its parameters may be set anew."""
+def go_on_from(name: Path | str, method: str, settings: Mapping[str, Any] | None = None) -> Annotator:
+    """A model by its file or shipped name, ready to be adapted; some of its parameters may be set anew."""
+    path = model_file(name)
     model = load_model(path)
     if model.name != method:
         raise UsageError(f"is a model of method {model.name!r}, not {method!r}", where=str(path))
@@ -96,9 +98,15 @@ def default_model(language: str) -> Path:
     if not path.is_file():
         raise UsageError(
             f"this install has no model {name!r}",
-            hint="say --with METHOD or MODEL; `lapsus train` makes a model from judged dialogues",
+            hint="say --lang where the language was told wrongly, or --with MODEL; `lapsus train` makes one",
         )
     return path
+
+
+def model_file(name: Path | str) -> Path:
+    """The file of a model that is named by its path, or by its name where it is shipped."""
+    path = Path(name)
+    return path if path.exists() or not _shipped(str(name)).is_file() else _shipped(str(name))
 
 
 def find_annotator(name: str) -> Annotator:
@@ -109,12 +117,16 @@ def find_annotator(name: str) -> Annotator:
             hint = f"`lapsus train {name} DATA -o {name}{SUFFIX}` makes a model; name its file"
             raise UsageError(f"method {name!r} must learn before it can judge", hint=hint)
         return annotator
-    path = Path(name) if Path(name).exists() else _shipped(name)
+    path = model_file(name)
     if not path.is_file():
-        raise UsageError(
-            f"{name!r} is neither a model's file nor a method", hint=did_you_mean(name, METHODS.names())
-        )
+        known = [*METHODS.names(), *shipped_models()]
+        raise UsageError(f"{name!r} is neither a model's file nor a method", hint=did_you_mean(name, known))
     return load_model(path)
+
+
+def shipped_models() -> list[str]:
+    """The names of the models that come with this install."""
+    return sorted(path.name.removesuffix(SUFFIX) for path in _shipped("x").parent.glob(f"*{SUFFIX}"))
 
 
 def _shipped(name: str) -> Path:

@@ -1,0 +1,158 @@
+"""The default detector: a pretrained encoder reads, a small calibration says what people would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.base import Annotator
+from lapsus.annotators.decide import ARGMAX, decision
+from lapsus.annotators.encoder.calibration import (
+    HELD,
+    LOGITS,
+    Matrix,
+    Seen,
+    fit_weights,
+    mean_before,
+    rows_of,
+    shares_of,
+)
+from lapsus.annotators.encoder.history import Memory, passages_of
+from lapsus.annotators.encoder.reader import feature_rows, restore_reader
+from lapsus.annotators.examples import Example, shares
+from lapsus.annotators.parts.words import plain_language
+from lapsus.annotators.progress import Progress
+from lapsus.annotators.storage import State, read_model
+from lapsus.errors import UsageError
+from lapsus.model import Unit
+from lapsus.registry import did_you_mean
+
+BY_PROFILE: Final = "profile"
+"""The decision rule that goes with the profile."""
+OWN: Final = "own"
+"""What a profile is called that was fitted here."""
+_READER, _PROFILE = "reader.", "profile."
+_AT_ONCE = 256
+
+
+class Profile(NamedTuple):
+    """How one corpus was judged: the calibration, and the rule that serves its measures best."""
+
+    weights: Matrix
+    rule: str
+
+
+class Encoder(Annotator):
+    """Reads a turn and what came before it, and says how people's votes would fall.
+
+    Fitting does not touch the encoder, which is shipped: it fits the calibration to the data, starting from the
+    shipped one. A few dialogues are enough to adapt it to how they were judged.
+    """
+
+    name = "encoder"
+    title = "the default: a pretrained sentence encoder with a calibration; comes fitted, adapts to a few dialogues"
+    adapts = True
+    adaptable = ("decide", "profile", "held")
+
+    def __init__(self, *, profile: str = "", held: float = HELD, decide: str = ARGMAX) -> None:
+        super().__init__(decide=ARGMAX if decide == BY_PROFILE else decide)
+        if held <= 0:
+            raise UsageError(f"'held' is above 0, not {held:g}", hint="the larger, the closer to the start")
+        self.decide = decide
+        self.profile = profile
+        self.held = held
+
+    def profiles(self) -> list[str]:
+        """The profiles that the model has, its main one first."""
+        self._origin_or_complain()
+        return [self.main_, *sorted(self.profiles_.keys() - {self.main_})]
+
+    def under(self, profile: str) -> Encoder:
+        """The same model with another of its profiles, and the decision rule that goes with it."""
+        other = Encoder(profile=profile, held=self.held, decide=BY_PROFILE)
+        other.called = self.called
+        other.restore(self._origin_or_complain(), self.state())
+        return other
+
+    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
+        self._restore(_shipped(examples))
+        self._adapt(examples, progress)
+
+    def _adapt(self, examples: Sequence[Example], progress: Progress) -> None:
+        start = self._chosen()
+        blocks = []
+        for place in range(0, len(examples), _AT_ONCE):
+            block = [example.unit for example in examples[place : place + _AT_ONCE]]
+            blocks.append(rows_of(self.seen(block)))
+            progress(place + len(block), len(examples))
+        weights = fit_weights(np.vstack(blocks), shares(examples), start.weights, self.held)
+        self.main_ = self.profile or OWN
+        self.profiles_ = {self.main_: Profile(weights, start.rule)}
+
+    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
+        return shares_of(rows_of(self.seen(units)), self._chosen().weights)
+
+    def seen(self, units: Sequence[Unit]) -> Seen:
+        """What is known of some turns: what calibrations are fitted on."""
+        passages = [passages_of(unit) for unit in units]
+        wanted = (passage for own, earlier in passages for passage in (*earlier, own))
+        readings = self.memory_.readings(wanted)
+        before = [
+            np.array([readings[passage][:LOGITS] for passage in earlier]).reshape(-1, LOGITS)
+            for _, earlier in passages
+        ]
+        return Seen(
+            np.array([readings[own] for own, _ in passages]),
+            np.array([mean_before(rows) for rows in before]),
+            feature_rows([own for own, _ in passages]),
+        )
+
+    def _chosen(self) -> Profile:
+        """The profile that is asked for."""
+        name = self.profile or self.main_
+        if name not in self.profiles_:
+            raise UsageError(
+                f"{self.called!r} has no profile {name!r}", hint=did_you_mean(name, sorted(self.profiles_))
+            )
+        return self.profiles_[name]
+
+    def _state(self) -> State:
+        kept = self.memory_.reader.state()
+        data = {
+            "reader": self.memory_.reader.name,
+            "reader_data": dict(kept.data),
+            "main": self.main_,
+            "rules": {name: profile.rule for name, profile in self.profiles_.items()},
+        }
+        arrays = {f"{_READER}{name}": array for name, array in kept.arrays.items()}
+        arrays |= {f"{_PROFILE}{name}": profile.weights for name, profile in self.profiles_.items()}
+        return State(data, arrays, kept.files)
+
+    def _restore(self, state: State) -> None:
+        kept = State(state.data["reader_data"], _under(_READER, state.arrays), state.files)
+        self.memory_ = Memory(restore_reader(state.data["reader"], kept))
+        weights = _under(_PROFILE, state.arrays)
+        self.profiles_ = {name: Profile(weights[name], rule) for name, rule in state.data["rules"].items()}
+        self.main_ = str(state.data["main"])
+        self._rule = decision(self._chosen().rule if self.decide == BY_PROFILE else self.decide)
+
+
+def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _shipped(examples: Sequence[Example]) -> State:
+    """The model that is shipped for the language of the examples."""
+    from lapsus.annotators.library import default_model
+
+    languages = {plain_language(example.unit.language) for example in examples} - {""}
+    if len(languages) != 1:
+        known = (
+            f"these dialogues are in {', '.join(sorted(languages))}" if languages else "no language is given"
+        )
+        raise UsageError(f"an encoder reads one language, and {known}", hint="set it with --lang")
+    _, state = read_model(default_model(languages.pop()))
+    return state

@@ -1,0 +1,98 @@
+"""The reader of Japanese: sentence vectors, how well the turn fits what it answers, and like turns that were judged.
+
+It needs nothing but numpy. Vectors of the latest utterances are remembered, so that each is computed once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.encoder.japanese_kernel import SEEN, Machine, Matrix, Scene
+from lapsus.annotators.encoder.japanese_pieces import Pieces
+from lapsus.annotators.encoder.japanese_vectors import WIDTH, Vectors
+from lapsus.annotators.encoder.reader import Passage, feature_rows
+from lapsus.annotators.storage import State
+
+ENCODER: Final = "encoder."
+MACHINE: Final = "machine."
+_LEAST_SHARE = 0.02
+_DECIMALS = 4
+"""Of the logits: finer differences are noise of the order in which numbers are added up."""
+
+
+class Japanese:
+    """Reads Japanese dialogue."""
+
+    name: ClassVar[str] = "japanese"
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._vectors = Vectors(Pieces(state.data["pieces"], state.data["scores"]), _under(state, ENCODER))
+        self._machine = Machine(_under(state, MACHINE), state.data["replies"])
+
+    def logits(self, passages: Sequence[Passage]) -> NDArray[np.float32]:
+        """A row a passage: logits of O, T and X."""
+        if not passages:
+            return np.zeros((0, 3), dtype=np.float32)
+        with _one_thread():
+            return logits_of(self._machine.shares(scene_of(passages, self._vectors)))
+
+    def state(self) -> State:
+        """What it must keep to be what it is."""
+        return self._state
+
+    @classmethod
+    def restore(cls, state: State) -> Self:
+        """The reader that was kept."""
+        return cls(state)
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Products of matrices in one thread: these are small, and threads that wait for a busy core cost more."""
+    control = _thread_control()
+    return nullcontext() if control is None else control.limit(limits=1, user_api="blas")
+
+
+@cache
+def _thread_control() -> Any:
+    """What sets numpy's threads, where it is installed. Looking for numpy's libraries takes a while: once is enough."""
+    try:
+        return importlib.import_module("threadpoolctl").ThreadpoolController()
+    except ImportError:
+        return None
+
+
+def logits_of(shares: NDArray[np.floating[Any]]) -> Matrix:
+    """Logits from shares of votes as regression gives them, which may lie outside of 0 and 1."""
+    logits: Matrix = np.log(np.clip(shares, _LEAST_SHARE, 1)).round(_DECIMALS).astype(np.float32)
+    return logits
+
+
+def scene_of(passages: Sequence[Passage], vectors: Vectors) -> Scene:
+    """The passages as the kernel sees them."""
+    texts = [text for passage in passages for text in _texts(passage)]
+    rows = vectors.of(texts).reshape(len(passages), SEEN + 1, WIDTH)
+    target, earlier = rows[:, 0], rows[:, 1:]
+    alike: Matrix = np.einsum("nd,nkd->nk", target, earlier)
+    first = np.array([[not passage.context] for passage in passages])
+    plain = np.hstack([feature_rows(passages), alike, first]).astype(np.float32)
+    return Scene(target, earlier[:, 0], earlier[:, 1], plain)
+
+
+def _texts(passage: Passage) -> list[str]:
+    """The target and the turns before it, the latest first; nothing where there were fewer."""
+    before = [turn.text for turn in passage.context[: -SEEN - 1 : -1]]
+    return [passage.target, *before, *[""] * (SEEN - len(before))]
+
+
+def _under(state: State, prefix: str) -> dict[str, NDArray[np.generic]]:
+    return {
+        name.removeprefix(prefix): array for name, array in state.arrays.items() if name.startswith(prefix)
+    }

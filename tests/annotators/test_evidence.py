@@ -1,0 +1,131 @@
+"""Evidence and contradictions, in both languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from lapsus.annotators.parts.evidence import Evidence, evidence, kind_name, kinds, strength
+from lapsus.annotators.parts.evidence import _data as data
+from lapsus.annotators.parts.sign_rules import RULES
+from lapsus.annotators.parts.statements import contradict
+from lapsus.model import Segment, Unit
+
+
+def seen(language: str, *turns: str) -> dict[str, Evidence]:
+    """Evidence in the last of some turns; users and systems take turns, and a system speaks last."""
+    roles = ("system", "user")
+    segments = [
+        Segment(f"t{n}", roles[(len(turns) - 1 - n) % 2], text)  # type: ignore[arg-type]
+        for n, text in enumerate(turns)
+    ]
+    found = evidence(Unit("d", language, segments[-1], tuple(segments[:-1])))
+    assert found == sorted(found, key=lambda one: -one.weight)
+    return {one.sign: one for one in found}
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "second"),
+    [
+        ("en", "I have two cats.", "Sorry, I have never had a cat."),
+        ("en", "I live in Rome.", "I am living in Oslo, near the sea."),
+        ("en", "I love spicy food.", "I don't like spicy food at all."),
+        ("en", "My favourite colour is blue.", "Well, my favourite colour is red."),
+        ("en", "I am a vegetarian and I never eat meat.", "I eat meat every day."),
+        ("en", "I have never been to Paris.", "When I went to Paris I saw the tower."),
+        ("en", "My name is Max.", "Call me Tim."),
+        ("en", "I can swim.", "I cannot swim."),
+        ("en", "I am 30 years old.", "I’m 41 years old."),
+        ("en", "I am a teacher.", "I am not a teacher."),
+        ("en", "I love dogs.", "I hate dogs."),
+        ("ja", "猫を二匹飼っています。", "猫は飼ったことがありません。"),
+        ("ja", "東京に住んでいます。", "大阪に住んでいますよ。"),
+        ("ja", "辛い料理が大好きです。", "辛い料理は苦手です。"),
+        ("ja", "一度も北海道に行ったことがありません。", "去年北海道に行きました。"),
+        ("ja", "私は肉を食べません。", "昨日は肉を食べました。"),
+        ("ja", "好きな色は青です。", "好きな色は赤です。"),
+    ],
+)
+def test_contradictions(language: str, first: str, second: str) -> None:
+    assert contradict(first, second, language)
+    assert contradict(second, first, language)
+    assert not contradict(first, first, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "second"),
+    [
+        ("en", "I like cats.", "I don't have a cat."),
+        ("en", "I love tea.", "I love coffee."),
+        ("en", "I don't like rain.", "It rains a lot."),
+        ("en", "Do you like cats? I do not like dogs.", "I like cats."),
+        ("en", "You do not like hiking.", "I like hiking."),
+        ("en", "I would not have a cat.", "I have a cat."),
+        ("en", "I live in the city.", "I live in Oslo."),
+        ("en", "", "..."),
+        ("ja", "犬が好きです。", "犬は飼っていません。"),
+        ("ja", "すみません、映画の話ですね。", "映画が好きです。"),
+        ("ja", "北海道には行ったことがありますか？", "北海道には行ったことがありません。"),
+        ("ja", "高い所は得意ではありません。", "高い所は苦手です。"),
+        ("ja", "雨が降るかもしれません。", "雨が降ります。"),
+    ],
+)
+def test_no_contradictions(language: str, first: str, second: str) -> None:
+    assert not contradict(first, second, language)
+    assert not contradict(second, first, language)
+
+
+def test_a_repeated_turn_is_quoted_with_all_its_places() -> None:
+    turns = (
+        "Where do you live?",
+        "In Rome.",
+        "I see the sea.",
+        "Oh.",
+        "Where do you live?",
+        "Rome!",
+        "Where do you live?",
+    )
+    found = seen("en", *turns)
+    assert found["repeats-again"].weight > found["repeats-itself"].weight > 1
+    assert found["repeats-itself"].segments == ("t0", "t4")
+    # Thanks, and other short turns, may come twice.
+    assert "repeats-itself" not in seen("en", "Thank you!", "Sure.", "Thank you!")
+    assert "repeats-itself" not in seen("ja", "なるほど。", "はい", "なるほど。")
+
+
+def test_questions_and_topics_are_quoted() -> None:
+    found = seen("en", "I went hiking near the lakes. Do you hike?", "Pancakes contain flour.")
+    assert found["ignores-question"].segments == ("t0",)
+    assert found["leaves-topic"].says("en") == "leaves the topic: went, hiking, near, lakes"
+    assert found["leaves-topic"].segments == ()
+    # An answer to an open question may be in words of its own: this explains, and does not count.
+    assert seen("en", "What do you like best?", "Pizza!")["evades-question"].weight == 0
+    assert (
+        seen("ja", "京都の紅葉を見ました。", "パンは小麦で作ります。")["leaves-topic"].quote == "京都、紅葉"
+    )
+
+
+def test_only_the_strongest_sign_of_a_kind_counts_and_there_is_a_limit() -> None:
+    def one(kind: str, weight: float) -> Evidence:
+        return Evidence(kind, "rude", "", (), weight)
+
+    assert strength([]) == 0
+    assert strength([one("a", 0.5), one("a", 0.4)]) == 0.5
+    assert strength([one("a", 0.5), one("b", 0.4)]) == 0.9
+    assert strength([one(str(number), 2.0) for number in range(9)]) == 3.0
+
+
+def test_every_kind_and_sign_has_its_words() -> None:
+    known = set(RULES) | set(data()["words"])
+    for kind in kinds():
+        assert kind_name(kind, "en") != kind_name(kind, "ja")
+        for sign, weight in data()["kinds"][kind]["signs"].items():
+            assert sign in known
+            assert 0 <= weight <= 2
+            for language in ("en", "ja"):
+                assert Evidence(kind, sign, "{quote}", (), 0).says(language)
+    assert {"repetition", "contradiction", "question", "topic"} <= set(kinds())
+
+
+def test_good_turns_have_no_evidence_that_counts() -> None:
+    assert not any(one.weight for one in seen("en", "Do you like tea?", "Yes, I like tea a lot.").values())
+    assert not any(one.weight for one in seen("ja", "お茶は好きですか？", "はい、お茶が好きです。").values())

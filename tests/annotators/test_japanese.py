@@ -1,0 +1,169 @@
+"""The reader of Japanese that is shipped: pieces, vectors, and that it finds what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lapsus.annotators.encoder.features import Turn
+from lapsus.annotators.encoder.japanese import ENCODER, Japanese
+from lapsus.annotators.encoder.japanese_kernel import Reply, Scale, Scene, likeness, numbers_near
+from lapsus.annotators.encoder.japanese_pieces import UNKNOWN, Pieces, normal_form
+from lapsus.annotators.encoder.japanese_vectors import LONGEST, WIDTH, Vectors
+from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.library import default_model
+from lapsus.annotators.storage import State, read_model
+
+# Pieces and the first eight numbers of the vectors as the published encoder gives them for these sentences.
+CUT = {
+    "昨日は友達と海に行きました。": "▁ 昨 日は 友 達 と 海 に 行き ました 。",
+    "ﾊﾝﾊﾞｰｶﾞｰを２つ　食べた！": "▁ ハン バー ガー を 2 つ ▁ 食べ た !",
+    "え？　それってどういう意味ですか〜": "▁ え ? ▁それ って どう いう意味 です か 〜",
+    "NHKの番組を見ていますか？": "▁NHK の番組 を見て います か ?",
+    "おはよう\nございます～": "▁お は よう ▁ ご ざ います ～",
+    "𠮷野家の牛丼🍚": "▁ <unk> 野 家の 牛 <unk> <unk>",
+}
+BEGINS = {
+    "昨日は友達と海に行きました。": (-0.0232, 0.0649, -0.0538, -0.0377, -0.1121, -0.0063, 0.009, -0.0384),
+    "ﾊﾝﾊﾞｰｶﾞｰを２つ　食べた！": (-0.0695, -0.0465, 0.0056, -0.0096, -0.0279, 0.0299, 0.0096, -0.0246),
+    "え？　それってどういう意味ですか〜": (0.0063, 0.0374, 0.0497, -0.0112, 0.0147, 0.0672, 0.0429, -0.0009),
+    "NHKの番組を見ていますか？": (0.012, -0.0197, 0.0335, 0.0004, 0.0352, 0.045, 0.0273, 0.0089),
+}
+GREETED = (Turn(True, "こんにちは。何かお話しましょうか？"), Turn(False, "こんにちは。今日は暑いですね。"))
+ASKED = (*GREETED, Turn(True, "本当に暑いですね。"), Turn(False, "夏の食べ物では何が好きですか？"))
+FILMS = (*GREETED, Turn(True, "そうですね。映画は好きですか？"), Turn(False, "はい、洋画をよく見ます。"))
+GOOD_AND_BAD = [
+    (
+        Passage(GREETED, "そうですね。とても暑いですね。"),
+        Passage(GREETED, "こんにちは。何かお話しましょうか？"),
+    ),
+    (Passage(ASKED, "かき氷が好きです。"), Passage(ASKED, "こんにちは。何かお話しましょうか？")),
+    (Passage(ASKED, "私は冷たいそうめんが好きですね。"), Passage(ASKED, "飛行機の免許は持っていますか？")),
+    (Passage(ASKED, "夏はやっぱりスイカが好きです。"), Passage(ASKED, "本当に暑いですね。")),
+    (Passage(FILMS, "洋画はいいですね。"), Passage(FILMS, "地震の時は机の下に入るんですか？")),
+    (Passage(FILMS, "私も洋画が好きです。"), Passage(FILMS, "野菜の値段が高いので困っているそうです。")),
+]
+"""Good turns, and in the same place one that repeats itself, leaves the topic or does not answer."""
+
+
+@pytest.fixture(scope="module")
+def state() -> State:
+    _, model = read_model(default_model("ja"))
+    arrays = {name.removeprefix("reader."): array for name, array in model.arrays.items()}
+    return State(model.data["reader_data"], arrays)
+
+
+@pytest.fixture(scope="module")
+def pieces(state: State) -> Pieces:
+    return Pieces(state.data["pieces"], state.data["scores"])
+
+
+@pytest.fixture(scope="module")
+def reader(state: State) -> Japanese:
+    return Japanese.restore(state)
+
+
+def vectors_of(state: State, pieces: Pieces) -> Vectors:
+    arrays = {
+        name.removeprefix(ENCODER): array for name, array in state.arrays.items() if name.startswith(ENCODER)
+    }
+    return Vectors(pieces, arrays)
+
+
+@pytest.mark.parametrize("text", CUT)
+def test_cuts_as_the_encoder_was_trained(text: str, pieces: Pieces, state: State) -> None:
+    assert " ".join(state.data["pieces"][number] for number in pieces.ids(text)[1:-1]) == CUT[text]
+
+
+def test_nothing_is_one_unknown_piece(pieces: Pieces) -> None:
+    assert pieces.ids(" \u3000\u200b") == pieces.ids("") == [1, UNKNOWN, 2]
+
+
+def test_normal_form_keeps_the_wide_tilde_and_joins_spaces() -> None:
+    assert normal_form("　ＡＢＣ\t ｶﾞ～ ") == "▁ABC▁ガ～"
+
+
+def test_the_likelier_cut_wins() -> None:
+    cut = Pieces(
+        ["<unk>", "<s>", "</s>", "▁", "a", "b", "ab", "▁ab"], [0, 0, 0, -2.0, -2.0, -2.0, -3.0, -6.0]
+    )
+    assert cut.ids("ab") == [1, 3, 6, 2]
+    assert cut.ids("abx") == [1, 3, 6, UNKNOWN, 2]
+
+
+@pytest.mark.parametrize("text", BEGINS)
+def test_vectors_are_those_of_the_encoder(text: str, state: State, pieces: Pieces) -> None:
+    row = vectors_of(state, pieces).of([text])[0]
+    assert row[:8] == pytest.approx(BEGINS[text], abs=0.002)
+    assert np.linalg.norm(row) == pytest.approx(1, abs=1e-3)
+
+
+def test_vectors_do_not_depend_on_company(state: State, pieces: Pieces) -> None:
+    texts = [f"{number}番目の話をしましょう。" * (number % 4 + 1) for number in range(120)]
+    together = vectors_of(state, pieces).of(texts)
+    alone = vectors_of(state, pieces)
+    assert np.allclose(together, np.vstack([alone.of([text]) for text in texts]), atol=5e-5)
+    assert np.array_equal(alone.of(texts[::-1])[::-1], alone.of(texts))
+
+
+def test_empty_and_endless_utterances_have_vectors(state: State, pieces: Pieces) -> None:
+    endless = "海" * (LONGEST * 3)
+    rows = vectors_of(state, pieces).of(["", endless, endless + "山", " "])
+    assert not rows[0].any()
+    assert np.array_equal(rows[1], rows[2])
+    assert rows.shape == (4, WIDTH)
+    assert np.isfinite(rows).all()
+
+
+def test_what_is_wrong_is_told_from_what_is_right(reader: Japanese) -> None:
+    right = reader.logits([good for good, _ in GOOD_AND_BAD])
+    wrong = reader.logits([bad for _, bad in GOOD_AND_BAD])
+    assert (right[:, 0] > wrong[:, 0]).all()
+    assert (right[:, 2] < wrong[:, 2]).all()
+
+
+def test_logits_do_not_depend_on_company(state: State) -> None:
+    passages = [passage for pair in GOOD_AND_BAD for passage in pair]
+    together, alone = Japanese(state).logits(passages), Japanese(state)
+    assert np.allclose(together, np.vstack([alone.logits([passage]) for passage in passages]), atol=2e-3)
+
+
+def test_reads_nothing_and_odd_things(reader: Japanese) -> None:
+    assert reader.logits([]).shape == (0, 3)
+    odd = [
+        Passage((), ""),
+        Passage((), "🎉"),
+        Passage((Turn(False, ""),), "hello there"),
+        Passage(GREETED * 40, "。"),
+    ]
+    assert np.isfinite(reader.logits(odd)).all()
+
+
+def test_a_reader_can_be_kept(reader: Japanese) -> None:
+    again = Japanese.restore(reader.state())
+    passages = [good for good, _ in GOOD_AND_BAD]
+    assert np.array_equal(again.logits(passages), Japanese.restore(reader.state()).logits(passages))
+
+
+def test_the_same_turn_is_most_like_itself() -> None:
+    rows = np.eye(3, 4, dtype=np.float32)
+    like = likeness(Scene(rows, rows, rows, rows), Scene(rows, rows, rows, rows))
+    for part in (*like, numbers_near(rows, rows)):
+        assert part.diagonal() == pytest.approx(1)
+        assert (part[~np.eye(3, dtype=bool)] < 0.8).all()
+
+
+def test_a_scale_draws_in_what_lies_far_out() -> None:
+    scale = Scale.of(np.array([[0.0], [2.0]], dtype=np.float32))
+    assert scale(np.array([[1.0], [99.0]], dtype=np.float32)).ravel() == pytest.approx([0, 4])
+
+
+def test_a_reply_that_is_guessed_fits_best() -> None:
+    one = np.eye(2, dtype=np.float32)
+    reply = Reply(
+        np.vstack([one, np.zeros((1, 2), dtype=np.float32)]), np.zeros(2, dtype=np.float32), one, one
+    )
+    last = np.array([[1, 0], [1, 0]], dtype=np.float32)
+    fits = reply.fit_of(Scene(np.array([[1, 0], [0, 1]], dtype=np.float32), last, last, last))
+    assert fits[0] == pytest.approx([1, 1, 1])
+    assert fits[1] == pytest.approx([0, -1, 0])
