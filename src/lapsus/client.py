@@ -128,6 +128,6 @@ def _refused(error: urllib.error.HTTPError) -> ServerError:
     try:
         answer = json.loads(error.read())
         reason, message = str(answer["reason"]), str(answer["message"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, HTTPException):
         answer, reason, message = {}, "unknown", f"the server answered with status {error.code}"
     return ServerError(message, status=error.code, reason=reason, answer=answer)

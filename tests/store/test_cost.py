@@ -73,9 +73,9 @@ def test_a_save_does_the_same_at_the_start_and_after_many(store: Store) -> None:
     assert [(words, changed) for words, _, changed in late] == [
         (words, changed) for words, _, changed in early
     ]
-    assert len(early) <= 10
-    # One row each: the judgment, the place, the unit, the member, the total.
-    assert sum(changed for _, _, changed in early) == 5
+    assert len(early) <= 11
+    # One row each: the judgment, the place, the unit, the member, the total, the note for figures.
+    assert sum(changed for _, _, changed in early) == 6
 
 
 def together(store: Store, person: int, units: list[int]) -> list[Any]:

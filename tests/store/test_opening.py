@@ -185,8 +185,8 @@ def test_units_of_the_first_version_learn_how_many_places_they_have(tmp_path: Pa
         conn.execute(text("INSERT INTO scheme VALUES ('s', '1', 'x', '{}')"))
         conn.execute(text("INSERT INTO document VALUES ('y', 'd0', '{}')"))
         plan = '{"name":"chat","scheme":"s","per_unit":3}'
-        row = "(1, 'chat', 's', '1', :plan, 'open', NULL, 0)"
-        conn.execute(text(f"INSERT INTO campaign VALUES {row}"), {"plan": plan})
+        made = "INSERT INTO campaign VALUES (1, 'chat', 's', '1', :plan, 'open', NULL, 0)"
+        conn.execute(text(made), {"plan": plan})
         conn.execute(text("INSERT INTO campaign_total VALUES (1, 1, 2, 0, 0)"))
         conn.execute(text("INSERT INTO campaign_document VALUES (1, 1, 'd0', 'y', 0, 5)"))
         conn.execute(text("INSERT INTO unit VALUES (1, 1, 1, '0', TRUE, 0, 0), (1, 2, 1, '2', TRUE, 0, 0)"))

@@ -53,7 +53,7 @@ def resampled_times(times: NDArray[Any], plan: Bootstrap) -> Iterator[NDArray[np
     `times` says how many groups each row stands for. The same plan draws the same groups.
     """
     stands_for = np.asarray(times, dtype=np.float64)
-    if len(stands_for) * plan.resamples <= _KEPT:
+    if len(stands_for) * plan.resamples <= min(_KEPT, _BLOCK):
         yield _drawn(stands_for.tobytes(), plan)
         return
     generator = np.random.default_rng(plan.seed)

@@ -15,7 +15,10 @@ import msgspec
 from sqlalchemy import Connection, Row
 
 from lapsus.store import statements as sql
+from lapsus.store import tables as t
 from lapsus.store.chains import choose_units
+from lapsus.store.checking import check_answers
+from lapsus.store.checks import to_json
 from lapsus.store.records import Credential, Plan, RefusedError, Saved
 from lapsus.store.rows import plan_of, set_levels
 from lapsus.store.trips import Step, travel
@@ -41,6 +44,8 @@ class Ready(NamedTuple):
     client: str
     base_revision: int | None
     credential: Credential | None = None
+    suggested: bool = False
+    """Whether a program's answer was shown as a suggestion."""
 
     @property
     def place(self) -> PlaceId:
@@ -69,6 +74,8 @@ class UnitCounts:
     """Places that somebody has; read only where one is looked for."""
     more_taken: int = 0
     more_done: int = 0
+    wanted: int = t.FULL
+    """How many places it has; FULL: everybody's, and counted nowhere."""
 
     def take_free(self) -> int:
         """The lowest place that nobody has."""
@@ -105,6 +112,7 @@ class Place:
     stamp: str | None = None
     """What sessions of the person carry."""
     is_new: bool = False
+    stopped: bool = False
 
 
 @dataclass
@@ -166,10 +174,20 @@ class Batch:
 
     def _keep(self, row: Row[Any]) -> None:
         unit = self.units.setdefault(
-            (row.campaign, row.unit), UnitCounts(row.document, row.unit_taken, row.unit_done)
+            (row.campaign, row.unit),
+            UnitCounts(row.document, row.unit_taken, row.unit_done, wanted=row.unit_wanted),
         )
         disabled = row.disabled is not None
-        place = Place(unit, row.place, row.state, row.revision, row.submitted, disabled, row.stamp)
+        place = Place(
+            unit,
+            row.place,
+            row.state,
+            row.revision,
+            row.submitted,
+            disabled,
+            row.stamp,
+            stopped=row.stopped is not None,
+        )
         self.places[row.campaign, row.unit, row.person] = place
 
     def _save(self, save: Ready) -> Saved:
@@ -187,6 +205,8 @@ class Batch:
             )
         if place.disabled:
             raise RefusedError("disabled", "this account is shut", hint="ask a manager")
+        if place.stopped:
+            raise RefusedError("stopped", "you were asked to stop", hint="ask a manager")
         self._take_again(save, place)
         if save.submitted:
             self._finish(save, place)
@@ -214,7 +234,7 @@ class Batch:
     def _take_again(self, save: Ready, place: Place) -> None:
         """A unit that went back after its time is the person's again, if a place of it is still free."""
         unit = place.unit
-        if place.state == "released" and unit.taken + unit.more_taken < self.plans[save.campaign].per_unit:
+        if place.state == "released" and unit.taken + unit.more_taken < unit.wanted:
             unit.used |= set(self.conn.scalars(sql.USED, {"c": save.campaign, "u": save.unit}))
             place.place, place.state = unit.take_free(), "reserved"
             self._person(save).held += 1
@@ -227,9 +247,10 @@ class Batch:
             place.state = "done"
             place.unit.more_done += 1
             self._person(save).held -= 1
-            self.done[save.campaign] += 1
-            done = place.unit.done + place.unit.more_done
-            self.complete[save.campaign] += done == self.plans[save.campaign].per_unit
+            if place.unit.wanted < t.FULL:
+                self.done[save.campaign] += 1
+                done = place.unit.done + place.unit.more_done
+                self.complete[save.campaign] += done == place.unit.wanted
 
     def _count(self, save: Ready, place: Place) -> None:
         person = self._person(save)
@@ -262,6 +283,7 @@ class Batch:
                 "given_at": save.given_at or self.now,
                 "stored_at": self.now,
                 "revision": revision,
+                "more": self._more(save),
             }
             for save, revision in self.new
         ]
@@ -281,8 +303,22 @@ class Batch:
             Step(sql.SET_UNIT, units),
             Step(sql.SET_MEMBER, [self._member_values(id) for id in sorted(self.people)]),
             Step(sql.SET_TOTAL, totals),
+            Step(sql.ADD_CHANGE, self._notes()),
         )
         return [step for step in steps if step.values]
+
+    def _more(self, save: Ready) -> str | None:
+        """What is kept beside the answers: whose suggestion was on the page."""
+        name = self.plans[save.campaign].suggest
+        return to_json({"metadata": {"suggested": name}}) if save.suggested and name is not None else None
+
+    def _notes(self) -> list[dict[str, Any]]:
+        """Which documents have new votes, for the figures that are kept of them."""
+        changed: dict[int, set[int]] = {}
+        for save, _ in self.new:
+            if save.submitted:
+                changed.setdefault(save.campaign, set()).add(self.places[save.place].unit.document)
+        return [{"campaign": id, "documents": to_json(sorted(changed[id]))} for id in sorted(changed)]
 
     def _carry_on(self) -> None:
         """What follows from it for documents and for other campaigns."""
@@ -292,6 +328,11 @@ class Batch:
         for campaign in sorted(self.followed):
             judged = {save.unit for save, _ in self.new if save.campaign == campaign and save.submitted}
             choose_units(self.conn, campaign, sorted(judged))
+        for campaign, plan in sorted(self.plans.items()):
+            if plan.has_known:
+                mine = ((save, revision) for save, revision in self.new if save.campaign == campaign)
+                said = [(s.unit, s.person, revision, s.answers) for s, revision in mine if s.submitted]
+                check_answers(self.conn, campaign, plan, said, self.now)
 
     def _member_values(self, id: tuple[int, int]) -> dict[str, Any]:
         until = self.now + timedelta(minutes=self.plans[id[0]].minutes)

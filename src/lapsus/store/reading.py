@@ -13,7 +13,6 @@ from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS
 from lapsus.store.checks import check_words, clamped, number
 from lapsus.store.records import Event, Flag, PersonProgress, Progress, Standing, StoredJudgment
-from lapsus.store.rows import campaign_row, plan_of
 from lapsus.store.saving import Saving
 from lapsus.store.standing import read_standing, read_total
 
@@ -74,10 +73,9 @@ class Reading(Saving):
         """How far a campaign is, as a whole and by person."""
         id, total = self._campaign_id(campaign), t.campaign_total
         with self.reading() as conn:
-            per_unit = plan_of(campaign_row(conn, id)).per_unit
             row = conn.execute(select(total).where(total.c.campaign == id)).one()
             people = _progress_of_people(conn, t.member.c.campaign == id)
-        return Progress(row.documents, row.units, row.complete, row.units * per_unit, row.done, tuple(people))
+        return Progress(row.documents, row.units, row.complete, row.wanted, row.done, tuple(people))
 
     def progress_of(self, campaign: str, person: int) -> PersonProgress | None:
         """How far one person is; None for somebody who has nothing to do with the campaign."""

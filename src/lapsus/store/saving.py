@@ -101,6 +101,7 @@ class Saving(Assignment):
             client=storable(request.client)[:200],
             base_revision=request.base_revision,
             credential=request.credential,
+            suggested=request.suggested,
         )
 
     def _write_together(self, requests: list[Ready | SaveRequest]) -> list[Saved | Exception]:

@@ -114,11 +114,14 @@ def _places(count: int) -> Select[Any]:
             _MINE,
             _UNIT.c.taken.label("unit_taken"),
             _UNIT.c.done.label("unit_done"),
+            _UNIT.c.wanted.label("unit_wanted"),
+            _MEMBER.c.stopped,
             t.person.c.disabled,
             t.person.c.stamp,
         )
         .join(_UNIT, _ITS_UNIT)
         .join(t.person, t.person.c.id == _MINE.c.person)
+        .join(_MEMBER, (_MEMBER.c.campaign == _MINE.c.campaign) & (_MEMBER.c.person == _MINE.c.person))
         .where(wanted)
         .order_by(_MINE.c.campaign, _MINE.c.unit, _MINE.c.person)
         .with_for_update(of=[_UNIT, _MINE])
@@ -176,10 +179,14 @@ ADD_JUDGMENT = insert(_SAID).values(
         name: bindparam(name)
         for name in (
             "campaign", "unit", "person", "revision", "key", "version", "submitted",
-            "answers", "given_at", "stored_at", "seconds", "client",
+            "answers", "more", "given_at", "stored_at", "seconds", "client",
         )
     }
 )  # fmt: skip
+
+ADD_CHANGE = insert(t.figure_change).values(
+    {name: bindparam(name) for name in ("campaign", "documents")}
+)
 
 SET_PLACE = (
     update(_MINE)

@@ -168,7 +168,9 @@ unit = Table(
     Column("active", Boolean, nullable=False),
     Column("taken", Integer, nullable=False),  # places reserved or done
     Column("done", Integer, nullable=False),  # places done
-    Column("wanted", Integer, nullable=False, server_default="1"),  # places; FULL: everybody's, counted nowhere
+    Column(
+        "wanted", Integer, nullable=False, server_default="1"
+    ),  # places; FULL: everybody's, counted nowhere
     PrimaryKeyConstraint("campaign", "number"),
     UniqueConstraint("campaign", "document", "segment"),
     ForeignKeyConstraint(

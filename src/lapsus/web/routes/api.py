@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.store import Nothing, RefusedError, Saved, SaveRequest
 from lapsus.version import __version__
 from lapsus.web import campaign_view as view
+from lapsus.web.landing import landed
 from lapsus.web.openapi import Operation, description
 from lapsus.web.rendering import json_response
 from lapsus.web.shapes import (
@@ -117,7 +117,7 @@ async def save(visit: Visit) -> SavedShape:
     try:
         # All that needs the database happens in the writer's transaction, without a thread for each request:
         # whether the session still holds, the save itself, and which unit comes next.
-        return _saved(await asyncio.wrap_future(visit.store.save_soon(await _request(visit))))
+        return _saved(await landed(visit.store.save_soon(await _request(visit))))
     except LapsusError as error:
         # Strangers are told nothing but that they are.
         await run_in_threadpool(lambda: visit.me)
@@ -140,6 +140,7 @@ async def _request(visit: Visit) -> SaveRequest:
         client=body.client,
         base_revision=body.base_revision,
         credential=credential,
+        suggested=body.suggested,
     )
 
 
@@ -183,6 +184,8 @@ _CAMPAIGN = "/campaigns/{campaign:slug}"
 _UNIT = f"{_CAMPAIGN}/units/{{number:number}}"
 
 OPERATIONS = (
+    # The first, since it is asked for most: routes are tried in order.
+    Operation("POST", f"{_UNIT}/judgments", save, SavedShape, SaveBody, 201, (400, 403, 404, 409, 413, 422)),
     Operation("GET", "/campaigns", campaigns, CampaignsShape),
     Operation("GET", _CAMPAIGN, campaign, CampaignPage, refuses=(404,)),
     Operation("GET", f"{_CAMPAIGN}/next", next_unit, NextShape, refuses=(403, 404)),
@@ -190,6 +193,5 @@ OPERATIONS = (
     Operation(
         "GET", f"{_CAMPAIGN}/judgments", judgments, JudgmentsShape, refuses=(404, 422), query=("before",)
     ),
-    Operation("POST", f"{_UNIT}/judgments", save, SavedShape, SaveBody, 201, (400, 403, 404, 409, 413, 422)),
     Operation("POST", f"{_UNIT}/flags", flag, FlaggedShape, FlagBody, 201, (400, 403, 404, 413, 422)),
 )
