@@ -22,7 +22,7 @@ from lapsus.web.app import create_app
 pytestmark = pytest.mark.acceptance
 
 PART = "*/revised/eval/*"
-PAGES = ("", "/time", "/annotators", "/pairs", "/disputed")
+PAGES = ("", "/time", "/answers", "/annotators", "/pairs", "/disputed")
 GOAL = 0.3
 """Seconds that a page may take once its figures are there."""
 

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+import regex
+from sqlalchemy import text
 
 from lapsus.measures.agreement import coefficient
 from lapsus.measures.agreement.patterns import histogram, patterns
@@ -20,6 +22,7 @@ from lapsus.store import Plan, RefusedError, Store, open_store, restore
 from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS as DECODER
 from tests.store.helpers import Clock, campaign, dialogue, judge_all, people, request, reserve, save
+from tests.store.test_cost import statements
 from tests.web.helpers import ANSWERS, pair
 
 DAY_ZERO = 20513  # 1 March 2026
@@ -253,3 +256,29 @@ def test_saves_of_one_batch_leave_one_note(store: Store) -> None:
     store._write_together([store._ready(request(unit, me)) for unit in units])
     with store.reading() as conn:
         assert conn.execute(t.figure_change.select()).one().documents == "[1]"
+
+
+def test_a_look_costs_what_has_changed_and_reads_through_no_table(store: Store) -> None:
+    """By the database's own plan: with a million judgments, a look after one save reads those of one document."""
+    campaign(store, documents=3, per_unit=4)
+    for person in people(store, "avery", "blake", "casey"):
+        judge_all(store, person)
+    store.figures("chat")
+    with store.writing() as conn:
+        conn.execute(t.figure_change.insert(), [{"campaign": 1, "documents": "[2]"}])
+    with statements(store) as seen:
+        store._look(1)
+    is_sqlite = store.engine.dialect.name == "sqlite"
+    explain, bad = ("EXPLAIN QUERY PLAN", "SCAN ") if is_sqlite else ("EXPLAIN", "Seq Scan")
+    asked = [(words, values) for words, values, _ in seen if words.startswith("SELECT")]
+    with store.writing() as conn:
+        if not is_sqlite:
+            conn.execute(text("SET LOCAL enable_seqscan = off"))
+        for words, values in asked:
+            plan = str(conn.exec_driver_sql(f"{explain} {words}", values).all())
+            # The notes themselves are read whole: there are as many as there were saves since the last look.
+            if "FROM figure_change" not in words:
+                assert bad not in plan, words
+            if "FROM judgment" in words and is_sqlite:
+                assert regex.search(r"assignment USING INDEX \w+ \(campaign=\? AND unit=\?", plan), plan
+    assert any("FROM judgment" in words for words, _ in asked)

@@ -54,7 +54,8 @@ def test_a_database_of_a_newer_version_is_left_alone(url: str) -> None:
         conn.execute(text("UPDATE alembic_version SET version_num = '99'"))
     engine.dispose()
     with pytest.raises(
-        InputError, match=rf"made by a newer Lapsus .database version 99, known: {scripts.HEAD}.*update Lapsus"
+        InputError,
+        match=rf"made by a newer Lapsus .database version 99, known: {scripts.HEAD}.*update Lapsus",
     ):
         open_store(url)
 

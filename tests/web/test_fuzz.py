@@ -54,7 +54,9 @@ def test_no_request_brings_it_down(bench: Bench, name: str, mode: GenerationMode
         phases=(Phase.explicit, Phase.generate),
         suppress_health_check=list(HealthCheck),
     )
-    @given(case=operation.as_strategy(generation_mode=mode), at_home=st.integers(0, 3), unit=st.integers(1, 9))
+    @given(
+        case=operation.as_strategy(generation_mode=mode), at_home=st.integers(0, 3), unit=st.integers(1, 9)
+    )
     def send(case: Any, at_home: int, unit: int) -> None:
         # Mostly about what there is, since what there is not is refused early.
         if at_home and case.path_parameters:

@@ -15,7 +15,7 @@ from lapsus.web.insight_charts import CHARTS
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, new_key, pair
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
-SECTIONS = ("time", "annotators", "pairs", "disputed")
+SECTIONS = ("time", "answers", "annotators", "pairs", "disputed")
 
 
 def judge(bench: Bench, browser: Browser, name: str, answers: list[Any]) -> None:

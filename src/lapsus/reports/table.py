@@ -196,9 +196,7 @@ def _latex_row(row: Sequence[Any], show: Callable[[Any], str]) -> str:
 def _latex(cell: Cell) -> str:
     if isinstance(cell, Score | Difference) and cell.interval is not None:
         shown, _, bounds = plain(cell).partition(" [")
-        return (
-            rf"${shown.replace('*', '^{*}')}$ {{\scriptsize [{bounds}}}" if bounds else escape_latex(shown)
-        )
+        return rf"${shown.replace('*', '^{*}')}$ {{\scriptsize [{bounds}}}" if bounds else escape_latex(shown)
     return escape_latex(plain(cell))
 
 

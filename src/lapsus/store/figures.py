@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 CHUNK = 100
 """How many documents are brought up to date at a time."""
+UNITS = 500
+"""Of how many units the judgments are asked for at a time."""
 KEPT = 4
 """Of how many campaigns the votes stay in memory."""
 TRIES = 20
@@ -322,7 +324,8 @@ def _given(conn: Connection, campaign: int, documents: Sequence[int]) -> Mapping
     """The judgments that count, by document: everybody's newest that is submitted and has a place in the plan."""
     from lapsus.model.packed import Given
 
-    unit, mine, said = t.unit, t.assignment, t.judgment
+    numbers = _units_of(conn, campaign, documents)
+    mine, said = t.assignment, t.judgment
     newest = and_(
         said.c.campaign == mine.c.campaign,
         said.c.unit == mine.c.unit,
@@ -330,19 +333,27 @@ def _given(conn: Connection, campaign: int, documents: Sequence[int]) -> Mapping
         said.c.revision == mine.c.submitted,
     )
     at = type_coerce(said.c.given_at, BigInteger)
-    query = (
-        select(unit.c.document, said.c.unit, said.c.person, at, said.c.seconds, said.c.answers)
-        .join(mine, and_(mine.c.campaign == unit.c.campaign, mine.c.unit == unit.c.number))
-        .join(said, newest)
-        .where(unit.c.campaign == campaign, unit.c.document.in_(documents), mine.c.state == "done")
-        .where(unit.c.wanted < t.FULL)  # training and checks have known answers: nobody votes on them
-    )
+    query = select(said.c.unit, said.c.person, at, said.c.seconds, said.c.answers).join(mine, newest)
     given: dict[int, list[Given]] = {}
-    rows: Iterable[Any] = conn.execute(query)
-    for document, number, person, moment, seconds, answers in rows:
-        one = Given(number, person, moment, seconds, ANSWERS.decode(answers))
-        given.setdefault(document, []).append(one)
+    for some in chunks(numbers, UNITS):
+        counted = query.where(mine.c.campaign == campaign, mine.c.unit.in_(some), mine.c.state == "done")
+        rows: Iterable[Any] = conn.execute(counted)
+        for unit, person, moment, seconds, answers in rows:
+            one = Given(unit, person, moment, seconds, ANSWERS.decode(answers))
+            given.setdefault(numbers[unit], []).append(one)
     return given
+
+
+def _units_of(conn: Connection, campaign: int, documents: Sequence[int]) -> dict[int, int]:
+    """The units of some documents, each with its document; without training and checks, whose answers are known.
+
+    Looked up by themselves: asked for together with the judgments, SQLite goes through all that there are.
+    """
+    unit = t.unit
+    query = select(unit.c.number, unit.c.document).where(
+        unit.c.campaign == campaign, unit.c.document.in_(documents), unit.c.wanted < t.FULL
+    )
+    return {row.number: row.document for row in conn.execute(query)}
 
 
 class _Spoken(msgspec.Struct):

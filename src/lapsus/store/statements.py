@@ -184,9 +184,7 @@ ADD_JUDGMENT = insert(_SAID).values(
     }
 )  # fmt: skip
 
-ADD_CHANGE = insert(t.figure_change).values(
-    {name: bindparam(name) for name in ("campaign", "documents")}
-)
+ADD_CHANGE = insert(t.figure_change).values({name: bindparam(name) for name in ("campaign", "documents")})
 
 SET_PLACE = (
     update(_MINE)

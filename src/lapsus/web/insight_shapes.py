@@ -106,9 +106,15 @@ class OverviewShape(DeskShape, frozen=True, kw_only=True):
     days: list[DayShape]
     agreement: list[ScoreShape]
     answers: list[AnswerShape]
-    systems: list[SystemShape]
     sections: list[str]
     """What else there is to see, each at its own address."""
+
+
+class AnswersShape(DeskShape, frozen=True, kw_only=True):
+    """How often each answer was given, by system."""
+
+    answers: list[AnswerShape]
+    systems: list[SystemShape]
 
 
 class PeriodShape(msgspec.Struct, frozen=True):

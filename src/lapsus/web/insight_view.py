@@ -19,6 +19,7 @@ from lapsus.web.insight_shapes import (
     AnnotatorShape,
     AnnotatorsShape,
     AnswerShape,
+    AnswersShape,
     DayShape,
     DisputedShape,
     DisputeShape,
@@ -37,7 +38,7 @@ from lapsus.web.saying import excerpt, in_words
 from lapsus.web.unit_view import find_campaign
 from lapsus.web.visit import Visit
 
-SECTIONS = ("time", "annotators", "pairs", "disputed")
+SECTIONS = ("disputed", "time", "answers", "annotators", "pairs")
 MOST_DISPUTED = 10
 
 
@@ -62,10 +63,6 @@ def overview(visit: Visit) -> OverviewShape:
         days=[DayShape(day_name(row.day), row.judgments, row.total) for row in desk.days()],
         agreement=[score_shape(score, row) for row, score in desk.agreement().items()],
         answers=answers(visit, desk),
-        systems=[
-            SystemShape(row.system, row.units, [share.share for share in row.shares], score_shape(row.score))
-            for row in desk.systems()
-        ],
         sections=list(SECTIONS),
     )
 
@@ -83,6 +80,16 @@ def answers(visit: Visit, desk: Desk) -> list[AnswerShape]:
         )
         for share in desk.shares()
     ]
+
+
+def by_system(visit: Visit) -> AnswersShape:
+    """The answers of each system."""
+    desk = desk_of(visit)
+    systems = [
+        SystemShape(row.system, row.units, [share.share for share in row.shares], score_shape(row.score))
+        for row in desk.systems()
+    ]
+    return AnswersShape(**_base(visit, desk), answers=answers(visit, desk), systems=systems)
 
 
 def over_time(visit: Visit) -> TimeShape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -65,6 +66,9 @@ def _context(visit: Visit) -> dict[str, Any]:
         "static": visit.web.assets.url,
         "words_url": words_url(visit.language),
         "path": visit.request.url.path,
+        "query_string": urlencode(
+            [(k, v) for k, v in visit.request.query_params.multi_items() if k != "lang"]
+        ),
         "messages": [] if person is None else plain(visit.store.unread(person.id)),
     }
 

@@ -29,7 +29,7 @@ def judge_with_keys(page: Page, name: str, keys: str) -> None:
 
 def parts_are_there(page: Page) -> None:
     """Scroll through, so that every part is fetched."""
-    for part in ("disputed", "time", "annotators", "pairs"):
+    for part in ("disputed", "time", "answers", "annotators", "pairs"):
         page.locator(f"#{part}").scroll_into_view_if_needed()
         expect(page.locator(f"#{part}[data-loaded]")).to_be_attached()
         expect(page.locator(f"#{part} .waiting")).to_have_count(0)

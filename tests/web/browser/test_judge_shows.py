@@ -119,12 +119,13 @@ def test_nothing_in_marked_texts_can_run(house: Workbench, browse: Browsing) -> 
     assert page.evaluate("window.hit") is None
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_page_is_small(house: Workbench, browse: Browsing, scheme: str) -> None:
+def test_a_page_is_small(house: Workbench, browse: Browsing, scheme: str, language: str) -> None:
     """Everything that the first visit fetches, as it goes over the wire."""
-    ada = house.person()
-    name = house.campaign(scheme, [ada], documents(scheme, "en"))
-    page = browse(ada)
+    ada = house.person(language=language)
+    name = house.campaign(scheme, [ada], documents(scheme, language))
+    page = browse(ada, lang=language)
     page.goto("about:blank")
     wire = page.context.new_cdp_session(page)
     wire.send("Network.enable")

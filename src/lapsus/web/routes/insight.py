@@ -22,6 +22,7 @@ from lapsus.web.visit import Visit
 
 _ROOT = "/c/{campaign:slug}/insight"
 _VIEWS: dict[str, Callable[[Visit], Any]] = {
+    "answers": view.by_system,
     "time": view.over_time,
     "annotators": view.annotators,
     "pairs": view.pairs,

@@ -35,6 +35,17 @@ export class History {
     return true;
   }
 
+  /** Change several answers in one step. @param {Answers} answers @returns {boolean} whether anything changed */
+  take(answers) {
+    const next = { ...this.now, ...answers };
+    if (JSON.stringify(next) === JSON.stringify(this.now)) return false;
+    this.past.push(this.now);
+    this.typing = null;
+    this.now = next;
+    this.future = [];
+    return true;
+  }
+
   /** @returns {boolean} whether there was anything to take back */
   undo() {
     return this.step(this.past, this.future);

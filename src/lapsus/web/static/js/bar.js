@@ -98,7 +98,8 @@ export class Bar {
   /** What is special about this unit or its campaign. */
   showState() {
     const { unit, words, notices } = this.page;
-    notices.hide("state", "replaced", "flag");
+    notices.hide("state", "practice", "replaced", "flag");
+    if (unit.part === "training") notices.show("practice", words.say("practice.marked"));
     const state = unit.campaign_state !== "open" ? unit.campaign_state : unit.state;
     if (["closed", "paused", "view", "released", "extra"].includes(state)) notices.show("state", words.say(`states.${state}`));
   }

@@ -25,7 +25,8 @@ export class Guide {
   explain(topic) {
     if (same(topic, this.topic) && this.place.firstChild) return;
     this.topic = topic;
-    this.place.replaceChildren(this.draw(topic), this.more());
+    const heading = el("h2", { class: "visually-hidden", text: this.words.say("guideline") });
+    this.place.replaceChildren(heading, this.draw(topic), this.more());
     this.place.scrollTop = 0;
   }
 

@@ -4,12 +4,14 @@
  * @typedef {import("./types.js").Question} Question
  * @typedef {import("./types.js").Part} Part
  */
+import { feedbackPanel, suggestionPanel, TAKE_KEY } from "./aids.js";
 import { History } from "./answers.js";
 import { Bar, Notices } from "./bar.js";
 import { drawDocument } from "./conversation.js";
 import { byId, el, kbd, randomName } from "./dom.js";
 import { Guide } from "./guide.js";
 import { Keys } from "./keys.js";
+import { Messages } from "./messages.js";
 import { brokenRules, seenOf } from "./rules.js";
 import { isOneTouch } from "./scheme.js";
 import { pageBindings, speakToParts } from "./shortcuts.js";
@@ -36,6 +38,7 @@ export class Page {
     this.notices = new Notices();
     this.keys = new Keys(words);
     this.bar = new Bar(this);
+    this.messages = new Messages(this);
     /** @type {number[]} units that one came from, for the way back */
     this.trail = [];
     /** @type {string|null} the question that keys speak to */
@@ -50,6 +53,7 @@ export class Page {
     this.keys.use("answers", []);
     this.keys.use("page", pageBindings(this));
     this.outbox.addEventListener("saved", (event) => this.saved(/** @type {CustomEvent} */ (event).detail));
+    this.outbox.addEventListener("refused", (event) => this.refused(/** @type {CustomEvent} */ (event).detail.entry));
     addEventListener("popstate", () => this.go(Number(location.pathname.split("/").at(-1)), { push: false }));
     addEventListener("pagehide", () => this.keepDraft());
     document.addEventListener("visibilitychange", () => document.hidden && this.keepDraft());
@@ -65,6 +69,7 @@ export class Page {
   async open(unit, { push = false } = {}) {
     // What waits to be sent is newer than what the server knows.
     const waiting = await this.outbox.newestOf(unit.campaign, unit.number);
+    this.keepDraft();
     this.unit = unit;
     this.sheet = waiting?.sheet ?? randomName();
     this.revision = waiting?.body.base_revision ?? unit.revision;
@@ -73,6 +78,8 @@ export class Page {
     /** @type {string|null} the answer after whose arrival the page goes on */
     this.leaving = null;
     this.leftAt = 0;
+    /** @type {number|null} where to go on after the practice has told how it went */
+    this.onward = null;
     /** @type {(() => any)|null} what is tried again when the network is back */
     this.waitsForUnit = null;
     this.hasTried = false;
@@ -95,11 +102,14 @@ export class Page {
     drawDocument(unit, scheme, words, (number) => this.go(number));
     /** @type {Part[]} */
     this.parts = scheme.questions.map((question) => this.makePart(question, this));
-    this.submitButton = el("button", { type: "button", class: "primary", disabled: this.isClosed }, words.say("submit"), " ", kbd("↵"));
+    this.submitButton = el("button", { type: "button", class: "primary", disabled: this.isClosed }, "");
     this.submitButton.addEventListener("click", () => this.submit());
     this.problems = el("div", { class: "problems", role: "alert" });
     const foot = el("div", { class: "foot" }, this.submitButton, el("span", { class: "quiet small", id: "judged-state" }));
-    byId("questions").replaceChildren(...this.parts.map((part) => part.element), this.problems, foot);
+    const aids = { suggestion: suggestionPanel(this), feedback: feedbackPanel(this) };
+    this.feedback = aids.feedback;
+    const asked = [aids.suggestion, ...this.parts.map((part) => part.element), this.problems, aids.feedback, foot];
+    byId("questions").replaceChildren(...asked.filter((one) => one !== null));
     if (this.isClosed) byId("questions").querySelectorAll("button").forEach((/** @type {any} */ button) => (button.disabled = true));
     this.keys.use("answers", this.partBindings());
     this.refresh();
@@ -125,7 +135,9 @@ export class Page {
   /** Each key once, though several questions may have it. */
   partBindings() {
     const seen = new Set();
-    return this.parts.flatMap((part) => part.bindings ?? []).filter((binding) => {
+    const bindings = this.parts.flatMap((part) => part.bindings ?? []);
+    if (this.unit.suggestion) bindings.push({ keys: [TAKE_KEY], label: this.words.say("keys.take"), run: () => this.takeSuggestion() });
+    return bindings.filter((binding) => {
       const name = `${binding.keys.join()} ${binding.label}`;
       return !seen.has(name) && seen.add(name);
     });
@@ -137,6 +149,8 @@ export class Page {
     // Where one touch answers, there is nothing to submit before it.
     this.submitButton.hidden = this.oneTouch && !Object.keys(this.history.now).length;
     byId("judged-state").textContent = this.submitted ? this.words.say("submitted") : "";
+    if (this.feedback) this.feedback.hidden = !this.submitted;
+    this.submitButton.replaceChildren(this.words.say(this.feedback && this.submitted ? "practice.go-on" : "submit"), " ", kbd("↵"));
     if (this.hasTried) this.check();
   }
 
@@ -165,6 +179,14 @@ export class Page {
     if (this.oneTouch && question.kind === "label") this.submit();
   }
 
+  /** Answer as the program would. Where one touch answers, this is one. */
+  takeSuggestion() {
+    const { suggestion } = this.unit;
+    if (!suggestion || this.isClosed || this.isTurning) return;
+    if (this.history.take(suggestion.answers)) this.changed();
+    if (this.oneTouch) this.submit();
+  }
+
   /** Keep what is there so far, if it is not kept yet. */
   keepDraft() {
     if (this.draft === undefined) return;
@@ -184,6 +206,7 @@ export class Page {
       seconds: submitted ? this.clock.seconds() : null,
       client: CLIENT,
       base_revision: this.revision,
+      suggested: unit.suggestion !== undefined,
     };
     return this.outbox.add({ campaign: unit.campaign, unit: unit.number, sheet, kind: "judgments", body }, key);
   }
@@ -195,7 +218,7 @@ export class Page {
     if (this.submitted) {
       // Nothing is new: just go on, or go on waiting.
       if (this.waitsForUnit) await this.waitsForUnit();
-      else if (this.leaving === null) await this.goOn(null);
+      else if (this.leaving === null) await this.goOn(this.onward);
       return;
     }
     const broken = this.check();
@@ -234,14 +257,30 @@ export class Page {
     if (entry.sheet === this.sheet) {
       this.revision = saved.revision;
       if (saved.replaced !== null) this.notices.show("replaced", this.words.say("replaced", { revision: saved.replaced }));
-      if (entry.key === this.leaving) this.goOn(saved.next);
+      if (entry.key === this.leaving) this.unit.part === "training" ? this.learn(saved.next) : this.goOn(saved.next);
     } else if (saved.revision > this.revision) {
       const actions = [{ label: this.words.say("elsewhere.show"), run: () => this.go(entry.unit, { push: false }) }];
       this.notices.show("elsewhere", this.words.say("elsewhere.said"), { actions });
     }
   }
 
-  /** On to a unit, or to whatever is free next, or to the page that says why there is nothing. @param {number|null} next */
+  /** The server does not take an answer. Whoever was asked to stop is told so on a page of its own. @param {import("./types.js").Entry} entry */
+  refused(entry) {
+    if (entry.refused?.reason === "stopped" && entry.campaign === this.unit.campaign) location.assign(`/c/${entry.campaign}/judge`);
+  }
+
+  /** In the practice: show how it went before going on. @param {number|null} next */
+  async learn(next) {
+    await this.travel(async () => {
+      await this.open(await fetchUnit(this.unit.campaign, this.unit.number));
+      this.onward = next;
+    });
+    if (this.feedback) this.submitButton.focus();
+    else if (!this.waitsForUnit) await this.goOn(next);
+  }
+
+  /** On to a unit, or to whatever is free next, or to the page that says why there is nothing:
+   * what to read first, or that all is done. @param {number|null} next */
   async goOn(next) {
     const from = this.unit.number;
     await this.travel(async () => {
@@ -250,6 +289,7 @@ export class Page {
       else await this.open(await fetchUnit(this.unit.campaign, number), { push: true });
       this.trail.push(from);
     });
+    this.messages.look();
   }
 
   /** To a unit. @param {number} number @param {{push?: boolean}} [how] */

@@ -31,7 +31,9 @@
  *   total: number, done: number, document: string, language: string|null,
  *   scheme: {id: string, version: string, url: string}, context: Segment[], target: Segment|null, answers: Answers,
  *   revision: number, submitted: boolean, state: string, previous: number|null, next: number|null,
- *   unjudged: number[], tokens: Record<string, [number, number][]>, votes?: Record<string, number>}} Unit
+ *   unjudged: number[], tokens: Record<string, [number, number][]>, votes?: Record<string, number>,
+ *   suggestion?: {by: string, answers: Answers}, part?: "training",
+ *   feedback?: {right: boolean, answers: Answers[], text: string}}} Unit
  * @typedef {{person: number, csrf: string, language: string, words: string}} Config
  * @typedef {{rule: string, question: string, message: string}} Broken
  *
