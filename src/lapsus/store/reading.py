@@ -14,7 +14,7 @@ from lapsus.store.chains import ANSWERS
 from lapsus.store.checks import check_words, clamped, number
 from lapsus.store.records import Event, Flag, PersonProgress, Progress, Standing, StoredJudgment
 from lapsus.store.saving import Saving
-from lapsus.store.standing import read_standing, read_total
+from lapsus.store.standing import COUNTED, read_standing, read_total
 
 _SAID, _MINE = t.judgment, t.assignment
 SAME_PLACE = and_(
@@ -168,8 +168,8 @@ def _revisions() -> Select[Any]:
 
 
 def _progress_of_people(conn: Connection, which: ColumnElement[bool]) -> list[PersonProgress]:
-    query = select(t.member, t.person.c.name).join(t.person).where(which).order_by(t.member.c.person)
+    query = select(t.member, COUNTED, t.person.c.name).join(t.person).where(which).order_by(t.member.c.person)
     return [
-        PersonProgress(row.person, row.name, row.submitted, row.drafts, row.held, row.seconds, row.last_at)
+        PersonProgress(row.person, row.name, row.counted, row.drafts, row.held, row.seconds, row.last_at)
         for row in conn.execute(query)
     ]

@@ -70,9 +70,19 @@ def _edge(later: bool) -> Any:
     return select(unit).where(_me(_MINE.c.state.in_(STATES), _MINE.c.document == document))
 
 
-_DONE = select(t.member.c.submitted).where(
-    t.member.c.campaign == bindparam("c"), t.member.c.person == bindparam("p")
+_BESIDE = (
+    select(func.count())
+    .where(
+        t.check_result.c.campaign == t.member.c.campaign,
+        t.check_result.c.person == t.member.c.person,
+        t.check_result.c.block.in_(("training", "checks")),
+    )
+    .correlate(t.member)
+    .scalar_subquery()
 )
+COUNTED = (t.member.c.submitted - _BESIDE).label("counted")
+"""Units that a member submitted, of those that a campaign counts: practice and checks stand beside it."""
+_DONE = select(COUNTED).where(t.member.c.campaign == bindparam("c"), t.member.c.person == bindparam("p"))
 _PLACES = (
     select(
         _MINE.c.unit, t.unit.c.segment, _MINE.c.state, _MINE.c.revision, _MINE.c.submitted, _SAID.c.answers

@@ -204,7 +204,12 @@ def test_no_other_site_can_frame_it_or_post_to_it(house: Workbench, browse: Brow
         f'<form method="post" action="{house.address}/sign-out"><button>win a prize</button></form>'
     )
     page.goto(elsewhere.as_uri())
-    assert page.frames[1].url == "chrome-error://chromewebdata/"
+    # A frame that is refused has no event to wait for: it becomes an error page some time after it was asked for.
+    for _ in range(100):
+        if (framed := page.frames[1].url) == "chrome-error://chromewebdata/":
+            break
+        page.wait_for_timeout(100)
+    assert framed == "chrome-error://chromewebdata/"
     page.get_by_role("button", name="win a prize").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Not possible")
     page.goto("/")

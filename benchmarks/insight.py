@@ -1,0 +1,142 @@
+"""A campaign with a million judgments: how long its pages take, and what keeping its figures costs a save.
+
+    python benchmarks/insight.py [--judgments 1000000] [--annotators 30] [--per-unit 30] [--db FILE] > table.md
+
+Makes the campaign (minutes; `--db` keeps it for the next time), then looks at every page of it, before and after a
+save. The table goes to standard output, progress to standard error. Every figure is measured in this run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from starlette.testclient import TestClient
+
+from lapsus.model import Document, Entry, Judgment, Segment
+from lapsus.store import Plan, SaveRequest, Store, open_store
+from lapsus.store import tables as t
+from lapsus.web.app import create_app
+
+TURNS = 10
+PASSWORD = "correct horse"  # noqa: S105
+PAGES = ("", "/disputed", "/time", "/answers", "/annotators", "/pairs")
+
+
+def entries(judgments: int, annotators: int, per_unit: int) -> Iterator[Entry]:
+    """Invented dialogues, judged by a crowd that half agrees."""
+    random = np.random.default_rng(0)
+    for number in range(judgments // per_unit // TURNS):
+        roles = ("system", "user")
+        segments = tuple(
+            Segment(str(n), roles[n % 2], f"turn {n} of {number}")  # type: ignore[arg-type]
+            for n in range(2 * TURNS - 1)
+        )
+        document = Document(f"d{number}", segments, "en", {"system": f"system {number % 5}"})
+        said = []
+        for turn in range(TURNS):
+            shares = random.dirichlet([1.0, 0.7, 0.7])
+            people = random.permutation(annotators)[:per_unit]
+            for person, code in zip(people, random.choice(3, per_unit, p=shares), strict=True):
+                said.append(
+                    Judgment(
+                        document.id, str(2 * turn), f"annotator {person:03d}", "breakdown", "1.0",
+                        {"breakdown": "OTX"[code]}, seconds=5.0,
+                    )
+                )  # fmt: skip
+        yield Entry(document.id, document, tuple(said))
+
+
+class Taken(NamedTuple):
+    """Seconds by the clock, and of a processor: on a busy machine they differ."""
+
+    wall: float
+    cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.wall * 1000:.0f} | {self.cpu * 1000:.0f}"
+
+
+def timed(work: Callable[[], Any]) -> Taken:
+    begun, used = time.perf_counter(), time.process_time()
+    work()
+    return Taken(time.perf_counter() - begun, time.process_time() - used)
+
+
+def made(store: Store, given: argparse.Namespace) -> None:
+    store.create_campaign(Plan("big", "breakdown", per_unit=given.per_unit + 1, batch=1))
+    every = entries(given.judgments, given.annotators, given.per_unit)
+    taken = timed(lambda: store.add_judgments("big", every, check=False))
+    print(f"made in {taken.wall:.0f} s", file=sys.stderr)
+    store.add_person("mori", "manager", password=PASSWORD)
+
+
+def signed_in(store: Store) -> TestClient:
+    client = TestClient(create_app(store))
+    token = client.get("/session.json").json()["csrf"]
+    client.post("/sign-in.json", data={"name": "mori", "password": PASSWORD, "csrf": token})
+    return client
+
+
+def save_one(store: Store, person: int, number: int) -> Taken:
+    given: Any = store.next_units(person, "big")
+    unit = given.units[0].number
+    request = SaveRequest(f"key-{number}-{time.time_ns()}", "big", unit, person, {"breakdown": "O"})
+    return timed(lambda: store.save(request))
+
+
+def version(store: Store) -> int:
+    """Of the kept figures, as they are: asking for them would bring them up to date."""
+    with store.reading() as conn:
+        return int(conn.execute(t.figure_state.select()).one().version)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--judgments", type=int, default=1_000_000)
+    parser.add_argument("--annotators", type=int, default=30)
+    parser.add_argument("--per-unit", type=int, default=30)
+    parser.add_argument("--db", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = given.db or Path(folder) / "big.sqlite"
+        is_new = not path.exists()
+        with open_store(path) as store:
+            if is_new:
+                made(store, given)
+            report(store, given)
+
+
+def report(store: Store, given: argparse.Namespace) -> None:
+    client = signed_in(store)
+    person = store.add_person(f"late {time.time_ns()}").id
+    print(f"| {given.judgments:,} judgments | ms | of a processor | goal |\n| --- | ---: | ---: | ---: |")
+    goal = {"": "500"}
+    for page in PAGES:
+        address = f"/c/big/insight{page}"
+        first = timed(lambda address=address: client.get(address))
+        print(f"| `{address}`, first look after a start | {first} | |")
+    for number, page in enumerate(PAGES):
+        address = f"/c/big/insight{page}"
+        before = version(store)
+        save_one(store, person, number)
+        after = timed(lambda address=address: client.get(address))
+        if version(store) == before:
+            sys.exit("a save changed no figure: this would only measure what is kept in memory")
+        print(f"| `{address}`, first look after a save | {after} | {goal.get(page, '')} |")
+        again = timed(lambda address=address: client.get(address))
+        print(f"| `{address}`, again | {again} | {goal.get(page, '')} |")
+    saves = [save_one(store, person, 100 + number) for number in range(50)]
+    middle = statistics.median(taken.wall for taken in saves), statistics.median(taken.cpu for taken in saves)
+    print(f"| a save (median of 50) | {middle[0] * 1000:.1f} | {middle[1] * 1000:.1f} | |")
+
+
+if __name__ == "__main__":
+    main()
