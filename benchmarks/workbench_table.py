@@ -26,11 +26,14 @@ PAGE = """# How fast the workbench is
 machine with the same {chats:,} chats ({units:,} turns to judge), each as its own manual says, and lets the same client
 save judgments on one after the other: first one person alone, then ten at once without a pause. The client is a
 process of its own with bare sockets. Every save of Lapsus is acknowledged only when it is on disk (SQLite with
-`synchronous=FULL`, PostgreSQL with its defaults). Start is the time until the first answer on a database that holds
-the judgments, memory is what the server takes afterwards (with PostgreSQL's own processes where it is used),
-processor is what the server itself needs for a save with ten clients. Every
-figure was measured in one run on {date}: {cores} cores{shared}, Python {python}, Lapsus {lapsus}; the load of the
-machine beside each row says how much else was going on.
+`synchronous=FULL`, PostgreSQL with its defaults).
+
+- *start*: the time until the first answer, on a database that holds the judgments;
+- *memory*: what the server takes afterwards, with PostgreSQL's own processes where it is used;
+- *processor*: what the server itself (without PostgreSQL) computes for one save, with ten clients;
+- *load*: how much else was going on.
+
+Every figure was measured in one run on {date}: {cores} cores{shared}, Python {python}, Lapsus {lapsus}.
 
 """
 
