@@ -1,68 +1,24 @@
-"""The tables. What people said is in `judgment` and only ever grows; the rest says who may, who will and who did.
-
-A row of `assignment` is what one person has to do with one unit. It also points at the newest and the newest
-submitted revision, so that no reader goes through history. Counters (`taken`, `done`, `level`, those of `member`
-and `campaign_total`) change in the transaction that gives reason to, so that nothing is ever recounted.
-"""
+"""People, documents, campaigns and what was said."""
 
 from __future__ import annotations
-
-from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Dialect,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
-    MetaData,
     PrimaryKeyConstraint,
     Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
     false,
 )
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-FULL = 1 << 30
-"""The level of a document in which there is nothing to judge: fuller than any plan asks for."""
-WHOLE = ""
-"""Stands for the whole document where a segment is named: no segment has an empty id."""
-
-NAMES = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-    "pk": "pk_%(table_name)s",
-}
-"""How constraints are called, so that a later migration can name them on every database."""
-
-
-class Moment(TypeDecorator[datetime]):
-    """A time, kept as microseconds since 1970 in UTC: the same number on every database, whatever its time zone."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        """A time without a zone counts as UTC."""
-        if value is None:
-            return None
-        return ((value if value.tzinfo else value.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
-
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        """Always in UTC."""
-        return None if value is None else EPOCH + value * _MICROSECOND
-
-
-metadata = MetaData(naming_convention=NAMES)
+from lapsus.store.tables.base import Moment, metadata
 
 setting = Table(
     "setting", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False)
@@ -326,150 +282,4 @@ event = Table(
     Column("what", Text, nullable=False),
     Column("details", Text, nullable=False),
     Index(None, "campaign", "id"),
-)
-
-challenge = Table(
-    "challenge",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("plan", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("floors", Text, nullable=False),  # what costs nothing and what people reach, by language
-    Column("created", Moment, nullable=False),
-)
-
-challenge_document = Table(
-    "challenge_document",
-    metadata,
-    Column("challenge", ForeignKey("challenge.id"), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("digest", ForeignKey("document.digest"), nullable=False),
-    Column("language", Text, nullable=False),
-    Column("votes", Text, nullable=False),  # how many said O, T and X of each turn that is scored
-    PrimaryKeyConstraint("challenge", "position"),
-    UniqueConstraint("challenge", "name"),
-)
-
-challenge_team = Table(
-    "challenge_team",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("challenge", ForeignKey("challenge.id"), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("hash", Text, nullable=False, unique=True),  # of the secret in the team's link
-    Column("created", Moment, nullable=False),
-    UniqueConstraint("challenge", "name"),
-)
-
-challenge_run = Table(
-    "challenge_run",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("challenge", ForeignKey("challenge.id"), nullable=False),
-    Column("team", ForeignKey("challenge_team.id")),  # none: the organisers
-    Column("language", Text, nullable=False),
-    Column("number", Integer, nullable=False),  # the team's first, second, … run in that language
-    Column("name", Text, nullable=False),
-    Column("at", Moment, nullable=False),
-    Column("digest", Text, nullable=False),  # of the answers
-    Column("answers", Text, nullable=False),
-    Column("sums", Text, nullable=False),  # by document: what intervals and comparisons are made from
-    Column("scores", Text, nullable=False),
-    UniqueConstraint("challenge", "team", "language", "number"),
-    Index(None, "challenge", "id"),
-)
-
-# Kept, since they cost much and never change.
-challenge_pair = Table(
-    "challenge_pair",
-    metadata,
-    Column("first", ForeignKey("challenge_run.id"), nullable=False),
-    Column("second", ForeignKey("challenge_run.id"), nullable=False),
-    Column("challenge", ForeignKey("challenge.id"), nullable=False, index=True),
-    Column("p", Text, nullable=False),
-    PrimaryKeyConstraint("first", "second"),
-)
-
-# What managers see is kept as sums, so that nobody counts a million judgments to show a page.
-# A save leaves a row here and no more; whoever looks next brings the sums up to date and takes it away.
-figure_change = Table(
-    "figure_change",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("campaign", Integer, nullable=False),
-    Column("documents", Text, nullable=False),  # positions of documents with new votes, as JSON
-)
-
-figure_state = Table(
-    "figure_state",
-    metadata,
-    Column("campaign", ForeignKey("campaign.id"), primary_key=True),
-    Column("version", Integer, nullable=False),  # grows whenever a figure changes
-)
-
-figure_block = Table(
-    "figure_block",
-    metadata,
-    Column("campaign", Integer, nullable=False),
-    Column("document", Integer, nullable=False),
-    Column("content", Text, nullable=False),  # the document's counted judgments, packed; base64
-    PrimaryKeyConstraint("campaign", "document"),
-    ForeignKeyConstraint(
-        ["campaign", "document"], ["campaign_document.campaign", "campaign_document.position"]
-    ),
-)
-
-figure_pattern = Table(
-    "figure_pattern",
-    metadata,
-    Column("campaign", ForeignKey("campaign.id"), nullable=False),
-    Column("question", Text, nullable=False),
-    Column("system", Text, nullable=False),
-    Column("pattern", Text, nullable=False),  # how many people gave each answer, as JSON
-    Column("times", Integer, nullable=False),  # how many units were voted on so
-    PrimaryKeyConstraint("campaign", "question", "system", "pattern"),
-)
-
-figure_day = Table(
-    "figure_day",
-    metadata,
-    Column("campaign", ForeignKey("campaign.id"), nullable=False),
-    Column("person", ForeignKey("person.id"), nullable=False),
-    Column("day", Integer, nullable=False),  # since 1970 in UTC; -1: not known
-    Column("judgments", Integer, nullable=False),
-    Column("milliseconds", BigInteger, nullable=False),
-    PrimaryKeyConstraint("campaign", "person", "day"),
-)
-
-decision = Table(
-    "decision",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("key", Text, nullable=False, unique=True),
-    Column("campaign", Integer, nullable=False),
-    Column("unit", Integer, nullable=False),
-    Column("person", ForeignKey("person.id"), nullable=False),  # who decided
-    Column("how", Text, nullable=False),  # majority, person or own
-    Column("follows", ForeignKey("person.id")),  # whose answer was taken
-    Column("answers", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("at", Moment, nullable=False),
-    ForeignKeyConstraint(["campaign", "unit"], ["unit.campaign", "unit.number"]),
-    Index(None, "campaign", "unit"),
-)
-
-gold = Table(
-    "gold",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("campaign", ForeignKey("campaign.id"), nullable=False, index=True),
-    Column("person", ForeignKey("person.id")),  # none: the command line
-    Column("at", Moment, nullable=False),
-    Column("method", Text, nullable=False),
-    Column("signatures", Text, nullable=False),  # by question, as JSON
-    Column("units", Integer, nullable=False),
-    Column("decided", Integer, nullable=False),  # units with an adjudicator's answer
-    Column("content", Text, nullable=False),  # the answers, as JSON
 )
