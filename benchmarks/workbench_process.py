@@ -93,7 +93,9 @@ class Server:
             "seconds": seconds,
         }
         command = [sys.executable, str(Path(__file__).with_name("workbench_load.py"))]
-        done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, check=True)
+        done = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"the clients failed: {done.stderr[-2000:]}{self.log.read_text()[-2000:]}")
         outcome: Outcome = json.loads(done.stdout)
         return outcome
 

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, MetaData, Table, func, select, text
 
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.sink import put_in_place
+from lapsus.model.decoding import decoder
 from lapsus.store.base import Base
 from lapsus.store.checks import chunks
 from lapsus.store.migrations import HEAD, known_versions, upgrade
@@ -99,7 +100,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 def _header(archive: zipfile.ZipFile, path: Path) -> Backup:
     try:
-        header = msgspec.json.decode(archive.read(HEADER), type=Backup)
+        header = decoder(Backup).decode(archive.read(HEADER))
     except (KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
         raise InputError(f"is no whole backup: {error}", where=str(path)) from error
     if header.version not in known_versions():

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
 from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from lapsus.errors import UsageError
 from lapsus.model import Document, Scheme
+from lapsus.model.decoding import decoder
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.checks import LARGEST, is_storable, to_json
@@ -121,7 +121,7 @@ class Base:
     def _find_document(self, digest: str) -> Document:
         with self.reading() as conn:
             content = conn.scalar(select(t.document.c.content).where(t.document.c.digest == digest))
-        return msgspec.json.decode(content or "", type=Document)
+        return decoder(Document).decode(content or "")
 
     def _find_unit(self, campaign: int, number: int) -> UnitRow:
         unit, place = t.unit, t.campaign_document

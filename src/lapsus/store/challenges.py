@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Document
+from lapsus.model.decoding import decoder
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.base import Base
@@ -92,8 +93,8 @@ class Challenges(Base):
         )
         with self.reading() as conn:
             rows = conn.execute(query).all()
-        content = msgspec.json.Decoder(Document)
-        votes = msgspec.json.Decoder(dict[str, Counts])
+        content = decoder(Document)
+        votes = decoder(dict[str, Counts])
         return [
             GoldDocument(content.decode(row.content), row.language, votes.decode(row.votes)) for row in rows
         ]
@@ -284,7 +285,7 @@ def _row(conn: Connection, name: str, *, lock: bool = False) -> Row[Any]:
 
 
 def _plan(row: Row[Any]) -> ChallengePlan:
-    return msgspec.json.decode(row.plan, type=ChallengePlan)
+    return decoder(ChallengePlan).decode(row.plan)
 
 
 def _challenge(row: Row[Any]) -> Challenge:

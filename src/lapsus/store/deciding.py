@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from lapsus.errors import UsageError
 from lapsus.model import Answer, freeze
+from lapsus.model.decoding import decoder
 from lapsus.registry import did_you_mean
 from lapsus.schemes import broken_rules
 from lapsus.store import tables as t
@@ -199,7 +200,7 @@ class Deciding(Keeping):
         if content is None:
             known = [str(one.id) for one in self.golds(campaign)]
             raise UsageError(f"there is no gold {gold}", hint=did_you_mean(str(gold), known))
-        return msgspec.json.decode(content, type=list[GoldUnit])
+        return decoder(list[GoldUnit]).decode(content)
 
 
 def _decisions() -> Select[Any]:

@@ -11,6 +11,7 @@ from sqlalchemy import delete, insert, select, update
 
 from lapsus.errors import InputError
 from lapsus.model import Document
+from lapsus.model.decoding import decoder
 from lapsus.store import tables as t
 from lapsus.store.base import Base
 from lapsus.store.checks import is_storable, number, to_json
@@ -33,7 +34,7 @@ class Draft(msgspec.Struct, frozen=True):
     def documents(self) -> Iterator[Document]:
         """Its documents, one at a time."""
         for line in self.lines.splitlines():
-            yield msgspec.json.decode(line, type=Document)
+            yield decoder(Document).decode(line)
 
 
 class Drafts(Base):

@@ -12,6 +12,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, and_, select
 
 from lapsus.model import ANONYMOUS, Document, Entry, Judgment
+from lapsus.model.decoding import decoder
 from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS
 from lapsus.store.reading import SAME_PLACE, Reading
@@ -56,7 +57,7 @@ class Exporting(Reading):
                     about = names_of[row.document]
                     judgments[row.document].append(_judgment(row, about, scheme, called(row.name)))
                 for row in documents:
-                    document = msgspec.json.decode(row.content, type=Document)
+                    document = decoder(Document).decode(row.content)
                     yield Entry(row.name, document, tuple(judgments[row.position]))
 
     def _pseudonym(self, campaign: str) -> Callable[[str], str]:

@@ -19,6 +19,7 @@ from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, selec
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lapsus.model import Question, Scheme
+from lapsus.model.decoding import decoder
 from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS
 from lapsus.store.checks import chunks, to_json
@@ -312,7 +313,7 @@ def _noted(conn: Connection, campaign: int) -> tuple[list[int], list[int]]:
     notes: list[int] = []
     documents: set[int] = set()
     for row in conn.execute(query.limit(50 * CHUNK)):
-        new = set(msgspec.json.decode(row.documents, type=list[int]))
+        new = set(decoder(list[int]).decode(row.documents))
         if notes and len(documents | new) > CHUNK:
             break
         notes.append(row.id)
@@ -363,7 +364,7 @@ class _Spoken(msgspec.Struct):
 
 
 def _system(content: str) -> str:
-    name = msgspec.json.decode(content, type=_Spoken).metadata.get("system")
+    name = decoder(_Spoken).decode(content).metadata.get("system")
     return UNKNOWN if name is None else str(name)
 
 
@@ -383,4 +384,4 @@ def _version(conn: Connection, campaign: int) -> int:
 
 
 def _counts(pattern: str) -> tuple[int, ...]:
-    return msgspec.json.decode(pattern, type=tuple[int, ...])
+    return decoder(tuple[int, ...]).decode(pattern)

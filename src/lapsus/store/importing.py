@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import msgspec
 from sqlalchemy import Connection, Row, insert, select
 
 from lapsus.errors import InputError
 from lapsus.model import Document, Entry, Judgment, Scheme
+from lapsus.model.decoding import decoder
 from lapsus.schemes import broken_rules
 from lapsus.store import statements as sql
 from lapsus.store import tables as t
@@ -115,7 +115,7 @@ class _Import:
     def document(self, digest: str) -> Document:
         """A document that is in the store and did not come along."""
         content = self.conn.scalar(select(t.document.c.content).where(t.document.c.digest == digest))
-        return msgspec.json.decode(content or "", type=Document)
+        return decoder(Document).decode(content or "")
 
     def name_people(self, names: Iterable[str]) -> None:
         """Find or make the people of these names."""

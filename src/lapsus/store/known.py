@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from sqlalchemy import Connection, select, update
 
 from lapsus.errors import InputError
 from lapsus.model import Answer, Document, Scheme, units
+from lapsus.model.decoding import decoder
 from lapsus.schemes import broken_rules
 from lapsus.store import tables as t
 from lapsus.store.checks import chunks, to_json
@@ -107,7 +107,7 @@ def open_known(conn: Connection, campaign: int, known: KnownAnswers, after: int)
     opened: dict[int, tuple[int, Block]] = {}
     for row in rows:
         segment = row.segment or None
-        known.found(msgspec.json.decode(row.content, type=Document), segment, row.number)
+        known.found(decoder(Document).decode(row.content), segment, row.number)
         if (row.name, segment) in known.units and (part := known.parts.get(row.name)) is not None:
             opened[row.number] = row.position, part
     known.write(conn, campaign)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-import msgspec
 from sqlalchemy import Connection, Row, Table, func, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError
 
 from lapsus.model import Scheme
+from lapsus.model.decoding import decoder
 from lapsus.store import tables as t
 from lapsus.store.records import Campaign, Plan
 
@@ -29,7 +29,7 @@ def campaign_row(conn: Connection, campaign: int, *, lock: Literal["units", "all
 
 def plan_of(row: Row[Any]) -> Plan:
     """The plan in a campaign's row."""
-    return msgspec.json.decode(row.plan, type=Plan)
+    return decoder(Plan).decode(row.plan)
 
 
 def as_campaign(row: Row[Any]) -> Campaign:
@@ -45,7 +45,7 @@ def scheme_of(conn: Connection, campaign: int) -> Scheme:
         .join(t.campaign, (t.campaign.c.scheme == kept.c.id) & (t.campaign.c.version == kept.c.version))
         .where(t.campaign.c.id == campaign)
     )
-    return msgspec.json.decode(content or "", type=Scheme)
+    return decoder(Scheme).decode(content or "")
 
 
 def insert_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

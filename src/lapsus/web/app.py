@@ -12,7 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from lapsus.errors import LapsusError
-from lapsus.store import Store
+from lapsus.model import Document, Scheme
+from lapsus.model.decoding import decoder
+from lapsus.store import Plan, Store
 from lapsus.web.keeping import keep_figures
 from lapsus.web.refusing import on_http_error, on_lapsus_error, on_trouble
 from lapsus.web.security import BodyLimit, Compressed, SafeHeaders
@@ -87,6 +89,9 @@ def create_app(store: Store, *, links: Mapping[str, int] | None = None) -> Starl
         },
         lifespan=lifespan,
     )
+    for kind in (Document, Scheme, Plan):
+        # Before the first request: whatever else decodes them, in whichever thread, finds them known.
+        decoder(kind)
     app.router.redirect_slashes = False
     app.state.web = Web(store, links or {})
     return app

@@ -12,6 +12,7 @@ import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from lapsus.model.decoding import decoder
 from lapsus.store import Credential, Person, RefusedError, Store
 from lapsus.store.access import token_hash
 from lapsus.web import language
@@ -133,7 +134,7 @@ class Visit:
     def read(self, kind: type[T]) -> T:
         """The body, as a record of that kind."""
         try:
-            return msgspec.json.decode(self.body, type=kind)
+            return decoder(kind).decode(self.body)
         except msgspec.ValidationError as error:
             raise RefusedError("shape", str(error)) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
