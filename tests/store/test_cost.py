@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import event, text
 
 from lapsus.model import Entry, Judgment
-from lapsus.store import Store, trips
+from lapsus.store import Store, open_store, trips
 from tests.store.helpers import campaign, dialogue, people, request, reserve, save
 
 
@@ -112,3 +113,20 @@ def test_no_statement_of_a_save_reads_through_a_table(store: Store, many: int) -
             if not words.startswith("BEGIN"):
                 plan = str(conn.exec_driver_sql(f"{explain} {words}", values).all())
                 assert bad not in plan.replace("SCAN CONSTANT ROW", ""), words
+
+
+def test_where_a_person_stands_is_found_among_that_persons_units(tmp_path: Path) -> None:
+    """SQLite goes by no index that has everybody's units of the campaign: it would read them all."""
+    with open_store(tmp_path / "one.sqlite") as store:
+        campaign(store, documents=3, turns=4, batch=3)
+        (me,) = people(store, "avery")
+        units = reserve(store, me)
+        save(store, units[0], me)
+        with statements(store) as seen:
+            assert store.standing("chat", me, units[5]).unjudged == units[1:]
+        with store.reading() as conn:
+            for words, values, _ in seen:
+                if words.startswith("SELECT"):
+                    rows = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {words}", values).all()
+                    steps = [str(row[-1]) for row in rows if "assignment" in str(row[-1])]
+                    assert all("person=?" in step for step in steps), (words, steps)
