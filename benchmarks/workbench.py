@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import warnings
@@ -252,6 +253,8 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = arguments()
+    # Told to end, it still ends the servers that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sizes = QUICK if options.quick else Sizes()
     with tempfile.TemporaryDirectory(prefix="lapsus-bench-") as room:
         rows, reached, notes = run(Path(room), options.peers, sizes)

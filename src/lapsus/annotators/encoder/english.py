@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ READ_BESIDE: Final = 2
 WORDS_COUNT: Final = 3.0
 """The scale of the words' shares beside logits: what is larger is held less when the calibration is fitted."""
 _PURPOSE = "judging English"
+_REMEMBERED = 1 << 10
 
 
 class English:
@@ -83,20 +85,21 @@ class Tokens:
             raise ValueError(f"the tokenizer cannot be read: {error}") from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        # Words never reach across turns, and a turn is context of several: each is taken apart once.
+        self._ids = lru_cache(maxsize=_REMEMBERED)(self._encode)
         self._begin, self._end = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
 
     def encode(self, passage: Passage) -> tuple[list[int], list[int]]:
         """The tokens, and for each whether it is of the turn itself. What is too long loses its beginning."""
-        talk = " ".join(
-            f"{'S' if by_system else 'U'}: {text}" for by_system, text in passage.context[-TURNS:]
-        )
-        target = self._ids(f"S: {passage.target}")[: TOKENS // 2]
-        before = self._ids(talk)[-(TOKENS - 3 - len(target)) :]
+        target = self._ids(True, passage.target)[: TOKENS // 2]
+        talk = [id for turn in passage.context[-TURNS:] for id in self._ids(*turn)]
+        before = talk[-(TOKENS - 3 - len(target)) :]
         ids = [self._begin, *before, self._end, *target, self._end]
         return ids, [0] * (len(before) + 2) + [1] * (len(target) + 1)
 
-    def _ids(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+    def _encode(self, by_system: bool, text: str) -> list[int]:
+        said = f"{'S' if by_system else 'U'}: {text}"
+        ids: list[int] = self._tokenizer.encode(said, add_special_tokens=False).ids
         return ids
 
 
