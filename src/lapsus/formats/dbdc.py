@@ -24,7 +24,17 @@ from lapsus.formats.dbdc_records import (
 from lapsus.formats.loss import foreign_judgment
 from lapsus.formats.sink import inner, sink
 from lapsus.formats.source import Member, Source
-from lapsus.model import EMPTY, Document, Entry, FrozenDict, Judgment, Segment, anonymous_annotator, freeze
+from lapsus.model import (
+    EMPTY,
+    Document,
+    Entry,
+    FrozenDict,
+    Judgment,
+    Segment,
+    anonymous_annotator,
+    decoding,
+    freeze,
+)
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 
@@ -50,7 +60,7 @@ class Dbdc(Format):
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One file at a time."""
-        decoder = msgspec.json.Decoder(Dialogue)
+        decoder = decoding.decoder(Dialogue)
         reader = _Reader(options)
         for member in source.members(SUFFIX):
             dialogue = decode(decoder, member)

@@ -23,7 +23,7 @@ from lapsus.formats.dbdc_records import (
 )
 from lapsus.formats.sink import inner, sink
 from lapsus.formats.source import Member, Source
-from lapsus.model import Entry, Judgment
+from lapsus.model import Entry, Judgment, decoding
 from lapsus.schemes import load_scheme
 
 SUFFIX = ".labels.json"
@@ -43,7 +43,7 @@ class DbdcRun(Format):
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One file at a time. The run is named after its file or folder."""
-        decoder = msgspec.json.Decoder(RunDialogue)
+        decoder = decoding.decoder(RunDialogue)
         run = source.name.removesuffix(SUFFIX).removesuffix(".zip")
         labels = breakdown_labels()
         for member in source.members(SUFFIX):

@@ -9,6 +9,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from lapsus.errors import InputError
+from lapsus.model import decoding
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ _TO_END = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+[\[\]{},]", re.DOTA
 
 def items(stream: IO[bytes], name: str, kind: type[T], hint: str | None = None) -> Iterator[tuple[int, T]]:
     """The numbered items of a JSON list, each read as a `kind`. `hint` is for items of another shape."""
-    decoder = msgspec.json.Decoder(kind)
+    decoder = decoding.decoder(kind)
     for number, raw in enumerate(raw_items(stream, name), 1):
         try:
             yield number, decoder.decode(raw)
