@@ -122,3 +122,16 @@ def test_states(room: Path, tmp_path: Path) -> None:
         assert json.loads(text) == [{"challenge": "try", "state": state, "teams": 1, "runs": 2}]
     code, _, complaint = in_room(tmp_path, "open", "try")
     assert (code, "stays seen" in complaint) == (1, True)
+
+
+def test_a_campaign_is_a_test_set_too(room: Path) -> None:
+    done = lapsus(
+        "campaign", "create", "votes", "--scheme", "breakdown", "--data", "gold.jsonl", "--per-unit", "1",
+        cwd=room, LAPSUS_DB="store.sqlite",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    code, _, complaint = in_room(room, "create", "later", "--campaign", "votes")
+    assert (code, "campaign 'votes': nothing in it is judged" in complaint) == (1, True)
+    code, _, complaint = in_room(room, "create", "later", "--campaign", "votes", "--data", "gold.jsonl")
+    assert (code, "made from one test set" in complaint) == (2, True)
+    assert in_room(room, "create", "later")[0] == 2

@@ -18,12 +18,13 @@ from lapsus.analysis.corpus import (
 from lapsus.errors import UsageError
 from lapsus.language.words import is_spaceless, knows_words
 from lapsus.measures.agreement import coefficient, merge_labels
+from lapsus.measures.agreement.analysis import with_the_rest
 from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.declare import parse_measure
 from lapsus.measures.resample import USUAL, Bootstrap
 from lapsus.measures.score import Score
 from lapsus.model import Question, Scheme, latest
-from lapsus.model.votes import LabelVotes, Votes
+from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, Votes
 from lapsus.reports import Table
 
 USUAL_MEASURES = {
@@ -65,13 +66,17 @@ def agree(
     questions: Sequence[str] = (),
     measures: Sequence[str] = (),
     merge: str | None = None,
+    each: bool = False,
     by: str | None = None,
     only: str | None = None,
     language: str | None = None,
     plan: Bootstrap | None = USUAL,
     announce: Announce = lambda reading: None,
 ) -> Table:
-    """Agreement on every question of a scheme, with the corpus's statistics; a column a system with `by`."""
+    """Agreement on every question of a scheme, with the corpus's statistics; a column a system with `by`.
+
+    With `each` there is a row for each annotator against all others: where does a model stand among people?
+    """
     corpus = load_corpus(data, only=only, language=language, announce=announce)
     chosen = choose_scheme([corpus], scheme)
     asked = [q for q in countable_questions(chosen, questions) if corpus.votes(chosen, q).units]
@@ -82,6 +87,9 @@ def agree(
     wanted = [str(parse_measure(measure)) for measure in measures]
     parts = {"all": corpus} | (by_system(corpus, by) if by else {})
     columns = {name: _column(part, chosen, asked, wanted, merge, plan) for name, part in parts.items()}
+    if each:
+        for name, part in parts.items():
+            columns[name] |= _each(part, chosen, asked, plan)
     rows = list(dict.fromkeys(row for column in columns.values() for row in column))
     several = len({row.question for row in rows if row.question}) > 1
     shown = tuple((row.shown(several), *(column.get(row) for column in columns.values())) for row in rows)
@@ -106,6 +114,21 @@ def _column(
         votes = corpus.votes(scheme, question)
         if votes.units:
             cells |= _agreement(corpus, votes, question, measures, merge, scheme, plan)
+    return cells
+
+
+def _each(
+    corpus: Corpus, scheme: Scheme, questions: Sequence[Question], plan: Bootstrap | None
+) -> dict[Row, Score]:
+    """How far each annotator agrees with all the others, question by question; spans have no such measure."""
+    cells: dict[Row, Score] = {}
+    for question in questions:
+        votes = corpus.votes(scheme, question)
+        if isinstance(votes, LabelVotes | LabelSetVotes | ScaleVotes) and votes.units:
+            found = with_the_rest(votes, plan)
+            cells |= {Row(f"{name} with the rest", question.id): score for name, score in found.items()}
+    if not cells:
+        raise UsageError("spans are not compared one against the rest", hint="leave --each out")
     return cells
 
 

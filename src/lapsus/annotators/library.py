@@ -118,6 +118,10 @@ def find_annotator(name: str) -> Annotator:
             raise UsageError(f"method {name!r} must learn before it can judge", hint=hint)
         return annotator
     path = model_file(name)
+    if name.startswith("openai:") and not path.is_file():
+        raise UsageError(
+            "language models are asked by `lapsus detect` and `lapsus campaign annotate` only", where=name
+        )
     if not path.is_file():
         known = [*METHODS.names(), *shipped_models()]
         raise UsageError(f"{name!r} is neither a model's file nor a method", hint=did_you_mean(name, known))

@@ -36,6 +36,9 @@ def agree_command(
     merge: Annotated[
         str | None, typer.Option("--merge", help="Labels to count as one, e.g. PB+B.", metavar="A+B")
     ] = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="Also each annotator, person or program, against all others.")
+    ] = False,
     by: BySystem = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
@@ -54,6 +57,7 @@ def agree_command(
         questions=question or (),
         measures=measure or (),
         merge=merge,
+        each=each,
         by=by,
         only=only,
         language=lang,

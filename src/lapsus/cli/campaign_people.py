@@ -6,6 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lapsus.cli.asking import (
+    PREFIX,
+    Asking,
+    EndpointOption,
+    ExamplesOption,
+    KeyEnvOption,
+    MaxTokensOption,
+    ParallelOption,
+    PlainHttpOption,
+    SamplesOption,
+    SamplingSeed,
+    TemperatureOption,
+    TimeoutOption,
+    YesOption,
+)
+from lapsus.cli.campaign_asking import ask_about_campaign
 from lapsus.cli.output import JsonOption, print_json, progress, remark
 from lapsus.cli.serve_store import DbOption, opened
 from lapsus.errors import UsageError
@@ -100,27 +116,53 @@ def annotate_command(
     name: CampaignArgument,
     judge: Annotated[
         str,
-        typer.Option("--with", help="A method, a shipped model's name or a model's file.", metavar="MODEL"),
+        typer.Option("--with", help="A method, a model's name or file, or openai:MODEL.", metavar="MODEL"),
     ],
     called: Annotated[
         str | None, typer.Option("--as", help="Name of the program in the campaign.", metavar="NAME")
     ] = None,
+    endpoint: EndpointOption = None,
+    lang: Annotated[
+        str | None,
+        typer.Option("--lang", help="Language of the prompt; the document's by default.", metavar="LANG"),
+    ] = None,
+    key_env: KeyEnvOption = None,
+    examples: ExamplesOption = None,
+    samples: SamplesOption = None,
+    temperature: TemperatureOption = None,
+    seed: SamplingSeed = None,
+    max_tokens: MaxTokensOption = None,
+    parallel: ParallelOption = None,
+    timeout: TimeoutOption = None,
+    yes: YesOption = False,
+    plain_http: PlainHttpOption = False,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a detector or a model judge a campaign's documents. Ended midway and begun again, it goes on."""
+    """Let a detector or a language model judge a campaign's documents. Ended midway and begun again, it goes on."""
+    asking = Asking(
+        endpoint, lang, key_env, examples, samples, temperature, seed, max_tokens, parallel, timeout, yes, plain_http
+    )  # fmt: skip
+    with opened(db) as store:
+        if judge.startswith(PREFIX):
+            ask_about_campaign(store, name, judge, called, asking, as_json=as_json)
+            return
+        asking.refuse_any()
+        _detect(store, name, judge, called, as_json)
+
+
+def _detect(store: Store, name: str, judge: str, called: str | None, as_json: bool) -> None:
     from lapsus.annotators import find_annotator, judged_entries
 
     annotator, judgments = find_annotator(judge), 0
-    with opened(db) as store:
-        _check_scheme(store, name, annotator.called)
-        program = store.add_program(called or annotator.called)
-        waiting = store.count_documents(name, program.id)
-        with progress("documents", waiting) as step:
-            entries = judged_entries(annotator, store.documents_for(name, program.id))
-            watched = (entry for entry in entries if step() or True)
-            for kept in store.add_program_judgments(name, program, watched):
-                judgments += kept
+    _check_scheme(store, name, annotator.called)
+    program = store.add_program(called or annotator.called)
+    waiting = store.count_documents(name, program.id)
+    with progress("documents", waiting) as step:
+        entries = judged_entries(annotator, store.documents_for(name, program.id))
+        watched = (entry for entry in entries if step() or True)
+        for kept in store.add_program_judgments(name, program, watched):
+            judgments += kept
     if as_json:
         print_json({"program": program.name, "documents": waiting, "judgments": judgments})
         return

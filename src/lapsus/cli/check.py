@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli.convert import OnlyOption
-from lapsus.cli.detect import ProfileOption, WithOption, announce, tell_language
+from lapsus.cli.convert import OnlyOption, tell_language
+from lapsus.cli.detect import ProfileOption, WithOption, announce
 from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark
 from lapsus.errors import UsageError
 from lapsus.formats import read

@@ -51,15 +51,20 @@ def convert_command(
     if as_json:
         print_json(_summary(reading, done, target))
         return
-    if told := reading.options.told_by_script:
-        languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
-        remark(f"language told by script: {languages}; --lang sets it")
+    tell_language(reading)
     typer.echo(
         f"{reading.documents:,} documents, {reading.units:,} judged units, {reading.judgments:,} judgments"
         f" → {target} ({done.to.name})"
     )
     if done.judgments < reading.judgments:
         typer.echo(f"of these {done.judgments:,} judgments were written")
+
+
+def tell_language(reading: Reading) -> None:
+    """Say which languages were told by script alone."""
+    if told := reading.options.told_by_script:
+        languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
+        remark(f"language told by script: {languages}; --lang sets it")
 
 
 def _summary(reading: Reading, done: Conversion, target: Path) -> dict[str, Any]:

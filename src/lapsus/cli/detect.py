@@ -1,4 +1,4 @@
-"""`lapsus detect`: judge the system turns of dialogues."""
+"""`lapsus detect`: let a program judge documents."""
 
 from __future__ import annotations
 
@@ -9,16 +9,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, OnlyOption
+from lapsus.cli.asking import (
+    PREFIX,
+    Asking,
+    EndpointOption,
+    ExamplesOption,
+    KeyEnvOption,
+    MaxTokensOption,
+    ParallelOption,
+    PlainHttpOption,
+    SamplesOption,
+    SamplingSeed,
+    TemperatureOption,
+    TimeoutOption,
+    YesOption,
+)
+from lapsus.cli.convert import DataLanguage, OnlyOption, tell_language
+from lapsus.cli.detect_asking import ask_about_data
 from lapsus.cli.output import JsonOption, print_json, progress, remark
+from lapsus.errors import UsageError
 from lapsus.formats import FORMATS, Format, Reading, format_for_output, read
 from lapsus.formats.sink import put_in_place
-from lapsus.model import Entry
+from lapsus.model import Document, Entry, Judgment
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
 
-
+BREAKDOWN = "breakdown"
 WithOption = Annotated[
     str | None,
     typer.Option(
@@ -34,31 +51,108 @@ ProfileOption = Annotated[
 
 
 def detect_command(
-    data: Annotated[Path, typer.Argument(help="Dialogues: file, folder or zip.", metavar="DATA")],
+    data: Annotated[Path, typer.Argument(help="Documents: file, folder or zip.", metavar="DATA")],
     target: Annotated[
         Path, typer.Option("-o", "--out", help="The run: RUN.zip, a folder, or RUN.jsonl.", metavar="RUN")
     ],
-    judge: WithOption = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            help="A model's file, a method or openai:MODEL; else the model shipped for the language.",
+            metavar="MODEL",
+        ),
+    ] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option("--scheme", help="Language models: the guideline, if not breakdown.", metavar="S"),
+    ] = None,
     profile: ProfileOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Also write the judgments that DATA holds, to compare.")
+    ] = False,
+    endpoint: EndpointOption = None,
+    words: Annotated[
+        str | None,
+        typer.Option("--words", help="Language of the prompt; the document's by default.", metavar="LANG"),
+    ] = None,
+    key_env: KeyEnvOption = None,
+    examples: ExamplesOption = None,
+    samples: SamplesOption = None,
+    temperature: TemperatureOption = None,
+    seed: SamplingSeed = None,
+    max_tokens: MaxTokensOption = None,
+    parallel: ParallelOption = None,
+    timeout: TimeoutOption = None,
+    yes: YesOption = False,
+    plain_http: PlainHttpOption = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at RUN.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge every system turn of dialogues, and write the judgments as a run."""
-    from lapsus.annotators import Judges
-
+    """Let a detector or a language model judge documents, and write the judgments as a run."""
     reading = read(data, only=only, language=lang)
     if reading.recognised and not as_json:
         remark(f"{data} is read as {reading.format.name}")
     format = _format(target)
-    documents = (entry.document for entry in reading if entry.document is not None)
+    asking = Asking(
+        endpoint, words, key_env, examples, samples, temperature, seed, max_tokens, parallel, timeout, yes, plain_http
+    )  # fmt: skip
+    if judge is not None and judge.startswith(PREFIX):
+        from lapsus.schemes import load_scheme
+
+        if profile is not None:
+            raise UsageError("a language model has no profiles", hint="leave --profile out")
+        guideline = load_scheme(scheme or BREAKDOWN)
+        how = {"keep": keep, "overwrite": overwrite, "as_json": as_json}
+        ask_about_data(judge, reading, guideline, asking, target, format, **how)
+        return
+    asking.refuse_any()
+    if scheme not in (None, BREAKDOWN):
+        raise UsageError(
+            f"detectors judge under {BREAKDOWN!r}", hint="other schemes need --with openai:MODEL"
+        )
+    _detect(reading, judge, profile, target, format, keep=keep, overwrite=overwrite, as_json=as_json)
+
+
+def _detect(
+    reading: Reading,
+    judge: str | None,
+    profile: str | None,
+    target: Path,
+    format: Format,
+    *,
+    keep: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    from lapsus.annotators import Judges
+
+    if keep and format.name == "dbdc-run":
+        raise UsageError("a run for the challenge holds one detector", hint="with --keep name a RUN.jsonl")
     judges = Judges(judge, profile=profile, tell=announce)
     labels: Counter[str] = Counter()
+    kept: dict[str, tuple[Judgment, ...]] = {}
+
+    def documents() -> Iterator[Document]:
+        for entry in reading:
+            if entry.document is not None:
+                kept[entry.id] = entry.judgments if keep else ()
+                yield entry.document
+
     with put_in_place(target, overwrite=overwrite) as draft, progress("documents") as step:
-        format.write(_watched(judges.entries(documents), labels, step), draft)
+        watched = _watched(judges.entries(documents()), labels, step)
+        format.write((_beside(kept.pop(entry.id), entry) for entry in watched), draft)
     tell_language(reading)
     _report(judges.called, reading, target, format, labels, as_json)
+
+
+def _beside(others: tuple[Judgment, ...], entry: Entry) -> Entry:
+    """What others said together with what a detector says; its own answers of before give way."""
+    by = {(judgment.annotator, judgment.scheme) for judgment in entry.judgments}
+    theirs = tuple(judgment for judgment in others if (judgment.annotator, judgment.scheme) not in by)
+    return Entry(entry.id, entry.document, (*theirs, *entry.judgments))
 
 
 def _report(
@@ -98,10 +192,3 @@ def _watched(entries: Iterable[Entry], labels: Counter[str], step: Callable[[], 
         step()
         if entry.judgments:
             yield entry
-
-
-def tell_language(reading: Reading) -> None:
-    """Say which languages were told by script alone."""
-    if told := reading.options.told_by_script:
-        languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
-        remark(f"language told by script: {languages}; --lang sets it")

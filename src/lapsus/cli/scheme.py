@@ -143,3 +143,36 @@ def manual_command(
     with put_in_place(target, overwrite=overwrite) as draft:
         draft.write_text(page, encoding="utf-8")
     remark(f"{name} → {target}")
+
+
+@app.command("prompt")
+def prompt_command(
+    name: NameArgument,
+    lang: LangOption = None,
+    examples: Annotated[
+        int | None,
+        typer.Option("--examples", help="At most so many examples of each kind.", min=0, metavar="N"),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what a language model is told, and the JSON schema of its answer."""
+    from lapsus.annotators.language_model import make_prompt
+
+    scheme = load_scheme(name)
+    prompt = make_prompt(scheme, _language(scheme, lang), examples=examples)
+    if as_json:
+        print_json(
+            {
+                "scheme": scheme.id,
+                "version": scheme.version,
+                "language": prompt.language,
+                "digest": prompt.digest,
+                "system": prompt.system,
+                "schema": prompt.schema,
+            }
+        )
+        return
+    typer.echo(prompt.system)
+    typer.echo("\n# JSON schema\n")
+    print_json(prompt.schema)
+    remark(f"{scheme.id} {scheme.version}, {prompt.language}, prompt {prompt.digest}")

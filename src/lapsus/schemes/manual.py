@@ -26,7 +26,7 @@ def manual(scheme: Scheme, language: str) -> str:
     if language not in scheme.languages:
         known = ", ".join(scheme.languages)
         raise UsageError(f"{scheme.id!r} is not written in {language!r}", hint=f"languages: {known}")
-    page = _Page(scheme, language)
+    page = GuidelineWords(scheme, language)
     return (
         _environment()
         .get_template("manual.html")
@@ -42,21 +42,24 @@ def manual(scheme: Scheme, language: str) -> str:
     )
 
 
-class _Page:
-    """What the template asks for."""
+class GuidelineWords:
+    """A guideline in one language, and the fixed words around it: for the manual, and for whoever else reads it."""
 
     def __init__(self, scheme: Scheme, language: str) -> None:
         self.scheme = scheme
         self.language = language
 
     def text(self, words: Mapping[str, T]) -> T:
+        """What the scheme says, in the language."""
         return in_language(words, self.language)
 
     def word(self, name: str, **values: object) -> str:
+        """One of the fixed words."""
         template: str = in_language(_words()[name], self.language)
         return template.format(**values)
 
     def list_title(self, id: str) -> str:
+        """What a reference list is called."""
         reference = self.scheme.reference(id)
         return self.text(reference.title) if reference else id
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Select, exists, func, insert, select
+from sqlalchemy import Connection, Select, and_, exists, func, insert, select
 
 from lapsus.errors import InputError, UsageError
-from lapsus.model import Document, Entry
+from lapsus.model import EMPTY, Document, Entry, Unit, units
+from lapsus.model.decoding import decoder
 from lapsus.store import tables as t
 from lapsus.store.arriving import Arriving
 from lapsus.store.checks import chunks
 from lapsus.store.people import as_person, check_name, new_secret
 from lapsus.store.records import Person, StoredJudgment
+from lapsus.store.releasing import of_person
 from lapsus.store.rows import campaign_row, plan_of
 
 CHUNK = 50
@@ -62,14 +65,62 @@ class Programs(Arriving):
                 return
             start = rows[-1].position
 
+    def count_units(self, campaign: str, program: int) -> int:
+        """How many units that are open a program has still to judge."""
+        query = _open_units(self._campaign_id(campaign), program).subquery()
+        with self.reading() as conn:
+            return conn.scalar(select(func.count()).select_from(query)) or 0
+
+    def units_for(self, campaign: str, program: int) -> Iterator[Unit]:
+        """The open units that a program has still to judge, each with what its judge may see.
+
+        Unlike `documents_for` it leaves out what is not open (yet), for programs that cost something to ask.
+        """
+        id, start, rule = self._campaign_id(campaign), 0, self.scheme(campaign).unit
+        while True:
+            with self.reading() as conn:
+                later = _open_units(id, program).where(t.unit.c.number > start)
+                rows = conn.execute(later.order_by(t.unit.c.number).limit(CHUNK)).all()
+            for digest, group in groupby(rows, key=lambda row: str(row.digest)):
+                wanted = {row.segment or None for row in group}
+                yield from (u for u in units(self._document(digest), rule) if u.key.segment in wanted)
+            if not rows:
+                return
+            start = rows[-1].number
+
+    def metadata_of(self, campaign: str, program: int) -> Mapping[str, Any] | None:
+        """What stands with one of a program's judgments; None where it has judged nothing."""
+        mine, said = t.assignment, t.judgment
+        its = and_(
+            said.c.campaign == mine.c.campaign,
+            said.c.unit == mine.c.unit,
+            said.c.person == mine.c.person,
+            said.c.revision == mine.c.submitted,
+        )
+        query = select(said.c.more).join(mine, its)
+        with self.reading() as conn:
+            row = conn.execute(
+                query.where(of_person(mine, self._campaign_id(campaign), program)).limit(1)
+            ).first()
+        if row is None:
+            return None
+        found: Mapping[str, Any] = decoder(dict[str, Any]).decode(row.more or "{}").get("metadata", EMPTY)
+        return found
+
     def add_program_judgments(
-        self, campaign: str, program: Person, entries: Iterable[Entry], *, by: int | None = None
+        self,
+        campaign: str,
+        program: Person,
+        entries: Iterable[Entry],
+        *,
+        by: int | None = None,
+        at_a_time: int = CHUNK,
     ) -> Iterator[int]:
-        """Keep what a program says, some documents at a time; yields how many judgments were kept each time."""
+        """Keep what a program says, some entries at a time; yields how many judgments were kept each time."""
         if not program.program:
             raise UsageError(f"{program.name!r} is a person")
         id, scheme = self._campaign_id(campaign), self.scheme(campaign).id
-        for chunk in chunks(entries, CHUNK):
+        for chunk in chunks(entries, at_a_time):
             renamed = [_as(entry, program.name) for entry in chunk]
             for entry in renamed:
                 for judgment in entry.judgments:
@@ -103,6 +154,17 @@ def _unjudged(campaign: int, program: int, after: int) -> Select[Any]:
     open_units = exists().where(unit.c.campaign == campaign, unit.c.document == place.c.position, ~judged)
     query = select(place.c.position, place.c.digest).where(place.c.campaign == campaign, open_units)
     return query.where(place.c.position > after).order_by(place.c.position)
+
+
+def _open_units(campaign: int, program: int) -> Select[Any]:
+    """Units that are open and that the program has not judged."""
+    place, unit, mine = t.campaign_document, t.unit, t.assignment
+    judged = exists().where(
+        of_person(mine, campaign, program), mine.c.unit == unit.c.number, mine.c.submitted > 0
+    )
+    its = (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document)
+    query = select(unit.c.number, unit.c.segment, place.c.digest).join(place, its)
+    return query.where(unit.c.campaign == campaign, unit.c.active, ~judged)
 
 
 def _as(entry: Entry, name: str) -> Entry:

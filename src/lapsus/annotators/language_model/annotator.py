@@ -1,0 +1,251 @@
+"""A language model as an annotator: it gets units, which hold nothing of what came after, and leaves judgments."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from lapsus.annotators.language_model.at_once import at_once
+from lapsus.annotators.language_model.completion import Chat, Completion, complete
+from lapsus.annotators.language_model.prompt import Prompt, fitting_language, make_prompt, unit_message
+from lapsus.annotators.language_model.reply import take
+from lapsus.annotators.language_model.service import Service, ServiceError, StoppedError
+from lapsus.annotators.language_model.words import frame
+from lapsus.errors import LapsusError, UsageError
+from lapsus.model import Answer, Document, Judgment, Scheme, Unit, UnitKey, units
+
+PREFIX = "openai:"
+"""How a language model is named where an annotator is asked for: openai:MODEL."""
+ASKED = 3
+"""How often a model is asked for an answer that can be taken."""
+GIVE_UP = 5
+"""Failures of the server in a row after which the rest is not tried."""
+_TOLD = 4000
+"""Characters of a bad answer that are shown back to the model."""
+
+
+class Sampling(NamedTuple):
+    """How answers are drawn."""
+
+    samples: int = 1
+    temperature: float | None = None
+    """None: 0 for one sample, 1 for several."""
+    seed: int | None = None
+    max_tokens: int | None = None
+    """How long an answer may be; None leaves it to the server."""
+
+    @property
+    def heat(self) -> float:
+        """The temperature that is asked for."""
+        usual = 0.0 if self.samples == 1 else 1.0
+        return usual if self.temperature is None else self.temperature
+
+
+class Refused(NamedTuple):
+    """A unit that could not be judged, and why."""
+
+    unit: UnitKey
+    reason: str
+
+
+class _Sample(NamedTuple):
+    """One answer that was taken, and what it cost."""
+
+    answers: Mapping[str, Answer]
+    completions: Sequence[Completion]
+
+
+class _InvalidError(Exception):
+    """The model gave no answer that can be taken."""
+
+
+_Outcome: TypeAlias = Judgment | Refused | ServiceError | Exception | None
+
+
+class LanguageModel:
+    """Judges units of any scheme by asking a server. `refused` holds what it could not judge, and why."""
+
+    def __init__(
+        self,
+        model: str,
+        service: Service,
+        scheme: Scheme,
+        *,
+        language: str | None = None,
+        examples: int | None = None,
+        sampling: Sampling | None = None,
+        parallel: int = 4,
+    ) -> None:
+        """`language`: of the prompt; by default each document's own, where the scheme has it."""
+        self.called = f"{PREFIX}{model}"
+        """Who is named as annotator in the judgments."""
+        self.scheme = scheme
+        self.refused: list[Refused] = []
+        self.ended: LapsusError | None = None
+        """Why the server was not asked any more, if so."""
+        self.tokens: Counter[str] = Counter()
+        self._chat = Chat(model, service)
+        self._stop = service.stop
+        self._language, self._examples, self._parallel = language, examples, parallel
+        self._sampling = sampling or Sampling()
+        self._prompts: dict[str, Prompt] = {}
+        self._in_a_row = 0
+        self._prompt(None)
+        if self._sampling.samples > 1:
+            _check_samples(scheme)
+
+    @property
+    def form(self) -> str | None:
+        """How the form of answers was asked for: json_schema, json_object or text; None before the first answer."""
+        return self._chat.form
+
+    def judge(self, documents: Iterable[Document]) -> Iterator[Judgment]:
+        """A judgment a unit, as they come."""
+        return self.judge_units(unit for document in documents for unit in units(document, self.scheme.unit))
+
+    def judge_units(self, units: Iterable[Unit]) -> Iterator[Judgment]:
+        """A judgment a unit, as they come: several are asked for at once. Ends early once the service is stopped."""
+        for unit, outcome in at_once(self._outcome, units, self._parallel, self._stop):
+            if isinstance(outcome, Judgment):
+                self._in_a_row = 0
+                for kind, count in outcome.metadata["tokens"].items():
+                    self.tokens[kind] += count
+                yield outcome
+            elif isinstance(outcome, Refused):
+                self._in_a_row = 0
+                self.refused.append(outcome)
+            elif isinstance(outcome, ServiceError):
+                self._failed(unit, outcome)
+            elif outcome is not None:
+                raise outcome
+
+    def setting(self, language: str) -> dict[str, Any]:
+        """What decides about the answers; every judgment carries it."""
+        return {
+            "model": self._chat.model,
+            "host": self._chat.service.where.host,
+            "language": language,
+            "prompt": self._prompt(language).digest,
+            "samples": self._sampling.samples,
+            "temperature": self._sampling.heat,
+            "seed": self._sampling.seed,
+            "max_tokens": self._sampling.max_tokens,
+        }
+
+    def made(self, metadata: Mapping[str, Any]) -> bool:
+        """Whether a judgment with this metadata was made with the same setting."""
+        setting = metadata.get("setting")
+        if not isinstance(setting, Mapping) or setting.get("language") not in self.scheme.languages:
+            return False
+        return dict(setting) == self.setting(setting["language"])
+
+    def _failed(self, unit: Unit, error: ServiceError) -> None:
+        if not error.hopeless:
+            self.refused.append(Refused(unit.key, error.what))
+        self._in_a_row += 1
+        if self.ended is None and (error.hopeless or self._in_a_row >= GIVE_UP):
+            self.ended = error
+            self._stop.set()
+
+    def _prompt(self, language: str | None) -> Prompt:
+        chosen = self._language or fitting_language(self.scheme, language)
+        if chosen not in self._prompts:
+            self._prompts[chosen] = make_prompt(self.scheme, chosen, examples=self._examples)
+        return self._prompts[chosen]
+
+    def _outcome(self, unit: Unit) -> tuple[Unit, _Outcome]:
+        """Runs in a thread, so it hands back whatever happens."""
+        try:
+            return unit, self._judgment(unit)
+        except StoppedError:
+            return unit, None
+        except _InvalidError as error:
+            return unit, Refused(unit.key, str(error))
+        except Exception as error:  # raised again by the thread that waits for it
+            return unit, error
+
+    def _judgment(self, unit: Unit) -> Judgment:
+        prompt, started = self._prompt(unit.language), time.monotonic()
+        seed = self._sampling.seed
+        seeds = [None if seed is None else seed + place for place in range(self._sampling.samples)]
+        samples = [self._sample(unit, prompt, seed) for seed in seeds]
+        asked = [completion for sample in samples for completion in sample.completions]
+        answers, distributions = _together(self.scheme, [sample.answers for sample in samples])
+        metadata = {
+            "setting": self.setting(prompt.language),
+            "form": asked[-1].form,
+            "answered_by": asked[-1].model,
+            "tries": len(asked),
+            "tokens": {
+                "prompt": sum(one.prompt_tokens for one in asked),
+                "completion": sum(one.completion_tokens for one in asked),
+            },
+        }
+        return Judgment(
+            unit.document,
+            unit.key.segment,
+            self.called,
+            self.scheme.id,
+            self.scheme.version,
+            answers,
+            distributions,
+            at=datetime.now(UTC),
+            seconds=round(time.monotonic() - started, 3),
+            metadata=metadata,
+        )
+
+    def _sample(self, unit: Unit, prompt: Prompt, seed: int | None) -> _Sample:
+        """Ask until there is an answer that can be taken; each time the model is told what was wrong."""
+        messages = [_message("system", prompt.system), _message("user", unit_message(unit))]
+        completions: list[Completion] = []
+        problems: tuple[str, ...] = ()
+        wishes = {"temperature": self._sampling.heat, "seed": seed, "max_tokens": self._sampling.max_tokens}
+        more = {name: value for name, value in wishes.items() if value is not None}
+        for _ in range(ASKED):
+            found = complete(self._chat, messages, prompt.schema, more)
+            completions.append(found)
+            taken = take(found.content, unit, self.scheme, prompt.language)
+            problems = taken.problems
+            if problems and found.was_cut:
+                problems = (frame("problem-cut", prompt.language),)
+            if not problems:
+                return _Sample(taken.answers, completions)
+            told = [_message("assistant", found.content[:_TOLD]), _message("user", prompt.again(problems))]
+            messages = [*messages[:2], *told]
+        raise _InvalidError(f"no answer that can be taken, asked {ASKED} times: {'; '.join(problems)}")
+
+
+def _message(role: str, content: str) -> dict[str, str]:
+    return {"role": role, "content": content}
+
+
+def _check_samples(scheme: Scheme) -> None:
+    for question in scheme.questions:
+        if question.kind not in ("label", "text"):
+            raise UsageError(
+                f"{scheme.id!r} asks {question.id!r}, which takes more than one label",
+                hint="several samples make a distribution over single labels; leave --samples out",
+            )
+
+
+def _together(
+    scheme: Scheme, samples: Sequence[Mapping[str, Answer]]
+) -> tuple[Mapping[str, Answer], dict[str, dict[str, float]]]:
+    """One set of answers and, where there are several samples, the shares of the labels. Ties go to the first label."""
+    if len(samples) == 1:
+        return samples[0], {}
+    answers: dict[str, Answer] = {}
+    shares: dict[str, dict[str, float]] = {}
+    for question in scheme.questions:
+        if question.kind == "label":
+            given = Counter(sample[question.id] for sample in samples if question.id in sample)
+            labels = [label.id for label in scheme.labels_of(question)]
+            if total := sum(given.values()):
+                shares[question.id] = {label: given[label] / total for label in labels}
+                answers[question.id] = max(labels, key=given.__getitem__)
+    agreeing = [sample for sample in samples if all(sample.get(id) == label for id, label in answers.items())]
+    # Words belong to an answer, so they come from a sample that gave it.
+    return {**(agreeing[0] if agreeing else {}), **answers}, shares

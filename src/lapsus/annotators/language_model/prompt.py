@@ -1,0 +1,218 @@
+"""What a language model is told: the scheme's own words in a short frame, and a unit as data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, get_args
+
+from lapsus.annotators.language_model.answer_schema import answer_schema
+from lapsus.annotators.language_model.words import frame
+from lapsus.errors import UsageError
+from lapsus.model import Label, Notes, Question, Role, Scheme, Segment, Unit
+from lapsus.model.scheme import Example, Examples
+from lapsus.schemes.manual import GuidelineWords
+
+
+class Prompt(NamedTuple):
+    """The words that every unit of a scheme is judged by, in one language."""
+
+    scheme: Scheme
+    language: str
+    system: str
+    """Role, guideline, and how to answer."""
+    schema: Mapping[str, Any]
+    """The JSON schema of the answer."""
+    digest: str
+    """A few letters that differ where prompts differ; every judgment carries them."""
+
+    def again(self, problems: Iterable[str]) -> str:
+        """What is said of an answer that cannot be taken."""
+        return _again(problems, self.language)
+
+
+def make_prompt(scheme: Scheme, language: str | None = None, *, examples: int | None = None) -> Prompt:
+    """The prompt of a scheme; `examples`: at most so many of each kind, all by default."""
+    if language is not None and language not in scheme.languages:
+        known = ", ".join(scheme.languages)
+        raise UsageError(f"{scheme.id!r} is not written in {language!r}", hint=f"languages: {known}")
+    chosen = language or fitting_language(scheme, None)
+    system = "\n\n".join(_Guideline(scheme, chosen, examples).blocks())
+    schema = answer_schema(scheme)
+    parts = [system, schema, _again(["…"], chosen)]
+    hashed = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8)
+    return Prompt(scheme, chosen, system, schema, hashed.hexdigest())
+
+
+def fitting_language(scheme: Scheme, language: str | None) -> str:
+    """The language to ask in about a document: its own where the scheme has it, else English, else the first."""
+    for wanted in ((language or "").partition("-")[0], "en"):
+        if wanted in scheme.languages:
+            return wanted
+    return scheme.languages[0]
+
+
+def unit_message(unit: Unit) -> str:
+    """A unit as one line of JSON. Nothing in a text can end its string, so it stays data."""
+    return json.dumps(unit_data(unit), ensure_ascii=False)
+
+
+def unit_data(unit: Unit) -> dict[str, Any]:
+    """What a model gets to see of a unit: ids, roles and texts, and nothing that a person would not see."""
+    context = [_segment(segment) for segment in unit.context]
+    if unit.target is None:
+        return {"document": context}
+    target = {"target": _segment(unit.target)}
+    return {"context": context, **target} if context else target
+
+
+def _segment(segment: Segment) -> dict[str, str]:
+    return {"id": segment.id, "role": segment.role, "text": segment.text}
+
+
+def _again(problems: Iterable[str], language: str) -> str:
+    lines = [
+        frame("again", language),
+        *(f"- {problem}" for problem in problems),
+        frame("again-end", language),
+    ]
+    return "\n".join(lines)
+
+
+class _Guideline:
+    """A scheme as text."""
+
+    def __init__(self, scheme: Scheme, language: str, examples: int | None) -> None:
+        self.scheme, self.language, self.most = scheme, language, examples
+        self.words = GuidelineWords(scheme, language)
+        self.text, self.word = self.words.text, self.words.word
+
+    def blocks(self) -> Iterator[str]:
+        """The parts of the prompt, in order."""
+        scheme = self.scheme
+        yield frame("role", self.language)
+        title = self.text(scheme.title)
+        yield "# " + frame("guideline", self.language, title=title, version=scheme.version)
+        yield self.text(scheme.summary)
+        yield f"{self.word('unit')}: {self._unit()}"
+        for section in scheme.background:
+            yield f"## {self.text(section.title)}"
+            yield self.text(section.text)
+        if scheme.steps:
+            yield f"## {self.word('steps')}"
+            for place, step in enumerate(scheme.steps, 1):
+                yield f"{place}. {self.text(step.title)}\n{self.text(step.text)}"
+        for question in scheme.questions:
+            yield from self._question(question)
+        yield from self._lists()
+        yield from self._input()
+        yield from self._answer()
+
+    def _unit(self) -> str:
+        rule = self.scheme.unit
+        if rule.role == "document":
+            return self.word("unit-document")
+        between = "" if self.language == "ja" else " "
+        return self.word(f"unit-{rule.role}") + between + self.word(f"context-{rule.context}")
+
+    def _question(self, question: Question) -> Iterator[str]:
+        optional = "" if question.required else f" ({self.word('optional')})"
+        yield f"## {question.id}: {self.text(question.name)}{optional}"
+        yield self.text(question.ask)
+        yield from _listed(self.words.rules(question))
+        yield from self._notes(question.notes)
+        if question.axes:
+            axes = [
+                (axis.name, value)
+                for axis in (question.axes.rows, question.axes.columns)
+                for value in axis.values
+            ]
+            yield from _listed(
+                f"{self.text(name)}: {self.text(value.name)}: {self.text(value.definition)}"
+                for name, value in axes
+            )
+        yield from _listed(f"{level.value}: {self.text(level.meaning)}" for level in question.levels)
+        for name in (question.reference, question.labels_from):
+            if name:
+                yield self.word("see-list", title=self.words.list_title(name))
+        yield from self._examples(question.examples)
+        if question.suggest:
+            yield f"{self.word('suggested')}: {' / '.join(self.text(question.suggest))}"
+        for label in question.labels:
+            yield from self._label(label)
+
+    def _label(self, label: Label) -> Iterator[str]:
+        number = "" if label.number is None else f"{label.number} "
+        yield f"### {label.id}: {number}{self.text(label.name)}"
+        where = [self.word(f"on-{label.on}")] if label.on else []
+        where += [self.word(f"covers-{label.covers}")] if label.covers else []
+        if where:
+            yield " · ".join(where)
+        yield self.text(label.definition)
+        yield from self._notes(label.notes)
+        yield from self._examples(label.examples)
+
+    def _notes(self, notes: Notes) -> Iterator[str]:
+        if notes:
+            yield from _listed(self.text(notes))
+
+    def _examples(self, examples: Examples) -> Iterator[str]:
+        if examples:
+            yield from _listed(self._example(example) for example in self._few(self.text(examples)))
+
+    def _few(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """The first examples of each kind: those that fit, those that do not, those of each level."""
+        seen: dict[Any, int] = {}
+        for example in examples:
+            kind = (example.fits, example.answer)
+            seen[kind] = seen.get(kind, 0) + 1
+            if self.most is None or seen[kind] <= self.most:
+                yield example
+
+    def _example(self, example: Example) -> str:
+        verdict = {True: "fits", False: "fits-not"}.get(example.fits)  # type: ignore[arg-type]
+        said = self.word(verdict) if verdict else f"{self.word('level')} {example.answer}"
+        shown = " / ".join([*example.turns, *example.triples, *([example.text] if example.text else [])])
+        return f"{said}: {shown} → {example.why}"
+
+    def _lists(self) -> Iterator[str]:
+        for reference in self.scheme.lists:
+            yield f"## {self.text(reference.title)}"
+            for group in reference.groups:
+                yield f"### {self.text(group.name)}"
+                yield from _listed(
+                    f"{item.id}: {self.text(item.name)}: {self.text(item.definition)}"
+                    + (f" ({' / '.join(self.text(item.examples))})" if item.examples else "")
+                    for item in group.items
+                )
+
+    def _input(self) -> Iterator[str]:
+        rule = self.scheme.unit
+        yield "# " + frame("input-heading", self.language)
+        yield frame("input", self.language)
+        how = "document" if rule.role == "document" else rule.context
+        yield frame(f"input-{how}", self.language)
+        yield frame("input-segment", self.language, roles=", ".join(get_args(Role)))
+
+    def _answer(self) -> Iterator[str]:
+        yield "# " + frame("answer-heading", self.language)
+        yield frame("answer", self.language)
+        yield "\n".join(f'- "{q.id}": {self._expected(q)}' for q in self.scheme.questions)
+        if any(question.kind == "spans" for question in self.scheme.questions):
+            yield frame("marks", self.language)
+
+    def _expected(self, question: Question) -> str:
+        values: dict[str, object] = {}
+        if question.kind in ("label", "labels", "spans"):
+            values["labels"] = ", ".join(f'"{label.id}"' for label in self.scheme.labels_of(question))
+        if question.kind == "scale":
+            values = {"least": question.levels[0].value, "most": question.levels[-1].value}
+        said = frame(f"answer-{question.kind}", self.language, **values)
+        return said if question.required else frame("answer-optional", self.language, answer=said)
+
+
+def _listed(items: Iterable[str]) -> Iterator[str]:
+    """Items as one block, each in a line of its own; nothing where there are none."""
+    if lines := [f"- {item}" for item in items]:
+        yield "\n".join(lines)

@@ -1,0 +1,146 @@
+"""What a language model replied: the JSON in it, the answers in that, and every reason why they cannot be taken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import regex
+
+from lapsus.annotators.language_model.quotes import places
+from lapsus.annotators.language_model.words import frame
+from lapsus.model import Answer, Document, Question, Scheme, Span, Unit
+from lapsus.schemes import broken_rules
+
+LONGEST = 60_000
+"""Characters of a reply that are looked at: no true answer is near it."""
+_TRIES = 50
+"""Places in a reply at which a JSON object is looked for."""
+_SHOWN = 80
+_THOUGHTS = regex.compile(r"<think>.*?</think>", regex.DOTALL)
+_UNSTORABLE = regex.compile(r"[\0\p{Cs}]")
+
+
+class Taken(NamedTuple):
+    """The answers of a reply, or the problems with it, in the language of the prompt."""
+
+    answers: Mapping[str, Answer]
+    problems: tuple[str, ...] = ()
+
+
+def take(content: str, unit: Unit, scheme: Scheme, language: str) -> Taken:
+    """Read a reply about a unit and check it by the rules that hold for people."""
+    if len(content) > LONGEST:
+        return Taken({}, (frame("problem-long", language),))
+    found = json_in(content, {question.id for question in scheme.questions})
+    if found is None:
+        return Taken({}, (frame("problem-no-json", language),))
+    reading = _Reading(unit, scheme, language)
+    answers = reading.answers(found)
+    if reading.problems:
+        return Taken({}, tuple(reading.problems))
+    # The document as this judge knows it: a mark on a later turn is a mark on nothing.
+    seen = Document(unit.document, unit.visible, unit.language)
+    broken = broken_rules(scheme, answers, seen, unit.key.segment)
+    return Taken(answers, tuple(rule.message(language) for rule in broken))
+
+
+def json_in(content: str, keys: set[str]) -> dict[str, Any] | None:
+    """The JSON object of a reply, whatever stands around it; one with known keys rather than another."""
+    decoder, first = json.JSONDecoder(), None
+    text = _THOUGHTS.sub("", content)
+    place = text.find("{")
+    for _ in range(_TRIES):
+        if place < 0:
+            break
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            end = place + 1
+        else:
+            if keys & value.keys():
+                return dict(value)
+            first = first or value
+        place = text.find("{", end)
+    return first
+
+
+class _Reading:
+    """An answer's JSON on its way to answers."""
+
+    def __init__(self, unit: Unit, scheme: Scheme, language: str) -> None:
+        self.scheme, self.language = scheme, language
+        self.texts = {segment.id: segment.text for segment in unit.visible}
+        self.problems: list[str] = []
+
+    def answers(self, found: Mapping[str, Any]) -> dict[str, Answer]:
+        """The answers that there are; a question that is null or missing has none."""
+        answers: dict[str, Answer] = {}
+        for question in self.scheme.questions:
+            value = found.get(question.id)
+            says_nothing = question.kind == "text" and value == "" and not question.required
+            if value is not None and not says_nothing:
+                answers[question.id] = self._answer(question, value)
+        return answers
+
+    def _answer(self, question: Question, value: Any) -> Answer:
+        """The value as an answer; one of the wrong kind is left to the rules."""
+        if question.kind == "spans" and isinstance(value, list):
+            return tuple(self._marks(question, value))
+        if isinstance(value, str):
+            return _label(question, value) if question.kind == "label" else _clean(value)
+        if isinstance(value, list):
+            return tuple(_label(question, item) if isinstance(item, str) else "?" for item in value)
+        if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+            return value if isinstance(value, bool) else int(value)
+        return 0 if question.kind in ("labels", "spans") else ()
+
+    def _marks(self, question: Question, values: list[Any]) -> Iterator[Span]:
+        for value in values:
+            match value:
+                case {"label": str(label), "segment": str() | int() as segment, "quote": str(quote)}:
+                    place = self._place(question, str(segment), quote, value.get("occurrence"))
+                    tie = value.get("tie")
+                    if place and (tie is None or isinstance(tie, str)):
+                        name = _label(question, label)
+                        yield Span(str(segment), *place, name, None if tie is None else _clean(tie))
+                    elif place:
+                        self._problem("problem-mark", question)
+                case _:
+                    self._problem("problem-mark", question)
+
+    def _place(self, question: Question, segment: str, quote: str, which: Any) -> tuple[int, int] | None:
+        told = {"segment": _brief(segment), "quote": _brief(quote)}
+        found = places(self.texts.get(segment, ""), quote)
+        number = 1 if which is None and len(found) == 1 else which
+        if segment not in self.texts:
+            self._problem("problem-segment", question, segment=told["segment"])
+        elif not found:
+            self._problem("problem-quote", question, **told)
+        elif type(number) is not int or not 1 <= number <= len(found):
+            self._problem("problem-which", question, times=len(found), **told)
+        else:
+            return found[number - 1]
+        return None
+
+    def _problem(self, name: str, question: Question, **values: object) -> None:
+        said = frame(name, self.language, question=question.id, **values)
+        if said not in self.problems:
+            self.problems.append(said)
+
+
+def _label(question: Question, name: str) -> str:
+    """A label's id where the model gave one of its other names."""
+    label = question.label(name)
+    return label.id if label else _clean(name)
+
+
+def _clean(text: str) -> str:
+    """Without signs that no database keeps."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _brief(text: str) -> str:
+    text = _clean(text)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,60 @@
+"""`lapsus campaign annotate` with a language model."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import typer
+
+from lapsus.cli.asking import Asking, ask_leave, ending_gently, facts, finish, make_language_model, tell
+from lapsus.cli.output import print_json, progress, remark
+from lapsus.errors import LapsusError, UsageError
+from lapsus.model import Entry
+
+if TYPE_CHECKING:
+    from lapsus.store import Store
+
+AT_A_TIME = 10
+"""Judgments that are committed together: few, since each took its time."""
+
+
+def ask_about_campaign(
+    store: Store, campaign: str, name: str, called: str | None, asking: Asking, *, as_json: bool
+) -> None:
+    """Have a language model judge the open units of a campaign that it has not judged."""
+    stop = threading.Event()
+    model = make_language_model(name, store.scheme(campaign), asking, stop)
+    as_name = called or model.called
+    known = _known(store, as_name)
+    before = store.metadata_of(campaign, known)
+    if before is not None and not model.made(before):
+        raise UsageError(
+            f"{as_name!r} has judged here with another model, prompt or setting",
+            where=f"campaign {campaign!r}",
+            hint="go on with the same options, or give it another name with --as",
+        )
+    if waiting := store.count_units(campaign, known):
+        ask_leave(asking, waiting)
+    program, judged = store.add_program(as_name), 0
+    with ending_gently(stop), progress("units", waiting) as step:
+        judgments = model.judge_units(store.units_for(campaign, program.id))
+        entries = (Entry(judgment.document, None, (judgment,)) for judgment in judgments if step() or True)
+        for kept in store.add_program_judgments(campaign, program, entries, at_a_time=AT_A_TIME):
+            judged += kept
+    if as_json:
+        print_json({"program": program.name, "units": waiting, "judgments": judged, **facts(model)})
+    else:
+        tell(model)
+        left = f"; {len(model.refused):,} could not be judged" if model.refused else ""
+        typer.echo(f"{program.name} judged {judged:,} of {waiting:,} units of {campaign}{left}")
+        remark("its answers stand beside those of people; a plan with `suggest` shows them")
+    finish(model, stop)
+
+
+def _known(store: Store, name: str) -> int:
+    """The program of that name; a number of nobody where there is none yet, so that a "no" leaves nothing behind."""
+    try:
+        return store.person_named(name).id
+    except LapsusError:
+        return -1

