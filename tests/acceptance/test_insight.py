@@ -104,3 +104,29 @@ def test_an_export_read_back_is_the_same(store: Store, tmp_path: Path) -> None:
         assert copy.figures("eval").patterns == store.figures("eval").patterns
         again = list(copy.export("eval", names="names"))
     assert again == list(store.export("eval"))
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "labelstudio", "dbdc"])
+def test_every_format_that_keeps_annotators_gives_back_who_said_what(
+    store: Store, tmp_path: Path, format: str
+) -> None:
+    from lapsus.formats import FORMATS, convert
+    from lapsus.model import Entry
+
+    def said(entries: Any) -> list[tuple[Any, ...]]:
+        found = (
+            (j.document, j.segment, j.annotator, j.answers) for entry in entries for j in entry.judgments
+        )
+        return sorted((*rest, sorted(answers.items())) for *rest, answers in found)
+
+    is_table = format in ("csv", "parquet")
+    entries = (Entry(e.id, None if is_table else e.document, e.judgments) for e in store.export("eval"))
+    path = tmp_path / f"eval{FORMATS.get(format).suffix or '.zip'}"
+    convert(entries, path, format)
+    again = list(read(path, format))
+    assert said(again) == said(store.export("eval"))
+    if not is_table:
+        texts = {e.id: [s.text for s in e.document.segments] for e in again if e.document}
+        assert texts == {
+            e.id: [s.text for s in e.document.segments] for e in store.export("eval") if e.document
+        }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.challenge.testset import Track, tracks
-from lapsus.model import Document, Segment
+from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.store.challenge_records import GoldDocument
 
 VOTES = ((8, 1, 1), (1, 2, 7), (2, 6, 2), (3, 3, 4))
@@ -35,6 +35,19 @@ def gold_set(dialogues: int = 6, languages: Sequence[str] = ("en",)) -> list[Gol
         for language in languages
         for number in range(dialogues)
     ]
+
+
+def judged(documents: Iterable[GoldDocument]) -> list[Entry]:
+    """The same as people's judgments: what a challenge is made from."""
+    found = []
+    for one in documents:
+        said = [
+            Judgment(one.document.id, turn, f"judge {number}", "breakdown", "1.0", {"breakdown": name})
+            for turn, counts in one.votes.items()
+            for number, name in enumerate("".join(LABELS[n] * times for n, times in enumerate(counts)))
+        ]
+        found.append(Entry(one.document.id, one.document, tuple(said)))
+    return found
 
 
 def track(dialogues: int = 6) -> Track:

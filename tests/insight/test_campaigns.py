@@ -14,7 +14,7 @@ import regex
 from typer.testing import CliRunner
 
 from lapsus.analysis import agree
-from lapsus.analysis.insight import forecast
+from lapsus.analysis.insight import agreement, forecast
 from lapsus.cli.app import app
 from lapsus.errors import UsageError
 from lapsus.formats import convert, read
@@ -23,8 +23,10 @@ from lapsus.insight.deciding import grouped, most_said
 from lapsus.insight.golding import campaign_gold, keep_gold
 from lapsus.insight.reporting import campaign_report
 from lapsus.measures.gold import make_gold
-from lapsus.model import UnitKey
+from lapsus.model import Judgment, Span, UnitKey
+from lapsus.model.votes import collect_votes
 from lapsus.samples import sample_path
+from lapsus.schemes import load_scheme
 from lapsus.store import Plan, Store, open_store
 
 SCHEMES = {
@@ -211,3 +213,17 @@ def test_gold_is_exported_and_kept(store: Store, tmp_path: Path) -> None:
     for wrong in (["--threshold", "0.5"], ["--gold", "majority", "--names"]):
         refused = run("export", "breakdown", str(tmp_path / "x.jsonl"), *wrong, "--db", database)
         assert isinstance(refused.exception, UsageError)
+
+
+@pytest.mark.parametrize(("people", "is_aligned"), [(2, True), (13, False)])
+def test_gamma_is_left_to_few_people(people: int, is_aligned: bool) -> None:
+    scheme = load_scheme("semantic-errors")
+    question = scheme.questions[0]
+    marks = (Span("text", 0, 4, "addition"),)
+    said = [
+        Judgment("p0", None, f"judge {number}", scheme.id, scheme.version, {question.id: marks})
+        for number in range(people)
+    ]
+    found = agreement(scheme, question, collect_votes(said, question), None, {"p0": {"text": 20}})
+    assert "span_f1" in {row.name for row in found}
+    assert ("gamma" in {row.name for row in found}) == is_aligned

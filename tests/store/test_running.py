@@ -137,7 +137,7 @@ def test_what_follows_from_too_many_wrong_answers(store: Store, then: Any) -> No
     mine = reserve(store, avery)
     save(store, mine[0], avery, "O")
     assert (store.unread(avery), reserve(store, avery)) == ([], mine[1:])
-    save(store, mine[1], avery, "O")
+    assert save(store, mine[1], avery, "O").next == (None if then == "stop" else mine[2])
     if then == "stop":
         assert store.next_units(avery, "chat") == Nothing("stopped")
         assert mine[2] in reserve(store, blake)

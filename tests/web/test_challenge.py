@@ -343,3 +343,14 @@ def test_names_of_strangers_are_text(bench: Bench, store: Store, challenge: str,
     for text in (refused, *pages):
         assert "<img" not in text
         assert "&lt;img" in text
+
+
+def test_what_is_to_know_of_a_run_is_told_in_the_readers_language(
+    bench: Bench, kite: Team, tmp_path: Path
+) -> None:
+    bare = answers(GOLD)
+    bare["en-0"][1] = (2, [label("O", None)])
+    assert kite.hand_in(write_run(tmp_path / "bare.zip", bare).read_bytes()).status_code == 201
+    mori = bench.person("Mori", "manager")
+    assert "Kite run1: 分布のない発話が 1 個ありました。" in mori.get("/challenge/c?lang=ja").text
+    assert "Kite run1: 1 turns came without a distribution" in mori.get("/challenge/c?lang=en").text

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from typing import Any
 
 import pytest
 import regex
 
+from lapsus.insight import results
 from lapsus.model import Document, Segment
 from lapsus.reports import charts
-from lapsus.web.insight_charts import CHARTS
+from lapsus.web.insight_charts import CHARTS, picture
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, new_key, pair
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -60,6 +62,42 @@ def test_a_new_answer_changes_the_figures(bench: Bench, judged: Judged) -> None:
     after = mori.get(f"/c/{name}/insight.json").json()
     assert after["figures"] > before["figures"]
     assert [a["votes"] for a in after["answers"]] == [3, 0, 3]
+
+
+@pytest.mark.parametrize("section", ["", *SECTIONS])
+def test_what_takes_long_is_of_a_little_earlier_and_says_so(
+    bench: Bench, judged: Judged, monkeypatch: pytest.MonkeyPatch, section: str
+) -> None:
+    name, mori = judged
+    path = f"/c/{name}/insight{f'/{section}' if section else ''}"
+    first = mori.get(f"{path}.json").json()
+    assert first["as_of"] is None
+    monkeypatch.setattr(results, "SLOW", -1.0)
+    ada = Browser(bench.app, 1)
+    ada.sign_in("Ada")
+    assert ada.save(name, 2, {"breakdown": "X"}).status_code == 201
+    page = mori.get(path).text
+    assert "data-age" in page
+    until = time.monotonic() + 20
+    while (now := mori.get(f"{path}.json").json())["as_of"] is not None:
+        assert time.monotonic() < until
+    assert now["figures"] > first["figures"]
+    monkeypatch.undo()
+    assert mori.get(f"{path}.json").json() == now
+
+
+def test_a_report_and_a_saved_chart_are_never_of_earlier(
+    bench: Bench, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, mori = judged
+    monkeypatch.setattr(results, "SLOW", -1.0)
+    chart = f"/c/{name}/insight/charts/systems.csv?save=1"
+    before = [mori.get(path).text for path in (chart, f"/c/{name}/report.html")]
+    ada = Browser(bench.app, 1)
+    ada.sign_in("Ada")
+    assert ada.save(name, 2, {"breakdown": "X"}).status_code == 201
+    after = [mori.get(path).text for path in (chart, f"/c/{name}/report.html")]
+    assert all(old != new for old, new in zip(before, after, strict=True))
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -135,6 +173,7 @@ def test_japanese_words_are_in_the_charts(judged: Judged) -> None:
 def test_without_altair_there_are_tables_and_a_word(judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
     name, mori = judged
     monkeypatch.setattr(charts, "find_spec", lambda name: None)
+    picture.cache_clear()
     page = mori.get(f"/c/{name}/insight").text
     assert "lapsus[charts]" in page
     assert "<img" not in page

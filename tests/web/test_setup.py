@@ -39,6 +39,15 @@ def begun(browser: Browser, name: str = "spring", **fields: str) -> str:
     return str(answer.url.path).removesuffix("/guideline")
 
 
+def add_known(
+    browser: Browser, base: str, block: str, document: str, answers: str, segment: str = "0", **more: str
+) -> Any:
+    given = {"block": block, "document": document, "segment": segment, "answers": answers, **more}
+    answer = post(browser, f"{base}/checks", go="add", **given)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
 @pytest.fixture
 def mori(bench: Bench) -> Browser:
     return bench.person("mori", "manager")
@@ -61,8 +70,9 @@ def test_from_a_file_to_a_campaign(bench: Bench, mori: Browser) -> None:
     assert post(mori, f"{base}/people", go="next", pilot="2", **people).url.path == f"{base}/pages"
     pages = {"instructions_en": "Read.\r\n\r\nWell.", "consent_ja": "同意します。", "code": "C1"}
     assert post(mori, f"{base}/pages", go="next", **pages).url.path == f"{base}/checks"
-    known = "training:\n  units:\n    - {document: d3, segment: '0', answers: {breakdown: O}}\n"
-    assert post(mori, f"{base}/checks", go="next", known=known).url.path == f"{base}/review"
+    assert add_known(mori, base, "training", "d3", '{"breakdown": "O"}').url.path == f"{base}/checks"
+    rule = {"training_allow": "2", "training_then": "stop"}
+    assert post(mori, f"{base}/checks", go="next", **rule).url.path == f"{base}/review"
     review = mori.get(f"{base}/review.json").json()
     file = mori.get(f"{base}/plan.yaml")
     assert file.text == review["plan"]
@@ -73,6 +83,7 @@ def test_from_a_file_to_a_campaign(bench: Bench, mori: Browser) -> None:
     made = bench.store.campaign("spring")
     assert made.plan == parse_plan(review["plan"])
     assert made.plan.instructions == {"en": "Read.\n\nWell."}
+    assert made.plan.training == Known((KnownUnit("d3", {"breakdown": "O"}, "0"),), allow=2, then="stop")
     assert (made.stage, bench.store.progress("spring").units) == ("pilot", 6)
     assert mori.get(f"{base}/review").status_code == 404
     assert mori.get("/c/spring/plan").text == review["plan"]
@@ -99,15 +110,6 @@ def test_a_chain_needs_no_file(bench: Bench, mori: Browser) -> None:
         ("people", {"per_unit": "1", "who": "nobody"}, "nobody"),
         ("pages", {"code": "a b"}, "completion code"),
         ("pages", {"code": "a", "url": "javascript:alert(1)"}, "https"),
-        ("checks", {"known": "trainin: {}"}, "here stand"),
-        ("checks", {"known": "training: ["}, "YAML"),
-        ("checks", {"known": "training: {file: /etc/passwd}"}, "command line"),
-        ("checks", {"known": "gold: {units: [{document: d9, answers: {breakdown: O}}]}"}, "not there"),
-        (
-            "checks",
-            {"known": "gold: {units: [{document: d0, segment: '0', answers: {breakdown: Y}}]}"},
-            "rule",
-        ),
     ],
 )
 def test_what_is_wrong_is_said_on_the_spot_and_nothing_is_kept(
@@ -121,6 +123,67 @@ def test_what_is_wrong_is_said_on_the_spot_and_nothing_is_kept(
     assert message in answer.json()["error"]
     assert {key: answer.json()["fields"][key] for key in fields} == fields
     assert mori.get(f"{base}/review.json").json()["plan"] == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"block": "trainin"}, "what the unit is for"),
+        ({"answers": ""}, "right answer first"),
+        ({"answers": "{}"}, "right answer first"),
+        ({"answers": '{"breakdown": "Y"}'}, "breaks a rule"),
+        ({"answers": "[" * 100_000}, "right answer first"),
+        ({"document": "d9"}, "not there"),
+        ({"segment": "1"}, "not there"),
+    ],
+)
+def test_a_known_unit_that_is_wrong_is_not_kept(mori: Browser, fields: dict[str, str], message: str) -> None:
+    base = begun(mori)
+    post(mori, f"{base}/guideline", scheme="breakdown", go="next")
+    given = {"block": "gold", "document": "d0", "segment": "0", "answers": '{"breakdown": "O"}', **fields}
+    answer = post(mori, f"{base}/checks.json", go="add", **given)
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]
+    assert mori.get(f"{base}/checks.json").json()["known"] == []
+
+
+def test_known_units_come_and_go_one_by_one(mori: Browser) -> None:
+    base = begun(mori)
+    post(mori, f"{base}/guideline", scheme="breakdown", go="next")
+    add_known(mori, base, "training", "d0", '{"breakdown": "X"}', feedback_en="Nobody can go on.")
+    add_known(mori, base, "checks", "d1", '{"breakdown": "O"}')
+    add_known(mori, base, "training", "d0", '{"breakdown": "T"}')  # known anew, not twice
+    page = mori.get(f"{base}/checks.json").json()
+    said = {block["name"]: [(u["document"], u["said"]) for u in block["units"]] for block in page["known"]}
+    assert said == {"training": [("d0", [["Possible breakdown"]])], "checks": [("d1", [["Not a breakdown"]])]}
+    assert (page["fields"]["checks_every"], page["fields"]["checks_then"]) == ("5", "stop")
+    post(mori, f"{base}/checks", go="stay", checks_every="3", checks_allow="0", checks_then="warn")
+    post(mori, f"{base}/checks", go="remove", block="training", document="d0", segment="0")
+    plan = parse_plan(mori.get(f"{base}/plan.yaml").text)
+    assert plan.training is None
+    assert plan.checks is not None
+    assert (plan.checks.every, plan.checks.allow, plan.checks.then) == (3, 0, "warn")
+    answer = post(mori, f"{base}/checks.json", go="next", checks_every="0")
+    assert (answer.status_code, "every so many" in answer.json()["error"]) == (422, True)
+
+
+def test_many_known_units_come_from_a_file_of_judgments(mori: Browser, tmp_path: Path) -> None:
+    base = begun(mori)
+    post(mori, f"{base}/guideline", scheme="breakdown", go="next")
+    said = [Judgment("d0", turn, "mori", "breakdown", "1.0", {"breakdown": "T"}) for turn in ("0", "2")]
+    convert([Entry("d0", chat("d0"), tuple(said))], tmp_path / "right.jsonl")
+    sent = {"file": ("right.jsonl", (tmp_path / "right.jsonl").read_bytes())}
+    post(mori, f"{base}/checks", sent, go="import", block="gold")
+    plan = parse_plan(mori.get(f"{base}/plan.yaml").text)
+    assert plan.gold is not None
+    assert plan.gold.units == tuple(KnownUnit("d0", {"breakdown": "T"}, turn) for turn in ("0", "2"))
+    for file, message in (
+        (("x.jsonl", b"nonsense"), "x.jsonl"),
+        (("d.jsonl", sample("d0")), "nothing in it"),
+    ):
+        answer = post(mori, f"{base}/checks.json", {"file": file}, go="import", block="gold")
+        assert answer.status_code == 422
+        assert message in answer.json()["error"]
 
 
 def hostile_files() -> dict[str, tuple[str, bytes]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -35,11 +35,6 @@ class Entrant(msgspec.Struct, frozen=True):
     at: datetime
     figures: RunFigures
 
-    @property
-    def called(self) -> str:
-        """As people speak of it."""
-        return f"{self.team or ORGANISERS} {self.name}"
-
 
 class Row(msgspec.Struct, frozen=True):
     """A run on its place."""
@@ -58,6 +53,25 @@ class Row(msgspec.Struct, frozen=True):
     """The measure that the board is ordered by, for each system."""
 
 
+class Note(msgspec.Struct, frozen=True):
+    """Something to know of a run."""
+
+    team: str | None
+    name: str
+    kind: Literal["one-hot", "out-of-place"]
+    """Turns without a distribution; dialogues whose answers are out of order."""
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.team or ORGANISERS} {self.name}: {_SAID[self.kind].format(count=self.count)}"
+
+
+_SAID: Final = {
+    "one-hot": "{count:,} turns came without a distribution; 1 for the label was taken",
+    "out-of-place": "in {count:,} dialogues the answers are out of order; they were matched by turn-index",
+}
+
+
 class Board(msgspec.Struct, frozen=True):
     """A leaderboard."""
 
@@ -69,7 +83,7 @@ class Board(msgspec.Struct, frozen=True):
     systems: tuple[str, ...]
     signature: str
     test: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 Compare = Callable[[Sequence[tuple[int, int]]], Mapping[tuple[int, int], Mapping[str, float | None]]]
@@ -170,19 +184,12 @@ def _row(place: int, entrant: Entrant, p: dict[str, float | None] | None, by: st
     )
 
 
-def _notes(ordered: Sequence[Entrant]) -> list[str]:
-    notes = []
+def _notes(ordered: Sequence[Entrant]) -> Iterator[Note]:
     for entrant in ordered:
         if bare := entrant.figures.one_hot:
-            notes.append(
-                f"{entrant.called}: {bare:,} turns came without a distribution; 1 for the label was taken"
-            )
+            yield Note(entrant.team, entrant.name, "one-hot", bare)
         if moved := entrant.figures.out_of_place:
-            notes.append(
-                f"{entrant.called}: in {moved:,} dialogues the answers are out of order; they were matched by "
-                "turn-index"
-            )
-    return notes
+            yield Note(entrant.team, entrant.name, "out-of-place", moved)
 
 
 def board_table(board: Board) -> Table:

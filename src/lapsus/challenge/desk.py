@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from lapsus.analysis.scoring import SHOWN
 from lapsus.challenge.board import FIRST, Board, Entrant, check_measure, make_board, neighbours, order
 from lapsus.challenge.checking import CheckedRun, check_run, run_of_judgments
 from lapsus.challenge.figures import Floors, RunFigures, by_measure, floors, kept_tally, score_run
-from lapsus.challenge.testset import Track, given_out, read_gold, tracks, unlabelled
+from lapsus.challenge.testset import Track, given_out, gold_of, read_gold, tracks, unlabelled
 from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
 from lapsus.formats.sink import put_in_place
@@ -43,6 +44,14 @@ def create(
 ) -> Challenge:
     """Make a challenge from dialogues with votes."""
     return create_from(store, plan, read_gold(data, only=only, language=language), by=by)
+
+
+def create_from_campaign(
+    store: Store, plan: ChallengePlan, campaign: str, *, by: int | None = None
+) -> Challenge:
+    """Make a challenge from what people have said so far in a campaign. What they say later changes nothing."""
+    with closing(store.export(campaign)) as entries:
+        return create_from(store, plan, gold_of(entries, f"campaign {campaign!r}"), by=by)
 
 
 def create_from(

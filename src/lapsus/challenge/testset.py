@@ -74,17 +74,22 @@ def read_gold(
     path: Path | str, *, only: str | None = None, language: str | None = None
 ) -> list[GoldDocument]:
     """Dialogues with breakdown labels, from any format."""
+    return gold_of(read(path, only=only, language=language), str(path))
+
+
+def gold_of(entries: Iterable[Entry], where: str) -> list[GoldDocument]:
+    """The dialogues among entries, with the votes on them. `where` is told in complaints."""
     documents: list[Document] = []
     judgments: list[Judgment] = []
-    for entry in read(path, only=only, language=language):
+    for entry in entries:
         if entry.document is not None:
             documents.append(entry.document)
         judgments += (judgment for judgment in entry.judgments if judgment.scheme == SCHEME)
     if not documents:
-        raise InputError("there are no dialogues in it", where=str(path), hint="labels alone are no test set")
+        raise InputError("there are no dialogues in it", where=where, hint="labels alone are no test set")
     if not judgments:
         raise InputError(
-            f"nothing in it is judged under {SCHEME!r}", where=str(path), hint="a test set needs votes"
+            f"nothing in it is judged under {SCHEME!r}", where=where, hint="a test set needs votes"
         )
     return gold_documents(documents, judgments)
 

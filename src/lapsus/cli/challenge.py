@@ -15,7 +15,7 @@ from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
     from lapsus.store import Store
-    from lapsus.store.challenge_records import ChallengeState, StoredRun
+    from lapsus.store.challenge_records import Challenge, ChallengePlan, ChallengeState, StoredRun
 
 app = typer.Typer(
     help="Run a challenge: test set, teams, runs, board.", no_args_is_help=True, rich_markup_mode=None
@@ -35,8 +35,12 @@ TexOption = Annotated[bool, typer.Option("--tex", "--latex", help="Print for LaT
 def create_command(
     name: NameArgument,
     data: Annotated[
-        Path, typer.Option("--data", help="Dialogues with votes: file, folder or zip.", metavar="GOLD")
-    ],
+        Path | None, typer.Option("--data", help="Dialogues with votes: file, folder or zip.", metavar="GOLD")
+    ] = None,
+    campaign: Annotated[
+        str | None,
+        typer.Option("--campaign", help="Take a campaign's dialogues and votes instead.", metavar="CAMPAIGN"),
+    ] = None,
     only: OnlyOption = None,
     threshold: ThresholdOption = None,
     runs: Annotated[
@@ -54,17 +58,17 @@ def create_command(
     as_json: JsonOption = False,
 ) -> None:
     """Make a challenge from dialogues that people judged for breakdown. The votes stay here."""
-    from lapsus.challenge.desk import challenge_tracks, create
+    from lapsus.challenge.desk import challenge_tracks
     from lapsus.store.challenge_records import ChallengePlan
 
     if feedback not in ("own", "none"):
         raise UsageError(f"--feedback is own or none, not {feedback!r}")
     shown: Any = feedback
     titles = {"en": title} if title else {}
-    plan = ChallengePlan(name, titles, threshold or 0.0, runs, shown, data.name)
+    source = data.name if data else campaign or ""
+    plan = ChallengePlan(name, titles, threshold or 0.0, runs, shown, source)
     with opened(db) as store:
-        made = create(store, plan, data, only=only, language=lang)
-        found = challenge_tracks(store, made)
+        found = challenge_tracks(store, _made(store, plan, data, campaign, only, lang))
     counts = {
         language: {"dialogues": len(track.documents), "turns": len(track.units)}
         for language, track in found.items()
@@ -76,6 +80,24 @@ def create_command(
         typer.echo(
             f"{name} ({language}): {count['dialogues']:,} dialogues, {count['turns']:,} turns to score"
         )
+
+
+def _made(
+    store: Store,
+    plan: ChallengePlan,
+    data: Path | None,
+    campaign: str | None,
+    only: str | None,
+    lang: str | None,
+) -> Challenge:
+    from lapsus.challenge.desk import create, create_from_campaign
+
+    if data is not None and campaign is None:
+        return create(store, plan, data, only=only, language=lang)
+    if campaign is not None and not (data or only or lang):
+        return create_from_campaign(store, plan, campaign)
+    hint = "say --data GOLD, or --campaign CAMPAIGN without --only and --lang"
+    raise UsageError("a challenge is made from one test set", hint=hint)
 
 
 @app.command("list")

@@ -1,15 +1,17 @@
 """One campaign as its manager looks at it: figures from the store, measures from the figures.
 
-What is asked for is worked out once and kept until a figure changes.
+What is asked for is worked out once and kept until a figure changes. A page that people look at while others save
+may take what was found last where finding it anew takes long; it then says of when that is.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, Self, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,6 +20,7 @@ from lapsus.analysis import insight
 from lapsus.analysis.agreeing import Row
 from lapsus.analysis.insight import AnnotatorTable, Forecast, Period, Share
 from lapsus.errors import UsageError
+from lapsus.insight.results import Results
 from lapsus.measures.agreement import coefficient
 from lapsus.measures.agreement.analysis import Dispute
 from lapsus.measures.agreement.pairs import PairMatrix
@@ -34,8 +37,10 @@ from lapsus.store.figures import Figures
 
 T = TypeVar("T")
 
-KEPT = 256
-"""How many results stay in memory."""
+WARMED = 4
+"""How many campaigns are looked at when a server starts."""
+MANY = 1_000
+"""Judgments. With fewer, whoever looks first hardly waits."""
 
 
 class SystemFigures(NamedTuple):
@@ -55,40 +60,26 @@ class DayFigures(NamedTuple):
     total: int
 
 
-class _Results:
-    """Results by what they are about; the oldest go first."""
-
-    def __init__(self) -> None:
-        self._found: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
-        self._guard = threading.Lock()
-
-    def get(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-        """What was found for a key, worked out where it is new."""
-        with self._guard:
-            if key in self._found:
-                self._found.move_to_end(key)
-                return cast(T, self._found[key])
-        result = make()
-        with self._guard:
-            self._found[key] = result
-            while len(self._found) > KEPT:
-                self._found.popitem(last=False)
-        return result
-
-
-_results: WeakKeyDictionary[Store, _Results] = WeakKeyDictionary()
+_results: WeakKeyDictionary[Store, Results] = WeakKeyDictionary()
 
 
 class Desk:
-    """A campaign as of now. Made anew for every look; what it works out is shared between looks."""
+    """A campaign as of now. Made anew for every look; what it works out is shared between looks.
 
-    def __init__(self, store: Store, name: str, question: str | None = None) -> None:
-        self.store, self.name = store, name
+    With `live`, what takes long may be of a little earlier: `as_of` says of when, and it is being brought up to date.
+    """
+
+    def __init__(self, store: Store, name: str, question: str | None = None, *, live: bool = False) -> None:
+        self.store, self.name, self.live = store, name, live
         self.scheme: Scheme = store.scheme(name)
         self.questions: tuple[Question, ...] = tuple(q for q in self.scheme.questions if q.kind != "text")
         self.question = self._asked(question)
         self.figures: Figures = store.figures(name)
-        self._results = _results.setdefault(store, _Results())
+        self.shown = self.figures.version
+        """The oldest version of the figures that something asked for here was made from."""
+        self.as_of: datetime | None = None
+        """Of when that is; None: of now."""
+        self._results = _results.setdefault(store, Results(store.clock))
 
     def _asked(self, id: str | None) -> Question:
         if not self.questions:
@@ -99,9 +90,23 @@ class Desk:
         known = [question.id for question in self.questions]
         raise UsageError(f"no question is called {id!r}", hint=did_you_mean(id or "", known))
 
-    def kept(self, what: str, make: Callable[[], T], *more: object) -> T:
-        """A result that holds as long as no figure changes."""
-        return self._results.get((self.name, self.question.id, self.figures.version, what, *more), make)
+    def kept(self, what: str, make: Callable[[Self], T], *more: object) -> T:
+        """A result that holds as long as no figure changes. `make` gets a desk on which nothing is of earlier."""
+        exact = self._exact()
+        look = self._results.latest if self.live else self._results.exact
+        key = (self.name, self.question.id, what, *more)
+        found = look(key, self.figures.version, lambda: make(exact))
+        if found.version < self.shown:
+            self.shown, self.as_of = found.version, found.at
+        return cast(T, found.value)
+
+    def _exact(self) -> Self:
+        """A desk of its own for what is worked out, perhaps after this one was left."""
+        exact = copy(self)
+        exact.live = False
+        for name in ("progress", "names"):
+            exact.__dict__.pop(name, None)
+        return exact
 
     @cached_property
     def campaign(self) -> Campaign:
@@ -152,22 +157,26 @@ class Desk:
         """The usual coefficients, as `lapsus agree` gives them."""
         return self.kept(
             "agreement",
-            lambda: insight.agreement(self.scheme, self.question, self.countable(), USUAL, self._lengths()),
+            lambda desk: insight.agreement(
+                desk.scheme, desk.question, desk.countable(), USUAL, desk._lengths()
+            ),
         )
 
     def by_label(self) -> dict[str, Score]:
         """Agreement on each label."""
-        return self.kept("labels", lambda: insight.by_label(self.scheme, self.question, self.countable()))
+        return self.kept(
+            "labels", lambda desk: insight.by_label(desk.scheme, desk.question, desk.countable())
+        )
 
     def shares(self) -> list[Share]:
         """How often each answer was given."""
-        return self.kept("shares", lambda: insight.shares(self.scheme, self.question, self.countable()))
+        return self.kept("shares", lambda desk: insight.shares(desk.scheme, desk.question, desk.countable()))
 
     def systems(self) -> list[SystemFigures]:
         """The same for each system; nothing where patterns do not say it."""
         if not is_counted(self.question):
             return []
-        return self.kept("systems", self._systems)
+        return self.kept("systems", Desk._systems)
 
     def _systems(self) -> list[SystemFigures]:
         names = {row.system for row in self.figures.patterns if row.question == self.question.id}
@@ -181,15 +190,17 @@ class Desk:
 
     def over_time(self) -> list[Period]:
         """Agreement in each stretch of time."""
-        return self.kept("time", lambda: insight.over_time(self.scheme, self.question, self.ballots(), USUAL))
+        return self.kept(
+            "time", lambda desk: insight.over_time(desk.scheme, desk.question, desk.ballots(), USUAL)
+        )
 
     def ballots(self) -> Ballots:
         """Every judgment that counts."""
-        return self.store.ballots(self.name)[1]
+        return self.kept("ballots", lambda desk: desk.store.ballots(desk.name)[1])
 
     def votes(self) -> Votes:
         """The votes on the question. Units go by their numbers, annotators by their names."""
-        return self.kept("votes", self._votes)
+        return self.kept("votes", Desk._votes)
 
     def _votes(self, ballots: Ballots | None = None) -> Votes:
         if self.question.kind == "spans":
@@ -221,10 +232,12 @@ class Desk:
 
     def annotators(self) -> AnnotatorTable:
         """What can be told of everybody."""
-        return self.kept("annotators", self._annotators)
+        return self.kept("annotators", Desk._annotators)
 
     def _annotators(self) -> AnnotatorTable:
-        votes, ballots = self.votes(), self.ballots()
+        ballots = self.ballots()
+        # Of the very same ballots: while people save, others may be newer.
+        votes = self._votes(ballots)
         ids = {name: id for id, name in self.names.items()}
         people = [ids[name] for name in votes.annotators]
         times = None
@@ -239,7 +252,7 @@ class Desk:
 
     def pairs(self) -> PairMatrix | None:
         """Agreement of every two annotators."""
-        return self.kept("pairs", self._pairs)
+        return self.kept("pairs", Desk._pairs)
 
     def _pairs(self) -> PairMatrix | None:
         ballots = insight.most_active(self.ballots())
@@ -247,7 +260,23 @@ class Desk:
 
     def disputes(self) -> Sequence[Dispute]:
         """All units over which annotators differ, the worst first; each known by its number."""
-        return self.kept("disputes", lambda: insight.disputes(self.votes(), 1 << 30))
+        return self.kept("disputes", lambda desk: insight.disputes(desk.votes(), 1 << 30))
+
+
+def warm(store: Store) -> None:
+    """Work out what takes long before anybody asks for it, of the newest campaigns with many judgments."""
+    for campaign in store.campaigns()[-WARMED:]:
+        desk = Desk(store, campaign.name)
+        if sum(row.judgments for row in desk.figures.days) >= MANY:
+            for look in (
+                desk.agreement,
+                desk.disputes,
+                desk.over_time,
+                desk.systems,
+                desk.annotators,
+                desk.pairs,
+            ):
+                look()
 
 
 def _median(ballots: Ballots, person: int) -> float | None:

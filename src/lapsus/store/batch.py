@@ -268,9 +268,11 @@ class Batch:
             return
         after = sql.following([self._whereabouts(saves[n]) for n, _ in stored])
         *_, (units,) = travel(self.conn, [*self._changes(), after])
+        stopped = self._carry_on()
         for (n, saved), unit in zip(stored, units, strict=False):
-            outcomes[n] = msgspec.structs.replace(saved, next=unit)
-        self._carry_on()
+            # Whoever was stopped by this very answer goes on with nothing: all they held went back.
+            is_stopped = (saves[n].campaign, saves[n].person) in stopped
+            outcomes[n] = msgspec.structs.replace(saved, next=None if is_stopped else unit)
 
     def _whereabouts(self, save: Ready) -> tuple[int, int, int, int]:
         return save.campaign, save.person, save.unit, self.places[save.place].unit.document
@@ -320,8 +322,9 @@ class Batch:
                 changed.setdefault(save.campaign, set()).add(self.places[save.place].unit.document)
         return [{"campaign": id, "documents": to_json(sorted(changed[id]))} for id in sorted(changed)]
 
-    def _carry_on(self) -> None:
-        """What follows from it for documents and for other campaigns."""
+    def _carry_on(self) -> set[tuple[int, int]]:
+        """What follows from it for documents, for other campaigns, and for people: who is stopped, and where."""
+        stopped: set[tuple[int, int]] = set()
         for (campaign, _), unit in sorted(self.units.items()):
             if unit.more_taken:
                 set_levels(self.conn, campaign, [unit.document])
@@ -332,7 +335,9 @@ class Batch:
             if plan.has_known:
                 mine = ((save, revision) for save, revision in self.new if save.campaign == campaign)
                 said = [(s.unit, s.person, revision, s.answers) for s, revision in mine if s.submitted]
-                check_answers(self.conn, campaign, plan, said, self.now)
+                found = check_answers(self.conn, campaign, plan, said, self.now)
+                stopped |= {(campaign, person) for person in found}
+        return stopped
 
     def _member_values(self, id: tuple[int, int]) -> dict[str, Any]:
         until = self.now + timedelta(minutes=self.plans[id[0]].minutes)

@@ -39,10 +39,10 @@ class Said(NamedTuple):
 
 def check_answers(
     conn: Connection, campaign: int, plan: Plan, said: Sequence[tuple[int, int, int, str]], now: datetime
-) -> None:
+) -> set[int]:
     """Note whether answers about known units are right, and do what the plan says where they are not.
 
-    A unit's first answer counts. Called only for campaigns in which something is known.
+    A unit's first answer counts. Called only for campaigns in which something is known. Gives those who are stopped.
     """
     known = _known(conn, campaign, sorted({unit for unit, *_ in said}))
     answers = [Said(*one) for one in said if one[0] in known]
@@ -58,6 +58,7 @@ def check_answers(
         conn.execute(insert(t.check_result), result | {"revision": one.revision, "passed": passed, "at": now})
         if not passed:
             failed.append((one.person, row.block))
+    stopped = set()
     for person, name in dict.fromkeys(failed):
         block = plan.known.get(name)
         if (
@@ -66,6 +67,8 @@ def check_answers(
             and _failures(conn, campaign, person, name) > block.allow
         ):
             _follow(conn, campaign, person, name, block, now)
+            stopped |= {person} if block.then == "stop" else set()
+    return stopped
 
 
 def _known(conn: Connection, campaign: int, units: list[int]) -> dict[int, Any]:

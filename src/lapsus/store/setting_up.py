@@ -88,7 +88,7 @@ def read_material(plan: Plan, folder: Path) -> Material:
         if what.file is None:
             continue
         try:
-            known[block], found = _judged(folder / what.file, scheme)
+            known[block], found = known_units_in(folder / what.file, scheme)
         except LapsusError as error:
             raise InputError(error.what, where=error.where, hint=error.hint).at(block) from error
         # The practice and the checks bring their own documents; gold stands among the campaign's.
@@ -96,7 +96,8 @@ def read_material(plan: Plan, folder: Path) -> Material:
     return Material(scheme, known, tuple(documents))
 
 
-def _judged(path: Path, scheme: Scheme) -> tuple[list[KnownUnit], list[Document]]:
+def known_units_in(path: Path, scheme: Scheme) -> tuple[list[KnownUnit], list[Document]]:
+    """The units that a file of judgments says what is right of, and their documents."""
     units: list[KnownUnit] = []
     documents: list[Document] = []
     for entry in read(path):

@@ -62,9 +62,7 @@ def create_app(store: Store, *, links: Mapping[str, int] | None = None) -> Starl
     """The application on a store, which it closes when it ends. `links`: sign-in links of a demonstration."""
     _register()
     # Only now: routes are made from paths whose kinds of parameters have to be known.
-    from lapsus.web.routes import adjudicate, api, challenge, data, entry, insight, managing, pages, setup
-
-    rooms = (api, data, entry, pages, challenge, insight, adjudicate, managing, setup)
+    from lapsus.web.routes.every import every_route
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -76,7 +74,7 @@ def create_app(store: Store, *, links: Mapping[str, int] | None = None) -> Starl
         store.close()
 
     app = Starlette(
-        routes=[route for room in rooms for route in room.routes()],
+        routes=every_route(),
         middleware=[
             Middleware(SafeHeaders),
             Middleware(Compressed),

@@ -10,6 +10,7 @@ from lapsus.web.saying import excerpt, in_words
 from lapsus.web.shapes import (
     CampaignPage,
     CampaignShape,
+    EverybodyShape,
     FlagShape,
     JudgmentShape,
     JudgmentsShape,
@@ -41,7 +42,13 @@ def campaign_shape(visit: Visit, campaign: Campaign) -> CampaignShape:
         held=own.held,
         total=own.total,
         url=f"/c/{campaign.name}",
+        everybody=_everybody(visit, campaign.name) if visit.manages else UNSET,
     )
+
+
+def _everybody(visit: Visit, campaign: str) -> EverybodyShape:
+    far = visit.store.progress(campaign)
+    return EverybodyShape(far.done, far.wanted)
 
 
 def title(visit: Visit, campaign: Campaign) -> str:

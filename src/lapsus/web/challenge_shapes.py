@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from lapsus.challenge.board import Board
 from lapsus.challenge.browsing import Confusion, DialogueSeen
 from lapsus.challenge.figures import Figures
+from lapsus.web.setup_shapes import ChoiceShape
 
 
 class ChallengeShape(msgspec.Struct, frozen=True):
@@ -23,6 +24,8 @@ class ChallengeShape(msgspec.Struct, frozen=True):
     allowed: int
     """Runs that a team may hand in for each language."""
     languages: list[str]
+    turns: dict[str, int]
+    """How many turns are scored, by language."""
     created: datetime
     url: str
 
@@ -31,6 +34,19 @@ class ChallengesShape(msgspec.Struct, frozen=True):
     """The challenges that one may see."""
 
     challenges: list[ChallengeShape]
+    makes: bool
+    """Whether one may make another."""
+
+
+class NewChallengePage(msgspec.Struct, frozen=True):
+    """The form for a new challenge, and what was wrong with the last try."""
+
+    fields: dict[str, str]
+    campaigns: list[ChoiceShape]
+    """Those whose votes can be a test set."""
+    megabytes: int
+    error: str | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
 
 
 class MeasureShape(msgspec.Struct, frozen=True):

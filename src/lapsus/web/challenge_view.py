@@ -101,7 +101,7 @@ def find_challenge(visit: Visit, name: str) -> Challenge:
 
 def challenge_shape(visit: Visit, challenge: Challenge) -> ChallengeShape:
     """A challenge as pages name it."""
-    plan = challenge.plan
+    plan, known = challenge.plan, challenge_floors(challenge)
     return ChallengeShape(
         name=challenge.name,
         title=in_language(plan.titles, visit.language),
@@ -109,7 +109,8 @@ def challenge_shape(visit: Visit, challenge: Challenge) -> ChallengeShape:
         feedback=plan.feedback,
         threshold=plan.threshold,
         allowed=plan.runs,
-        languages=list(challenge_floors(challenge)),
+        languages=list(known),
+        turns={language: floors.prior.n for language, floors in known.items()},
         created=challenge.created,
         url=f"/challenge/{challenge.name}",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from lapsus.insight import Desk
@@ -16,13 +16,16 @@ from lapsus.web.words import say
 
 
 def drawn(desk: Desk, name: str, format: str, theme: Theme, language: str) -> bytes | None:
-    """A chart as a file, kept until a figure changes; None where there is no such chart."""
+    """A chart as a file; None where there is no such chart."""
     if name not in CHARTS or format not in FORMATS:
         return None
-    make = CHARTS[name]
-    return desk.kept(
-        "chart", lambda: draw(make(desk, language), format, theme), name, format, theme, language
-    )
+    return picture(CHARTS[name](desk, language), format, theme)
+
+
+@lru_cache(maxsize=64)
+def picture(chart: Chart, format: str, theme: Theme) -> bytes:
+    """The same numbers give the same picture."""
+    return draw(chart, format, theme)
 
 
 def measure_name(measure: str, language: str) -> str:

@@ -94,6 +94,8 @@ class DeskShape(msgspec.Struct, frozen=True, kw_only=True):
     questions: list[QuestionShape]
     figures: int
     """Grows whenever a figure changes."""
+    as_of: datetime | None
+    """Of when this is, while what is newer is being worked out; null: of now."""
     charts: bool
     """Whether charts can be drawn here."""
 
@@ -108,6 +110,8 @@ class OverviewShape(DeskShape, frozen=True, kw_only=True):
     answers: list[AnswerShape]
     sections: list[str]
     """What else there is to see, each at its own address."""
+    formats: list[str]
+    """In which the data can be taken away."""
 
 
 class AnswersShape(DeskShape, frozen=True, kw_only=True):

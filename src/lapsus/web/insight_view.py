@@ -40,30 +40,41 @@ from lapsus.web.visit import Visit
 
 SECTIONS = ("disputed", "time", "answers", "annotators", "pairs")
 MOST_DISPUTED = 10
+TAKEN = ("jsonl", "csv", "parquet", "labelstudio", "brat", "dbdc")
+"""The formats that keep who said what."""
 
 
-def desk_of(visit: Visit) -> Desk:
+def desk_of(visit: Visit, *, live: bool = True) -> Desk:
     """The campaign that is asked for, for those who may see everybody's work."""
     name = find_campaign(visit, str(visit.request.path_params["campaign"])).name
     if not visit.manages:
         raise RefusedError("not-yours-to-see", "only managers and adjudicators see everybody's work")
     try:
-        return Desk(visit.store, name, visit.request.query_params.get("q"))
+        return Desk(visit.store, name, visit.request.query_params.get("q"), live=live)
     except UsageError as error:
         raise RefusedError("not-found", error.what) from error
+
+
+def taken(desk: Desk) -> list[str]:
+    """The formats that have a place for what this guideline asks."""
+    unfit = set() if desk.scheme.id == "breakdown" else {"dbdc"}
+    if all(question.kind != "spans" for question in desk.scheme.questions):
+        unfit.add("brat")
+    return [format for format in TAKEN if format not in unfit]
 
 
 def overview(visit: Visit) -> OverviewShape:
     """Progress, agreement, answers."""
     desk = desk_of(visit)
     return OverviewShape(
-        **_base(visit, desk),
         progress=_progress(desk),
         forecast=_forecast(desk),
         days=[DayShape(day_name(row.day), row.judgments, row.total) for row in desk.days()],
         agreement=[score_shape(score, row) for row, score in desk.agreement().items()],
         answers=answers(visit, desk),
         sections=list(SECTIONS),
+        formats=taken(desk),
+        **_base(visit, desk),
     )
 
 
@@ -89,7 +100,7 @@ def by_system(visit: Visit) -> AnswersShape:
         SystemShape(row.system, row.units, [share.share for share in row.shares], score_shape(row.score))
         for row in desk.systems()
     ]
-    return AnswersShape(**_base(visit, desk), answers=answers(visit, desk), systems=systems)
+    return AnswersShape(answers=answers(visit, desk), systems=systems, **_base(visit, desk))
 
 
 def over_time(visit: Visit) -> TimeShape:
@@ -204,6 +215,7 @@ def day_name(day: int) -> str | None:
 
 
 def _base(visit: Visit, desk: Desk) -> dict[str, Any]:
+    """What every section knows. Asked for last: only then it is known of when the rest is."""
     return {
         "campaign": desk.name,
         "title": in_language(desk.campaign.plan.titles, visit.language),
@@ -212,7 +224,8 @@ def _base(visit: Visit, desk: Desk) -> dict[str, Any]:
         "state": desk.campaign.state,
         "question": question_shape(desk.question, visit.language),
         "questions": [question_shape(question, visit.language) for question in desk.questions],
-        "figures": desk.figures.version,
+        "figures": desk.shown,
+        "as_of": desk.as_of,
         "charts": can_draw(),
     }
 

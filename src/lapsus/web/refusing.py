@@ -48,6 +48,7 @@ STATUS = {
     "too-large": 413,
     "not-json": 400,
     "bad-request": 400,
+    "loss": 422,
     "rules": 422,
     "shape": 422,
     "too-many": 429,

@@ -30,7 +30,9 @@ LARGEST_BODY: Final = 1_000_000
 """Bytes. The answers about one unit are far below."""
 LARGEST_UPLOAD: Final = 10_000_000
 """Bytes of a file that is handed in: a zip with a run about many thousand turns, or the dialogues of a campaign."""
-_UPLOADS = regex.compile(r"/(challenge/[a-z0-9-]{1,60}/submit|new)(\.json)?")
+_UPLOADS = regex.compile(
+    r"/(challenge/[a-z0-9-]{1,60}/submit|challenges/new|new(/[A-Za-z0-9_-]{10,100}/checks)?)(\.json)?"
+)
 
 
 class SafeHeaders:

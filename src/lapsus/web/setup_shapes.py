@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from lapsus.web.shapes import SegmentShape
+from lapsus.web.shapes import SchemeLink, SegmentShape
 
 
 class QuestionShape(msgspec.Struct, frozen=True):
@@ -30,6 +30,8 @@ class PreviewShape(msgspec.Struct, frozen=True):
     context: list[SegmentShape]
     target: SegmentShape | None
     questions: list[QuestionShape]
+    tokens: Mapping[str, list[tuple[int, int]]]
+    scheme: SchemeLink
 
 
 class ChoiceShape(msgspec.Struct, frozen=True):
@@ -38,6 +40,26 @@ class ChoiceShape(msgspec.Struct, frozen=True):
     value: str
     title: str
     text: str = ""
+
+
+class KnownShape(msgspec.Struct, frozen=True):
+    """A unit whose right answer is known."""
+
+    document: str
+    segment: str
+    """Empty for a whole document."""
+    text: str
+    language: str | None
+    said: list[list[str]]
+    """The right answers in words: one list for each that is as good."""
+    feedback: str
+
+
+class BlockShape(msgspec.Struct, frozen=True):
+    """Known units of one kind."""
+
+    name: str
+    units: list[KnownShape]
 
 
 class WizardShape(msgspec.Struct, frozen=True):
@@ -52,6 +74,7 @@ class WizardShape(msgspec.Struct, frozen=True):
     preview: PreviewShape | None
     documents: int
     units: int
+    known: list[BlockShape] = []
     plan: str = ""
     """The plan as a file, where it is complete."""
     error: str | UnsetType = UNSET

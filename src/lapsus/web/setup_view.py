@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from lapsus.errors import LapsusError
 from lapsus.model import Document, Question, Scheme, Segment, Unit, in_language, units
 from lapsus.schemes import load_scheme, scheme_names
-from lapsus.store import Campaign, Message, RefusedError, plan_yaml
+from lapsus.store import Campaign, KnownUnit, Message, RefusedError, plan_yaml
 from lapsus.store.drafts import Draft
 from lapsus.web import wizard
 from lapsus.web.campaign_view import title
+from lapsus.web.known_units import BLOCKS
+from lapsus.web.saying import excerpt, in_words
 from lapsus.web.setup_shapes import (
+    BlockShape,
     ChoiceShape,
+    KnownShape,
     ManageShape,
     MemberShape,
     MessageShape,
@@ -24,6 +29,7 @@ from lapsus.web.setup_shapes import (
     WizardShape,
 )
 from lapsus.web.shapes import SegmentShape
+from lapsus.web.unit_view import scheme_link, tokens_of
 from lapsus.web.visit import Visit
 
 LOOKED_AT = 200
@@ -49,9 +55,8 @@ def wizard_page(
     tree = draft.plan if draft else {}
     scheme = _scheme(tree)
     found = _Found(visit, draft, scheme)
-    shown = dict(fields) if fields is not None else wizard.fields_of(step, tree)
-    if step == "checks" and not shown.get("known") and scheme is not None:
-        shown["example"] = found.example()
+    # One step may have several forms; what was not sent is as it was.
+    shown = {**wizard.fields_of(step, tree), **(fields or {})}
     return WizardShape(
         step=step,
         steps=list(wizard.STEPS),
@@ -61,6 +66,7 @@ def wizard_page(
         preview=found.preview(),
         documents=found.documents,
         units=found.units,
+        known=found.known(tree) if step == "checks" else [],
         plan=_plan(tree) if step == "review" and error is None else "",
         error=UNSET if error is None else " · ".join(filter(None, (error.where, error.what))),
         hint=UNSET if error is None or error.hint is None else error.hint,
@@ -110,6 +116,12 @@ class _Found:
         self.visit, self.scheme = visit, scheme
         self.documents = self.units = 0
         self.seen: list[Unit] = []
+        self.named: dict[tuple[str, str | None], Unit] = {}
+        """The units whose answers are known."""
+        known = [
+            unit for name in BLOCKS if draft and draft.plan.get(name) for unit in draft.plan[name]["units"]
+        ]
+        self._wanted = {(unit["document"], unit.get("segment")) for unit in known}
         if draft is not None:
             for document in draft_documents(visit, draft):
                 self._note(document)
@@ -122,6 +134,8 @@ class _Found:
             self.units += 1
             if len(self.seen) < LOOKED_AT:
                 self.seen.append(unit)
+            if (key := (unit.document, unit.key.segment)) in self._wanted:
+                self.named[key] = unit
 
     def preview(self) -> PreviewShape | None:
         """The unit that was asked for, or one a little way in: the first turn shows the least."""
@@ -139,28 +153,29 @@ class _Found:
             context=[_segment(s) for s in unit.context if s is not unit.target],
             target=None if unit.target is None else _segment(unit.target),
             questions=[_question(self.scheme, q, language) for q in self.scheme.questions],
+            tokens=tokens_of(self.scheme, unit),
+            scheme=scheme_link(self.scheme),
         )
 
-    def example(self) -> str:
-        """What could stand under checks, made of a real unit."""
-        if not self.seen or self.scheme is None:
-            return ""
-        unit = self.seen[min(2, len(self.seen) - 1)]
-        other = next((one for one in self.seen if one.document != unit.document), None)
-        answers: dict[str, Any] = {}
-        for question in self.scheme.questions:
-            labels = self.scheme.labels_of(question)
-            if question.kind == "label" and labels:
-                answers[question.id] = labels[0].id
-            elif question.kind == "labels" and labels:
-                answers[question.id] = [labels[0].id]
-            elif question.kind == "scale" and question.levels:
-                answers[question.id] = question.levels[0].value
-            if answers:
-                break
-        if not answers:
-            return ""
-        return wizard.example_checks(unit.key, None if other is None else other.key, answers)
+    def known(self, plan: wizard.Tree) -> list[BlockShape]:
+        """What is known so far, each unit with its text."""
+        if self.scheme is None:
+            return []
+        blocks = [(name, plan[name]["units"]) for name in BLOCKS if plan.get(name)]
+        return [BlockShape(name, [self._known(unit) for unit in units]) for name, units in blocks]
+
+    def _known(self, given: wizard.Tree) -> KnownShape:
+        unit = msgspec.convert(given, KnownUnit)
+        found, language = self.named.get((unit.document, unit.segment)), self.visit.language
+        scheme: Any = self.scheme
+        return KnownShape(
+            document=unit.document,
+            segment=unit.segment or "",
+            text="" if found is None else excerpt(found),
+            language=None if found is None else found.language,
+            said=[in_words(scheme, right, language) for right in unit.right],
+            feedback=words_of(self.visit, unit.feedback),
+        )
 
 
 def _segment(segment: Segment) -> SegmentShape:

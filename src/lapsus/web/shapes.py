@@ -31,6 +31,15 @@ class SessionShape(msgspec.Struct, frozen=True):
     csrf: str
 
 
+class EverybodyShape(msgspec.Struct, frozen=True):
+    """How far a campaign is as a whole."""
+
+    done: int
+    """Judgments so far."""
+    wanted: int
+    """Judgments in all."""
+
+
 class CampaignShape(msgspec.Struct, frozen=True):
     """A campaign in a list, with how far one is oneself."""
 
@@ -46,6 +55,8 @@ class CampaignShape(msgspec.Struct, frozen=True):
     total: int
     """Units that the campaign has."""
     url: str
+    everybody: EverybodyShape | UnsetType = UNSET
+    """For those who see everybody's work."""
 
 
 class CampaignsShape(msgspec.Struct, frozen=True):

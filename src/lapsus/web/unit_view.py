@@ -68,7 +68,7 @@ def unit_view(visit: Visit, name: str, number: int) -> UnitShape:
         done=where.done,
         document=unit.document,
         language=unit.language,
-        scheme=SchemeLink(scheme.id, scheme.version, f"/schemes/{scheme.id}/{scheme.version}.json"),
+        scheme=scheme_link(scheme),
         context=[_segment(scheme, s, marks.get(s.id)) for s in unit.context if s is not unit.target],
         target=None if unit.target is None else _segment(scheme, unit.target, None),
         answers=own.answers if own else {},
@@ -134,6 +134,11 @@ def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:
         if question.kind == "labels" and isinstance(answer, tuple):
             return [str(label) for label in answer]
     return UNSET
+
+
+def scheme_link(scheme: Scheme) -> SchemeLink:
+    """Where a guideline is as data."""
+    return SchemeLink(scheme.id, scheme.version, f"/schemes/{scheme.id}/{scheme.version}.json")
 
 
 def tokens_of(scheme: Scheme, unit: Unit) -> dict[str, list[tuple[int, int]]]:

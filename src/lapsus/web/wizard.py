@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from lapsus.errors import InputError, InvalidError
-from lapsus.model import UnitKey
 from lapsus.schemes import scheme_names
-from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.store import Plan, parse_plan, plan_yaml
 from lapsus.store.plan_file import to_yaml
+from lapsus.web import known_units
 
 STEPS: Final = ("data", "guideline", "people", "pages", "checks", "review")
 LANGUAGES: Final = ("en", "ja")
-_KNOWN: Final = ("training", "checks", "gold", "suggest")
 
 Fields = Mapping[str, str]
 Tree = dict[str, Any]
@@ -27,6 +25,9 @@ def fields_of(step: str, plan: Tree) -> dict[str, str]:
 
 def with_fields(step: str, plan: Tree, fields: Fields) -> Tree:
     """The plan after a step was filled in."""
+    if step == "checks":
+        numbers = {name: whole_number(fields, name) for name in fields if name.endswith(("_every", "_allow"))}
+        return known_units.with_rules(plan, fields, numbers)
     changed = {**plan, **_CHANGES[step](fields)}
     return {key: value for key, value in changed.items() if value not in (None, "", {}, [])}
 
@@ -48,7 +49,8 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _number(fields: Fields, name: str) -> int | None:
+def whole_number(fields: Fields, name: str) -> int | None:
+    """What a field for a number says; None where it is empty."""
     text = fields.get(name, "").strip()
     if not text:
         return None
@@ -57,7 +59,8 @@ def _number(fields: Fields, name: str) -> int | None:
     return int(text)
 
 
-def _words(fields: Fields, name: str) -> Tree:
+def words_in(fields: Fields, name: str) -> Tree:
+    """A text in each language in which it was written."""
     texts = {language: fields.get(f"{name}_{language}", "").strip() for language in LANGUAGES}
     return {language: text.replace("\r\n", "\n") for language, text in texts.items() if text}
 
@@ -67,7 +70,7 @@ def _in_languages(plan: Tree, name: str) -> Tree:
 
 
 def _data(fields: Fields) -> Tree:
-    return {"name": fields.get("name", "").strip(), "title": _words(fields, "title")}
+    return {"name": fields.get("name", "").strip(), "title": words_in(fields, "title")}
 
 
 def _guideline(fields: Fields) -> Tree:
@@ -80,16 +83,16 @@ def _guideline(fields: Fields) -> Tree:
 def _people(fields: Fields) -> Tree:
     who = fields.get("who", "everybody")
     names = [name.strip() for name in fields.get("people", "").splitlines() if name.strip()]
-    pilot = _number(fields, "pilot")
-    more = {"per_unit": _number(fields, "pilot_per_unit")}
+    pilot = whole_number(fields, "pilot")
+    more = {"per_unit": whole_number(fields, "pilot_per_unit")}
     return {
-        "per_unit": _number(fields, "per_unit"),
+        "per_unit": whole_number(fields, "per_unit"),
         "who": who,
         "people": names if who == "named" else None,
-        "batch": _number(fields, "batch"),
-        "per_person": _number(fields, "per_person"),
+        "batch": whole_number(fields, "batch"),
+        "per_person": whole_number(fields, "per_person"),
         "order": fields.get("order", "random"),
-        "minutes": _number(fields, "minutes"),
+        "minutes": whole_number(fields, "minutes"),
         "pilot": {"documents": pilot, **{key: n for key, n in more.items() if n}} if pilot else None,
     }
 
@@ -97,25 +100,14 @@ def _people(fields: Fields) -> Tree:
 def _pages(fields: Fields) -> Tree:
     code, url = fields.get("code", "").strip(), fields.get("url", "").strip()
     return {
-        "consent": _words(fields, "consent"),
-        "instructions": _words(fields, "instructions"),
+        "consent": words_in(fields, "consent"),
+        "instructions": words_in(fields, "instructions"),
         "completion": {"code": code, **({"url": url} if url else {})} if code else None,
     }
 
 
-def _checks(fields: Fields) -> Tree:
-    text = fields.get("known", "").replace("\r\n", "\n")
-    tree = parse_yaml(text, "checks").data or {}
-    if not isinstance(tree, dict) or not set(tree) <= set(_KNOWN):
-        raise InputError("here stand `training`, `checks`, `gold` and `suggest`", where="checks")
-    if any(isinstance(tree.get(name), dict) and "file" in tree[name] for name in _KNOWN):
-        # A path would be read on the server, whoever types it.
-        raise InputError("files are for the command line", where="checks", hint="list the units here")
-    return {name: tree.get(name) for name in _KNOWN}
-
-
 _CHANGES: Final[Mapping[str, Callable[[Fields], Tree]]] = {
-    "data": _data, "guideline": _guideline, "people": _people, "pages": _pages, "checks": _checks,
+    "data": _data, "guideline": _guideline, "people": _people, "pages": _pages,
     "review": lambda fields: {},
 }  # fmt: skip
 
@@ -141,30 +133,11 @@ def _pages_fields(plan: Tree) -> Tree:
     return {**words, "code": done.get("code"), "url": done.get("url")}
 
 
-def _checks_fields(plan: Tree) -> Tree:
-    known = {name: plan[name] for name in _KNOWN if name in plan}
-    return {"known": to_yaml(known) if known else ""}
-
-
 _FIELDS: Final[Mapping[str, Callable[[Tree], Tree]]] = {
     "data": lambda plan: {"name": plan.get("name"), **_in_languages(plan, "title"), "chain": ""},
     "guideline": lambda plan: {"scheme": plan.get("scheme", "")},
     "people": _people_fields,
     "pages": _pages_fields,
-    "checks": _checks_fields,
+    "checks": known_units.rule_fields,
     "review": lambda plan: {},
 }  # fmt: skip
-
-
-def example_checks(first: UnitKey, second: UnitKey | None, answers: Mapping[str, Any]) -> str:
-    """What may stand under checks, made of real units, to be changed."""
-    told = {**_unit(first, answers), "feedback": {"en": "…", "ja": "…"}}
-    blocks: Tree = {"training": {"allow": 3, "then": "warn", "units": [told]}}
-    if second is not None:
-        blocks["checks"] = {"every": 5, "allow": 1, "then": "stop", "units": [_unit(second, answers)]}
-    return to_yaml(blocks)
-
-
-def _unit(key: UnitKey, answers: Mapping[str, Any]) -> Tree:
-    segment = {} if key.segment is None else {"segment": key.segment}
-    return {"document": key.document, **segment, "answers": dict(answers)}

@@ -61,6 +61,16 @@ def shows(page: Page, unit: int) -> None:
     expect(page.locator("main")).to_have_attribute("data-unit", str(unit))
 
 
+def judge_with_keys(page: Page, name: str, keys: str) -> None:
+    """One key a unit, to the last one."""
+    begin(page, name)
+    for unit, key in enumerate(keys, 1):
+        ready(page)
+        shows(page, unit)
+        page.keyboard.press(key)
+    page.wait_for_url(f"**/c/{name}/judge")
+
+
 def tab_to(page: Page, selector: str) -> None:
     """Press Tab until something has focus."""
     for _ in range(80):

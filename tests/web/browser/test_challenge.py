@@ -1,4 +1,4 @@
-"""A challenge in real browsers: a team hands in, a broken run is refused, the board is revealed."""
+"""A challenge in real browsers: made and published, a team hands in, a broken run is refused, all is revealed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lapsus.challenge.desk import create_from
+from lapsus.formats import convert, read
 from lapsus.store.challenge_records import ChallengePlan
-from tests.challenge.helpers import answers, gold_set, label, write_run
+from tests.challenge.helpers import answers, gold_set, judged, label, write_run
 from tests.web.browser.house import NARROW, Browsing, Workbench, scrolls_sideways, violations
 
 GOLD = gold_set(6)
@@ -30,9 +31,32 @@ def hand_in(page: Page, path: Path, name: str = "") -> None:
     page.get_by_role("button", name="Hand in").click()
 
 
-def test_from_a_link_to_the_board(browse: Browsing, house: Workbench, challenge: str, tmp_path: Path) -> None:
+def make(page: Page, name: str, file: Path) -> None:
+    """From the first page to a challenge of one's own."""
+    page.goto("/")
+    page.get_by_role("link", name="Challenges").click()
+    page.get_by_role("link", name="New challenge").click()
+    page.fill("#name", name)
+    page.fill("#title_en", "A small challenge")
+    page.set_input_files("#file", file)
+    page.fill("#runs", "2")
+    page.get_by_role("button", name="Make the challenge").click()
+    page.wait_for_url(f"**/challenge/{name}")
+
+
+def test_from_the_form_to_the_revealed_board(browse: Browsing, house: Workbench, tmp_path: Path) -> None:
+    challenge = "in-the-browser"
+    convert(judged(GOLD), tmp_path / "gold.jsonl")
     manager = browse(house.person("Mori", "manager"))
-    manager.goto(f"/challenge/{challenge}")
+    make(manager, challenge, tmp_path / "gold.jsonl")
+    expect(manager.locator("h1")).to_contain_text("A small challenge")
+    expect(manager.locator("main")).to_contain_text("12 turns to score")
+    with manager.expect_download() as begun:
+        manager.get_by_role("link", name="Test set without labels").click()
+    begun.value.save_as(tmp_path / "testset.zip")
+    given_out = list(read(tmp_path / "testset.zip", "dbdc", language="en"))
+    assert {entry.id for entry in given_out} == {gold.document.id for gold in GOLD}
+    assert not any(entry.judgments for entry in given_out)
     manager.get_by_label("Team").fill("Kite")
     manager.get_by_role("button", name="Make a team's link").click()
     link = manager.locator(".secret code").inner_text()
@@ -88,7 +112,13 @@ def test_every_page_fits_and_can_be_used_by_all(
     page.locator("input[type=file]").set_input_files(write_run(tmp_path / "run.zip", answers(GOLD)))
     page.locator("form button.primary").click()
     run = page.url
-    for path in ("/challenges", f"/challenge/{challenge}", f"/challenge/{challenge}/submit", run):
+    for path in (
+        "/challenges",
+        "/challenges/new",
+        f"/challenge/{challenge}",
+        f"/challenge/{challenge}/submit",
+        run,
+    ):
         page.goto(path)
         assert not scrolls_sideways(page), path
         assert violations(page) == [], path

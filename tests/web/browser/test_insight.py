@@ -1,30 +1,19 @@
-"""From two people's judgments to agreement, decisions and an export; and that everybody can use these pages."""
+"""Figures that show by themselves, decisions, and that everybody can use these pages."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
-from lapsus.formats import convert, read
-from lapsus.insight.golding import campaign_gold, gold_entries
+from lapsus.insight import results
 from lapsus.store import SaveRequest
 from lapsus.store.chains import ANSWERS as DECODER
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
-from tests.web.browser.judging import begin, documents, ready, shows
+from tests.web.browser.judging import documents, judge_with_keys
 from tests.web.helpers import ANSWERS, chat, new_key, pair
-
-
-def judge_with_keys(page: Page, name: str, keys: str) -> None:
-    begin(page, name)
-    for unit, key in enumerate(keys, 1):
-        ready(page)
-        shows(page, unit)
-        page.keyboard.press(key)
-    page.wait_for_url(f"**/c/{name}/judge")
 
 
 def parts_are_there(page: Page) -> None:
@@ -33,49 +22,6 @@ def parts_are_there(page: Page) -> None:
         page.locator(f"#{part}").scroll_into_view_if_needed()
         expect(page.locator(f"#{part}[data-loaded]")).to_be_attached()
         expect(page.locator(f"#{part} .waiting")).to_have_count(0)
-
-
-def test_from_two_judges_to_an_export(house: Workbench, browse: Browsing, tmp_path: Path) -> None:
-    ada, ben = house.person("Ada"), house.person("Ben")
-    mori = house.person("Mori", "manager")
-    name = house.campaign("breakdown", [ada, ben], documents("breakdown", "en"), per_unit=2)
-    judge_with_keys(browse(ada), name, "1231")
-    manager = browse(mori)
-    manager.goto(f"/c/{name}/insight")
-    expect(manager.locator("#h-agreement + p")).to_have_text(
-        "Not yet: it takes units that two people have judged."
-    )
-    judge_with_keys(browse(ben), name, "1331")
-
-    # Agreement appears: 3 of 4 units agree. Shares O 1/2, T 1/8, X 3/8: (3/4 - 13/32) / (1 - 13/32) = 11/19.
-    manager.reload()
-    expect(manager.locator("#heads .large").nth(1)).to_contain_text("0.579")
-    parts_are_there(manager)
-    expect(manager.locator("#annotators tbody tr")).to_have_count(2)
-    pictures = manager.locator(".chart img")
-    assert pictures.count() >= 3
-    pictures.first.scroll_into_view_if_needed()
-    manager.wait_for_function("[...document.images].filter(i => i.complete && i.naturalWidth > 0).length > 0")
-
-    # Decide: the one disputed unit, by a key, with a reason.
-    manager.locator("#heads .primary").click()
-    manager.wait_for_url("**/decide/2**")
-    expect(manager.locator(".groups li")).to_have_count(2)
-    manager.keyboard.press("c")
-    manager.keyboard.type("they could still go on")
-    manager.keyboard.press("Escape")
-    manager.keyboard.press("1")
-    expect(manager.locator("#standing")).to_contain_text("Possible breakdown")
-    expect(manager.locator("#standing")).to_contain_text("they could still go on")
-
-    decided = house.store.standing_decisions(name)
-    assert {unit: one.answers["breakdown"] for unit, one in decided.items()} == {2: "T"}
-    gold = campaign_gold(house.store, name)
-    convert(gold_entries(house.store, name, gold), tmp_path / "gold.jsonl")
-    convert(house.store.export(name), tmp_path / "all.jsonl")
-    found = [j.answers["breakdown"] for entry in read(tmp_path / "gold.jsonl") for j in entry.judgments]
-    assert found == ["O", "T", "X", "O"]
-    assert sum(len(entry.judgments) for entry in read(tmp_path / "all.jsonl")) == 8
 
 
 def test_a_new_judgment_shows_by_itself(house: Workbench, browse: Browsing) -> None:
@@ -88,6 +34,23 @@ def test_a_new_judgment_shows_by_itself(house: Workbench, browse: Browsing) -> N
     judge_with_keys(browse(ada), name, "1111")
     page.clock.fast_forward(16_000)
     expect(page.locator("#heads .large").first).to_contain_text("4 of 4")
+
+
+def test_what_takes_long_says_of_when_it_is_and_is_made_new_by_itself(
+    house: Workbench, browse: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, mori = judged_by_two(house, "breakdown", [{"breakdown": "O"}, {"breakdown": "X"}])
+    page = browse(mori)
+    page.clock.install()
+    page.goto(f"/c/{name}/insight")
+    monkeypatch.setattr(results, "SLOW", -1.0)
+    for person in house.store.progress(name).people:
+        house.store.save(SaveRequest(new_key(), name, 2, person.person, {"breakdown": "O"}))
+    page.reload()
+    expect(page.locator("#heads [data-age]")).to_contain_text("Newer figures are being worked out.")
+    page.clock.fast_forward(16_000)
+    expect(page.locator("#heads [data-age]")).to_have_count(0)
+    expect(page.locator("#heads")).to_contain_text("on 2 units")
 
 
 def judged_by_two(house: Workbench, scheme: str, said: list[Any]) -> tuple[str, Someone]:

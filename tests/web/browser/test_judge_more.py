@@ -122,6 +122,17 @@ def test_whoever_is_stopped_is_told_so_and_keeps_what_was_done(house: Workbench,
     page.keyboard.press("o")
     page.wait_for_url(f"**/c/{name}/judge")
     expect(page.locator(".state-stopped")).to_be_visible()
+    # The answer that came too late is set aside: told, kept, and sent no more.
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.goto("/")
+    expect(page.locator(".aside")).to_contain_text("It is kept in this browser until you give it up.")
+    assert page.locator(".top-end [role=status]").count() == 0
+    is_sound(page)
+    page.reload()
+    page.locator(".aside button").click()
+    expect(page.locator(".aside")).to_have_count(0)
+    assert sent == []
     assert list(said(house, name, ada)) == [1]
 
 

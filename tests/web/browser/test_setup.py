@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from lapsus.formats import convert
 from lapsus.model import Entry
-from tests.web.browser.house import NARROW, WIDE, Browsing, Workbench, scrolls_sideways, violations
+from tests.web.browser.house import NARROW, Browsing, Workbench, scrolls_sideways, violations
+from tests.web.browser.judging import ready
 from tests.web.helpers import chat
-
-LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
 
 
 def is_sound(page: Page) -> None:
@@ -20,13 +18,12 @@ def is_sound(page: Page) -> None:
     assert not scrolls_sideways(page)
 
 
-@pytest.mark.parametrize(("lang", "dark", "width"), LOOKS)
-def test_the_wizard_makes_a_campaign_and_its_link_leads_to_the_first_unit(
-    house: Workbench, browse: Browsing, tmp_path: Path, lang: str, dark: bool, width: int
+def test_every_step_can_be_used_by_everybody_on_a_phone_in_the_dark_and_in_japanese(
+    house: Workbench, browse: Browsing, tmp_path: Path
 ) -> None:
-    file, name = tmp_path / "chats.jsonl", f"wizard-{lang}"
-    convert((Entry(f"d{n}", chat(f"d{n}", 1)) for n in range(4)), file)
-    page = browse(house.person("Mori", "manager"), lang=lang, dark=dark, width=width)
+    file, name = tmp_path / "chats.jsonl", "wizard"
+    convert((Entry(f"d{n}", chat(f"d{n}", 1)) for n in range(6)), file)
+    page = browse(house.person("Mori", "manager"), lang="ja", dark=True, width=NARROW)
     page.goto(f"{house.address}/new")
     is_sound(page)
     page.fill("#name", name)
@@ -47,9 +44,21 @@ def test_the_wizard_makes_a_campaign_and_its_link_leads_to_the_first_unit(
     page.fill("#consent_ja", "いつでもやめられます。")
     is_sound(page)
     next_button.click()
-    expect(page.locator(".preview .turn-target")).to_be_visible()
+    ready(page)
+    page.click('.known [data-label="X"]')
+    page.fill("#feedback_ja", "続けられません。")
+    is_sound(page)
+    page.click("button[value=add]")
+    expect(page.locator(".known-units li")).to_have_count(1)
+    ready(page)
+    page.click('.known [data-label="O"]')
+    page.select_option("#block", "checks")
+    page.click("button[value=add]")
+    expect(page.locator(".known-units li")).to_have_count(2)
+    page.select_option("#training_then", "stop")
     is_sound(page)
     next_button.click()
+    expect(page.locator("pre.plan")).to_contain_text("続けられません。")
     expect(page.locator("pre.plan")).to_contain_text("per_unit: 2")
     is_sound(page)
     page.click("button[value=make]")
@@ -63,9 +72,9 @@ def test_the_wizard_makes_a_campaign_and_its_link_leads_to_the_first_unit(
     expect(page.locator(".sent")).to_contain_text("Welcome!")
     is_sound(page)
 
-    worker = browse(lang=lang, dark=dark, width=width)
+    worker = browse(lang="ja", dark=True, width=NARROW)
     worker.goto(link)
-    worker.fill("#name", f"worker {lang}")
+    worker.fill("#name", "worker on a phone")
     worker.click("main button.primary")
     worker.goto(f"{house.address}/c/{name}/judge")
     worker.wait_for_url(f"**/c/{name}/begin")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import cast
 from urllib.parse import quote
 
 import anyio
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -32,7 +32,9 @@ from lapsus.web.challenge_view import (
     submit_page,
 )
 from lapsus.web.rendering import redirect, with_cookies
+from lapsus.web.routes.forms import field, upload
 from lapsus.web.routes.twins import Page, Show, respond, twins
+from lapsus.web.routes.uploads import given_name
 from lapsus.web.visit import Visit
 
 CHECKING = 2
@@ -92,7 +94,8 @@ def _posts(path: str, work: Post, *, who: Callable[[Viewer], object]) -> list[Ba
 
 def challenges(visit: Visit) -> Page:
     """All challenges."""
-    return Page("challenge/list.html", ChallengesShape(known_challenges(visit)))
+    makes = visit.person is not None and visit.person.role == "manager"
+    return Page("challenge/list.html", ChallengesShape(known_challenges(visit), makes))
 
 
 def board(visit: Visit) -> Page:
@@ -112,15 +115,14 @@ def form(visit: Visit) -> Page:
 
 def hand_in(viewer: Viewer, fields: FormData) -> Page | Response:
     """Check, score and keep a run; or say everything that is wrong with it."""
-    upload, called = fields.get("file"), _field(fields, "run").strip()
-    team = handing_in(viewer)
-    if not isinstance(upload, UploadFile) or not upload.filename:
+    file, called, team = upload(fields, "file"), field(fields, "run").strip(), handing_in(viewer)
+    if file is None:
         error = RefusedError("no-file", "no file came with the form")
         return Page("challenge/submit.html", submit_page(viewer, error), 422)
     with tempfile.TemporaryDirectory(prefix="lapsus-run-") as folder:
         path = Path(folder) / "run.zip"
         with path.open("wb") as copy:
-            shutil.copyfileobj(upload.file, copy)
+            shutil.copyfileobj(file.file, copy)
         try:
             kept = submit(
                 viewer.visit.store,
@@ -128,7 +130,7 @@ def hand_in(viewer: Viewer, fields: FormData) -> Page | Response:
                 path,
                 team,
                 run=called or None,
-                called=PurePosixPath(upload.filename.replace("\\", "/")).name,
+                called=given_name(file),
             )
         except (RefusedError, InputError) as error:
             return Page("challenge/submit.html", submit_page(viewer, error), 422)
@@ -139,7 +141,7 @@ def hand_in(viewer: Viewer, fields: FormData) -> Page | Response:
 
 def set_state(viewer: Viewer, fields: FormData) -> Response:
     """Freeze, open again, or reveal."""
-    state = cast(ChallengeState, _field(fields, "state"))
+    state = cast(ChallengeState, field(fields, "state"))
     name = viewer.challenge.name
     try:
         viewer.visit.store.set_challenge_state(name, state, by=viewer.visit.me.id)
@@ -150,7 +152,7 @@ def set_state(viewer: Viewer, fields: FormData) -> Response:
 
 def add_team(viewer: Viewer, fields: FormData) -> Page:
     """A team's link, which is shown once."""
-    name, team = viewer.challenge.name, _field(fields, "team").strip()
+    name, team = viewer.challenge.name, field(fields, "team").strip()
     token = viewer.visit.store.add_team(name, team, by=viewer.visit.me.id)
     root = str(viewer.visit.request.base_url).rstrip("/")
     link = f"{root}/challenge/{name}/team/{token}"
@@ -192,8 +194,3 @@ def _viewer(visit: Visit) -> Viewer:
 def _deciding(viewer: Viewer) -> None:
     if not viewer.decides:
         raise RefusedError("not-manager", "only managers may do this")
-
-
-def _field(fields: FormData, name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""

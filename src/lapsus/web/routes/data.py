@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import RefusedError
 from lapsus.web.language import LANGUAGES
 from lapsus.web.rendering import json_response
@@ -47,6 +48,13 @@ async def scheme(request: Request) -> Response:
             if (campaign.scheme, campaign.version) == wanted:
                 found = visit.store.scheme(campaign.name)
                 return json_response(found, headers={"Cache-Control": f"private, {FOREVER}"})
+        if (
+            visit.manages
+            and wanted[0] in scheme_names()
+            and (known := load_scheme(wanted[0])).version == wanted[1]
+        ):
+            # Those who set up a campaign see its guideline before there is one.
+            return json_response(known, headers={"Cache-Control": f"private, {FOREVER}"})
         raise RefusedError("no-scheme", "there is no such guideline")
 
     return await run_in_threadpool(find)

@@ -61,12 +61,13 @@ async def chart(request: Request) -> Response:
         visit = Visit(request)
         name, format = str(request.path_params["chart"]), str(request.path_params["format"])
         theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
-        desk = view.desk_of(visit)
+        saves = "save" in request.query_params
+        desk = view.desk_of(visit, live=not saves)
         content = drawn(desk, name, format, theme, visit.language)
         if content is None:
             raise RefusedError("not-found", "there is no such chart")
         headers = {"Cache-Control": "private, no-cache"}
-        if "save" in request.query_params:
+        if saves:
             headers["Content-Disposition"] = f'attachment; filename="{desk.name}-{name}.{format}"'
         return Response(content, headers=headers, media_type=FORMATS[format])
 
@@ -78,10 +79,10 @@ async def report(request: Request) -> Response:
 
     def work() -> Response:
         visit = Visit(request)
-        desk = view.desk_of(visit)
+        desk = view.desk_of(visit, live=False)
         made = desk.kept(
             "report",
-            lambda: campaign_report(visit.store, desk.name, visit.language).render("html"),
+            lambda desk: campaign_report(visit.store, desk.name, visit.language).render("html"),
             visit.language,
             len(visit.store.decisions(desk.name)),
         )

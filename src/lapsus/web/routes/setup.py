@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path, PurePath
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
@@ -20,11 +17,13 @@ from lapsus.schemes import load_scheme
 from lapsus.store import Material, RefusedError, StoreError
 from lapsus.store.drafts import Draft
 from lapsus.store.known import KnownAnswers
-from lapsus.web import wizard
+from lapsus.store.setting_up import known_units_in
+from lapsus.web import known_units, wizard
 from lapsus.web.rendering import redirect
 from lapsus.web.routes.forms import field, fields, posts, upload
 from lapsus.web.routes.pages import signed_in
 from lapsus.web.routes.twins import Page, respond, twins
+from lapsus.web.routes.uploads import on_disk
 from lapsus.web.setup_view import draft_documents, managing, wizard_page
 from lapsus.web.visit import Visit
 
@@ -37,7 +36,7 @@ def routes() -> list[BaseRoute]:
         *posts("/new", begin, who=managing, files=1),
         Route("/new/{draft:secret}/plan.yaml", _download),
         *twins(step, signed_in(show)),
-        *posts(step, fill_in, who=managing),
+        *posts(step, fill_in, who=managing, files=1),
     ]
 
 
@@ -74,22 +73,10 @@ def _check_free(visit: Visit, name: str) -> None:
 
 
 def _documents(file: UploadFile | None, language: str | None) -> Iterator[Document]:
-    if file is None:
-        raise InputError("choose a file with documents", where="file")
-    # The name's ending tells the format; nothing else of it is used.
-    suffix = "".join(PurePath(file.filename or "").suffixes[-2:])[-20:]
-    safe = suffix if suffix.replace(".", "").isalnum() else ""
-    with tempfile.TemporaryDirectory(prefix="lapsus-new-") as folder:
-        path = Path(folder) / f"upload{safe}"
-        with path.open("wb") as copy:
-            shutil.copyfileobj(file.file, copy)
-        try:
-            for entry in read(path, language=language):
-                if entry.document is not None:
-                    yield entry.document
-        except LapsusError as error:
-            where = None if error.where is None else error.where.replace(folder, "").lstrip("/")
-            raise InputError(error.what.replace(folder, ""), where=where, hint=error.hint) from error
+    with on_disk(file) as path:
+        for entry in read(path, language=language):
+            if entry.document is not None:
+                yield entry.document
 
 
 def _draft(visit: Visit) -> Draft:
@@ -113,7 +100,7 @@ def fill_in(visit: Visit, form: FormData) -> Page | Response:
     draft, step, given = _draft(visit), _step(visit), fields(form)
     go = field(form, "go")
     try:
-        tree = wizard.with_fields(step, draft.plan, given)
+        tree = _changed(draft, step, go, form)
         plan = wizard.complete_plan(tree)
         if plan.has_known:
             known = KnownAnswers(plan, load_scheme(plan.scheme))
@@ -126,9 +113,34 @@ def fill_in(visit: Visit, form: FormData) -> Page | Response:
         shape = wizard_page(visit, step, draft, fields=given, error=error)
         return Page("setup/wizard.html", shape, 422)
     visit.store.change_draft(draft.id, visit.me.id, tree)
+    if go in ("add", "remove", "import"):
+        return redirect(visit, f"/new/{draft.id}/{step}{_next_unit(visit) if go == 'add' else ''}")
     place = wizard.STEPS.index(step) + {"next": 1, "back": -1}.get(go, 0)
     following = wizard.STEPS[max(1, min(place, len(wizard.STEPS) - 1))]
     return redirect(visit, f"/new/{draft.id}/{following}")
+
+
+def _changed(draft: Draft, step: str, go: str, form: FormData) -> wizard.Tree:
+    """The plan after a form was sent; known units come and go one by one, and many by a file."""
+    given = fields(form)
+    if step != "checks" or go not in ("add", "remove", "import"):
+        return wizard.with_fields(step, draft.plan, given)
+    document, segment = given.get("document", ""), given.get("segment", "")
+    block = known_units.block_named(given.get("block", ""))
+    if go == "remove":
+        return known_units.without_unit(draft.plan, block, document, segment)
+    if go == "add":
+        feedback = wizard.words_in(given, "feedback")
+        unit = known_units.given_unit(document, segment, given.get("answers", ""), feedback)
+        return known_units.with_units(draft.plan, block, [unit])
+    with on_disk(upload(form, "file")) as path:
+        units, _ = known_units_in(path, load_scheme(draft.plan["scheme"]))
+        return known_units.with_units(draft.plan, block, units)
+
+
+def _next_unit(visit: Visit) -> str:
+    shown = visit.request.query_params.get("unit", "")
+    return f"?unit={int(shown) + 1}" if shown.isascii() and shown.isdigit() and len(shown) < 6 else ""
 
 
 def _make(visit: Visit, draft: Draft) -> Response:

@@ -1,6 +1,8 @@
 /** The figures of a campaign: parts that take longer are fetched when they come into view, and all are kept fresh. */
 
 const EVERY = 15000;
+/** After so long one looks again for figures that are being worked out. */
+const SOON = 2000;
 /** @type {DOMStringMap} */
 const said = document.querySelector("script[data-figures]")?.dataset ?? {};
 
@@ -18,12 +20,17 @@ function replace(old, fresh) {
   old.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
 }
 
+/** When a part is to be looked at again. @type {WeakMap<Element, number>} */
+const again = new WeakMap();
+
 /** @param {HTMLElement} part */
 async function load(part) {
   try {
     const found = (await page(part.dataset.part ?? "")).getElementById(part.id);
     if (found) replace(part, found);
     part.dataset.loaded = "";
+    clearTimeout(again.get(part));
+    if (part.querySelector("[data-age]")) again.set(part, setTimeout(() => load(part), SOON));
   } catch {
     const waiting = part.querySelector(".waiting");
     if (waiting) waiting.textContent = said.fails ?? "";
@@ -48,7 +55,8 @@ async function look() {
     const address = location.pathname + location.search;
     const twin = await fetch(`${location.pathname}.json${location.search}`);
     if (!twin.ok) return;
-    const { figures } = await twin.json();
+    const { figures, as_of: age } = await twin.json();
+    if (age) setTimeout(look, SOON);
     if (figures !== known) {
       const fresh = await page(address);
       document.querySelectorAll("[data-live]").forEach((old) => {

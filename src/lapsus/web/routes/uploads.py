@@ -1,0 +1,46 @@
+"""Files that come with a form: on disk while they are read, and named in complaints as their owner names them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath, PurePosixPath
+
+from starlette.datastructures import UploadFile
+
+from lapsus.challenge.problems import showable
+from lapsus.errors import InputError, LapsusError
+from lapsus.store import StoreError
+
+
+def given_name(file: UploadFile) -> str:
+    """What a file is called where it came from, without the folders."""
+    return showable(PurePosixPath((file.filename or "").replace("\\", "/")).name)
+
+
+@contextmanager
+def on_disk(file: UploadFile | None) -> Iterator[Path]:
+    """A file that came in, on disk until it is read."""
+    if file is None:
+        raise InputError("choose a file", where="file")
+    # The name's ending tells the format; nothing else of it is used.
+    suffix = "".join(PurePath(file.filename or "").suffixes[-2:])[-20:]
+    safe = suffix if suffix.replace(".", "").isalnum() else ""
+    with tempfile.TemporaryDirectory(prefix="lapsus-upload-") as folder:
+        path = Path(folder) / f"upload{safe}"
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file.file, copy)
+        try:
+            yield path
+        except StoreError:
+            raise
+        except LapsusError as error:
+            name = given_name(file)
+
+            def renamed(text: str) -> str:
+                return text.replace(str(path), name).replace(folder, "")
+
+            where = None if error.where is None else renamed(error.where)
+            raise InputError(renamed(error.what), where=where, hint=error.hint) from error

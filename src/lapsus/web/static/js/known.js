@@ -1,0 +1,60 @@
+/**
+ * Practice and checks: the right answer about a unit, given with the very questions that its judges will see.
+ * @typedef {import("./types.js").Part} Part
+ */
+import { drawDocument } from "./conversation.js";
+import { byId, readJson } from "./dom.js";
+import { loadParts } from "./parts/all.js";
+import { fetchWords } from "./words.js";
+
+const unit = readJson("unit");
+const form = byId("known-form");
+const { words: wordsUrl = "" } = form.dataset;
+
+const fetched = fetch(unit.scheme.url).then((answer) => answer.json());
+const [words, scheme, makePart] = await Promise.all([fetchWords(wordsUrl), fetched, fetched.then(loadParts)]);
+
+/** @type {import("./types.js").Answers} */
+let now = {};
+/** @type {Part[]} */
+let parts = [];
+
+/** What the parts know of a page: nothing is saved, sent or explained here until the form is. */
+const sheet = {
+  words,
+  scheme,
+  unit,
+  oneTouch: false,
+  isClosed: false,
+  guide: { on() {}, explain() {} },
+  attend() {},
+  chosen() {},
+  submit: () => form.requestSubmit(),
+  /** @param {string} question @param {any} answer */
+  set(question, answer) {
+    const { [question]: _, ...others } = now;
+    now = answer === undefined ? others : { ...others, [question]: answer };
+    show();
+  },
+};
+
+function show() {
+  for (const part of parts) part.show(now[part.question.id]);
+  byId("answers").value = JSON.stringify(now);
+  byId("unanswered").hidden = true;
+}
+
+drawDocument(unit, scheme, words, () => {});
+parts = scheme.questions.map((question) => makePart(question, /** @type {any} */ (sheet)));
+byId("questions").replaceChildren(...parts.map((part) => part.element));
+byId("preview").classList.toggle("has-spans", scheme.questions.some((question) => question.kind === "spans"));
+show();
+
+form.addEventListener("submit", (event) => {
+  parts.forEach((part) => part.commit?.());
+  if (Object.keys(now).length) return;
+  event.preventDefault();
+  byId("unanswered").hidden = false;
+  parts[0]?.focus();
+});
+document.documentElement.dataset.ready = "";
