@@ -1,4 +1,4 @@
-"""Language models from the command line: `lapsus detect`, `lapsus campaign annotate`, `lapsus scheme prompt`."""
+"""Language models from the command line: `lapsus detect`, `lapsus scheme prompt`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from typer.testing import CliRunner, Result
 
+from lapsus.annotators.library import OPENAI
+from lapsus.cli import asking
 from lapsus.cli.app import app
 from lapsus.errors import LapsusError, UsageError
 from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
 from lapsus.model import Entry, Judgment, Scheme
 from lapsus.schemes import load_scheme, scheme_names
-from lapsus.store import Plan, open_store
-from tests.annotators.language_model.helpers import chat, document, pair, right
+from tests.annotators.language_model.helpers import chat, document, right
 from tests.annotators.language_model.stub import Said, Stub, completion, refusal, script, serving
 
 KEY = "sk-very-secret-0123456789"
@@ -118,6 +120,20 @@ def test_beside_what_people_said(folder: Path, stub: Stub) -> None:
     assert len(labels(folder / "again.jsonl")) == len(found)
 
 
+def test_each_annotator_where_a_system_is_not_judged_and_where_there_are_only_spans(folder: Path) -> None:
+    other = msgspec.structs.replace(chat(id="c3"), metadata={"system": "Other"})
+    Jsonl().write([votes("c1", "TTX"), Entry("c3", other)], folder / "two.jsonl")
+    table = ("--each", "--resamples", "0", "--json")
+    found = json.loads(lapsus("agree", "two.jsonl", "--by", "system", *table).stdout)
+    assert "p0_with_the_rest" in found["by"]["Secret system"]
+    assert "p0_with_the_rest" not in found["by"]["Other"]
+    about, answers = document("semantic-errors", "en"), right("semantic-errors", "en")[1]
+    marked = [Judgment(about.id, None, who, "semantic-errors", "1.0", answers) for who in ("p0", "p1")]
+    Jsonl().write([Entry(about.id, about, tuple(marked))], folder / "marked.jsonl")
+    with pytest.raises(UsageError, match="spans are not compared"):
+        lapsus("agree", "marked.jsonl", *table)
+
+
 @pytest.mark.parametrize("name", scheme_names())
 def test_any_scheme(folder: Path, name: str) -> None:
     Jsonl().write([Entry(d.id, d) for d in (document(name, "en"),)], folder / "data.jsonl")
@@ -133,10 +149,15 @@ def test_any_scheme(folder: Path, name: str) -> None:
 def test_a_scheme_with_a_target_is_for_the_units_that_votes_choose(folder: Path) -> None:
     said = {"types": ["repetition"], "remark": None}
     with serving(script(completion(said))) as stub:
-        detect(stub, "--scheme", "error-types", out="types.jsonl")
-    (entry,) = read(folder / "types.jsonl")
-    assert [(judgment.document, judgment.segment) for judgment in entry.judgments] == [("c1", "2")]
-    assert len(stub.asked) == 1
+        assert "no votes" not in detect(stub, "--scheme", "error-types", out="types.jsonl").stderr
+        (entry,) = read(folder / "types.jsonl")
+        assert [(judgment.document, judgment.segment) for judgment in entry.judgments] == [("c1", "2")]
+        assert len(stub.asked) == 1
+        (folder / "chats.jsonl").unlink()
+        Jsonl().write([Entry("c1", chat())], folder / "chats.jsonl")
+        said = detect(stub, "--scheme", "error-types", out="all.jsonl")
+        assert "1 documents hold no votes under 'breakdown'" in said.stderr
+        assert len(stub.asked) == 3
 
 
 def test_what_could_not_be_judged_is_told_and_asked_again_next_time(folder: Path) -> None:
@@ -153,7 +174,7 @@ def test_what_could_not_be_judged_is_told_and_asked_again_next_time(folder: Path
         assert len(labels(folder / "run.jsonl")) == 2
         is_broken = False
         before = len(stub.asked)
-        assert "holds 2 judgments; 2 units are left" in detect(stub).stderr
+        assert "holds 2 judgments about DATA; 2 units are left" in detect(stub).stderr
         assert len(stub.asked) == before + 2
     assert len(labels(folder / "run.jsonl")) == 4
     assert not list(folder.glob("*.part.jsonl"))
@@ -172,13 +193,47 @@ def test_a_run_that_was_begun_otherwise_is_not_gone_on_with(folder: Path) -> Non
         with pytest.raises(LapsusError, match="answers 401"):
             detect(stub, "--parallel", "1")
         assert not (folder / "run.jsonl").exists()
-        with pytest.raises(UsageError, match="begun with another"):
+        with pytest.raises(UsageError, match="begun with another prompt"):
             detect(stub, "--parallel", "1", "--examples", "0")
+        with pytest.raises(UsageError, match="begun with another scheme, prompt"):
+            detect(stub, "--parallel", "1", "--scheme", "error-types")
         part = folder / "run.jsonl.part.jsonl"
         part.write_bytes(part.read_bytes() + b'{"judgment": {"docu')
         stub.answer = answered
         detect(stub)
     assert len(labels(folder / "run.jsonl")) == 4
+
+
+def test_a_run_about_other_texts_is_not_gone_on_with(folder: Path) -> None:
+    with serving(
+        script(completion({"breakdown": "T"}), completion({"breakdown": "T"}), refusal(401))
+    ) as stub:
+        with pytest.raises(LapsusError, match="answers 401"):
+            detect(stub, "--parallel", "1")
+        (folder / "chats.jsonl").unlink()
+        Jsonl().write([votes("c1", "TTX", "ja"), votes("c2", "OOT")], folder / "chats.jsonl")
+        stub.answer = script(
+            completion("no"), completion("no"), completion("no"), completion({"breakdown": "X"})
+        )
+        said = detect(stub, "--parallel", "1", code=1)
+    assert "holds 0 judgments about DATA; 4 units are left" in said.stderr
+    assert "3 units are judged by openai:tiny, 1 could not be judged" in said.stdout
+    assert set(labels(folder / "run.jsonl").values()) == {"X"}
+
+
+def test_where_nothing_can_be_written_nothing_is_asked(folder: Path, stub: Stub) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "notes").touch()
+    with pytest.raises(UsageError, match="no such folder"):
+        detect(stub, out="nowhere/run.jsonl")
+    with pytest.raises(UsageError, match="other files in it"):
+        detect(stub, "--overwrite", out="mine")
+    assert stub.asked == []
+
+
+def test_the_commands_name_language_models_as_the_library_does() -> None:
+    """They do not take it from there: it is heavy, and `lapsus --help` is to be quick."""
+    assert asking.PREFIX == OPENAI
 
 
 def test_options_that_mean_nothing_are_refused(folder: Path, stub: Stub) -> None:
@@ -276,109 +331,6 @@ def test_ctrl_c_keeps_what_was_judged(folder: Path) -> None:
         lapsus("detect", "many.jsonl", "-o", "run.jsonl", *command[-6:-2])
         assert len(stub.asked) == 40
     assert len(labels(folder / "run.jsonl")) == 40
-
-
-class Desk:
-    """A campaign in a database."""
-
-    def __init__(self, folder: Path, scheme: str = "breakdown", **plan: Any) -> None:
-        self.db = str(folder / "a.sqlite")
-        with open_store(self.db) as store:
-            store.create_campaign(Plan(name="spring", scheme=scheme, **plan))
-            documents = [pair()] if scheme == "semantic-errors" else [chat(), chat("ja", "c2")]
-            store.add_documents("spring", documents)
-
-    def annotate(self, stub: Stub, *more: str, name: str = "spring", code: int = 0, **how: Any) -> Result:
-        asked = ("--with", "openai:tiny", "--endpoint", stub.endpoint, "--db", self.db)
-        return lapsus("campaign", "annotate", name, *asked, *more, code=code, **how)
-
-
-@pytest.mark.parametrize("name", scheme_names())
-def test_a_campaign_under_any_scheme(folder: Path, name: str) -> None:
-    said, answers = right(name, "en")
-    desk = Desk(folder, name)
-    with serving(script(completion(said))) as stub:
-        told = desk.annotate(stub, "--lang", "en").stdout
-        assert f"openai:tiny judged {len(stub.asked)} of {len(stub.asked)} units of spring" in told
-    lapsus("export", "spring", "out.jsonl", "--programs", "--db", desk.db)
-    found = [judgment for entry in read(folder / "out.jsonl") for judgment in entry.judgments]
-    assert [dict(judgment.answers) for judgment in found] == [answers] * len(stub.asked)
-    assert {judgment.metadata["setting"]["language"] for judgment in found} == {"en"}
-
-
-def test_a_program_in_a_campaign_goes_on_and_suggests(folder: Path) -> None:
-    is_broken = True
-
-    def server(body: dict[str, Any]) -> Said:
-        is_first = "context" not in json.loads(body["messages"][1]["content"])
-        return completion("?") if is_broken and not is_first else answered(body)
-
-    desk = Desk(folder, suggest="openai:tiny")
-    with serving(server) as stub:
-        said = json.loads(desk.annotate(stub, "--json", code=1).stdout)
-        assert (said["units"], said["judgments"]) == (4, 2)
-        assert [refused["segment"] for refused in said["refused"]] == ["2", "2"]
-        is_broken, before = False, len(stub.asked)
-        assert "judged 2 of 2 units" in desk.annotate(stub).stdout
-        assert len(stub.asked) == before + 2
-        assert "judged 0 of 0 units" in desk.annotate(stub).stdout
-        assert len(stub.asked) == before + 2
-        with pytest.raises(UsageError, match="another model, prompt or setting"):
-            desk.annotate(stub, "--temperature", "0.5")
-        assert "judged 4 of 4" in desk.annotate(stub, "--temperature", "0.5", "--as", "warm").stdout
-    with open_store(desk.db) as store:
-        assert store.progress("spring").done == 0
-        assert [(who.name, who.program) for who in store.members("spring")] == [
-            ("openai:tiny", True),
-            ("warm", True),
-        ]
-        suggested = store.suggestion("spring", 2)
-        assert suggested is not None
-        assert (suggested.annotator, suggested.answers) == ("openai:tiny", {"breakdown": "X"})
-
-
-def test_ctrl_c_in_a_campaign_keeps_what_was_judged(folder: Path) -> None:
-    def server(body: dict[str, Any]) -> Said:
-        if "context" in json.loads(body["messages"][1]["content"]):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.2)
-        return answered(body)
-
-    desk = Desk(folder)
-    with serving(server) as stub:
-        said = desk.annotate(stub, "--parallel", "1", code=1)
-        assert "judged 2 of 4 units" in said.stdout
-        assert "stopped" in said.stderr
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        stub.answer = answered
-        assert "judged 2 of 2 units" in desk.annotate(stub).stdout
-    assert len(stub.asked) == 4
-
-
-def test_only_open_units_are_asked_about(folder: Path) -> None:
-    desk = Desk(folder, pilot={"documents": 1})
-    with serving(answered) as stub:
-        assert "judged 2 of 2 units" in desk.annotate(stub).stdout
-        lapsus("campaign", "main", "spring", "--db", desk.db)
-        assert "judged 2 of 2 units" in desk.annotate(stub).stdout
-
-
-def test_a_no_leaves_nothing_behind(folder: Path, stub: Stub) -> None:
-    desk = Desk(folder)
-    stub.endpoint = "https://model.invalid/v1"
-    said = desk.annotate(stub, code=1, input="n\n")
-    assert "4 units, with their context, go to model.invalid, another machine\n" in said.stderr
-    with open_store(desk.db) as store:
-        assert store.people() == []
-
-
-def test_a_persons_name_is_not_taken(folder: Path, stub: Stub) -> None:
-    desk = Desk(folder)
-    with open_store(desk.db) as store:
-        store.add_person("avery")
-    with pytest.raises(LapsusError, match="is a person"):
-        desk.annotate(stub, "--as", "avery")
-    assert stub.asked == []
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

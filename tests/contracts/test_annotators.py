@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -163,27 +162,6 @@ def test_how_units_are_batched_does_not_matter(name: str, monkeypatch: pytest.Mo
     at_once = shares(judged(fitted(name), documents))
     monkeypatch.setattr("lapsus.annotators.base.BATCH", 3)
     assert shares(judged(fitted(name), documents)) == pytest.approx(at_once, abs=1e-5)
-
-
-def test_judging_is_lazy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Documents are taken as judgments are asked for; a corpus need not fit into memory."""
-    monkeypatch.setattr("lapsus.annotators.base.BATCH", 4)
-    taken = []
-
-    def documents() -> Iterator[Document]:
-        for number in range(50):
-            taken.append(number)
-            yield dialogue(["Hello.", "Hi.", "How are you?"], id=str(number))
-
-    stream = fitted(name).judge(documents())
-    next(stream)
-    assert len(taken) < 5
-
-
-def test_nothing_in_nothing_out(name: str) -> None:
-    assert judged(fitted(name), []) == []
-    assert judged(fitted(name), [Document("empty", ()), dialogue(["Hello."], id="one")])[0].document == "one"
-    assert judged(fitted(name), [Document("user", (Segment("0", "user", "Hello?"),), "en")]) == []
 
 
 def test_nothing_to_learn_from_is_an_error(name: str) -> None:

@@ -225,5 +225,7 @@ def test_gamma_is_left_to_few_people(people: int, is_aligned: bool) -> None:
         for number in range(people)
     ]
     found = agreement(scheme, question, collect_votes(said, question), None, {"p0": {"text": 20}})
-    assert "span_f1" in {row.name for row in found}
-    assert ("gamma" in {row.name for row in found}) == is_aligned
+    scores = {row.name: score for row, score in found.items()}
+    assert scores["span_f1"].value == 1
+    assert (scores["gamma"].value is not None) == is_aligned
+    assert is_aligned or "12 at most" in str(scores["gamma"].note)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from lapsus.insight import results as module
-from lapsus.insight.results import Results
+from lapsus.insight.results import Look, Results
 
+LONG = 10.0
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -22,11 +25,26 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Results:
     return Results(lambda: next(minutes))
 
 
+def look(results: Results, version: int, make: Callable[[], Any], wait: float = LONG) -> Look:
+    return results.latest(("a",), version, make, wait=wait)
+
+
+def shown(results: Results, version: int, make: Callable[[], Any]) -> Any:
+    """What a look shows that has all the time in the world."""
+    found = look(results, version, make).found
+    assert found is not None
+    return found.value
+
+
 def wait_for(results: Results, version: int) -> None:
-    until = time.monotonic() + 10
-    while results.latest(("a",), version, lambda: version).version < version:
+    until = time.monotonic() + LONG
+    while (found := look(results, version, lambda: version).found) is None or found.version < version:
         assert time.monotonic() < until
         time.sleep(0.001)
+
+
+def fails() -> int:
+    raise RuntimeError("no luck")
 
 
 def test_what_is_asked_for_exactly_is_always_of_now(results: Results) -> None:
@@ -36,8 +54,9 @@ def test_what_is_asked_for_exactly_is_always_of_now(results: Results) -> None:
 
 
 def test_what_is_slow_is_shown_as_it_was_until_the_new_is_there(results: Results) -> None:
-    first = results.latest(("a",), 1, lambda: "one")
-    assert (first.value, first.at) == ("one", BEGIN)
+    first = look(results, 1, lambda: "one")
+    assert first.found is not None
+    assert (first.found.value, first.found.at) == ("one", BEGIN)
     go_on, made = threading.Event(), []
 
     def slowly() -> str:
@@ -45,27 +64,85 @@ def test_what_is_slow_is_shown_as_it_was_until_the_new_is_there(results: Results
         return "two"
 
     for _ in range(5):
-        assert results.latest(("a",), 2, slowly) == first
+        assert look(results, 2, slowly) == first
     go_on.set()
     wait_for(results, 2)
-    assert results.latest(("a",), 2, slowly).value == "two"
+    assert shown(results, 2, slowly) == "two"
     assert made == [True]  # however many looked, it was worked out once
 
 
 def test_what_is_quick_is_never_shown_as_it_was(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SLOW", 60.0)
-    results.latest(("a",), 1, lambda: "one")
-    assert results.latest(("a",), 2, lambda: "two").value == "two"
+    look(results, 1, lambda: "one")
+    assert shown(results, 2, lambda: "two") == "two"
 
 
-def test_trouble_beside_the_answers_does_not_stay(results: Results) -> None:
-    results.latest(("a",), 1, lambda: 1)
+def test_a_first_look_does_not_wait_for_what_takes_long(results: Results) -> None:
+    go_on = threading.Event()
 
-    def fails() -> int:
-        raise RuntimeError
+    def slowly() -> str:
+        go_on.wait(10)
+        return "one"
 
-    assert results.latest(("a",), 2, fails).value == 1
-    wait_for(results, 3)
+    assert look(results, 1, slowly, wait=0.01) == Look(None, None)
+    go_on.set()
+    assert shown(results, 1, lambda: "anew") == "one"
+
+
+def test_what_was_quick_and_is_not_any_more_is_not_waited_for(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SLOW", 60.0)
+    first, go_on = look(results, 1, lambda: "one"), threading.Event()
+    assert look(results, 2, lambda: go_on.wait(10), wait=0.01) == first
+    go_on.set()
+    assert shown(results, 2, lambda: "anew") is True
+
+
+def test_a_quick_result_is_of_now_though_an_older_one_is_under_way(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SLOW", 60.0)
+    go_on = threading.Event()
+    look(results, 1, lambda: go_on.wait(10), wait=0.0)
+    threading.Timer(0.05, go_on.set).start()
+    assert shown(results, 2, lambda: "two") == "two"
+
+
+def test_what_is_small_does_not_queue_behind_what_is_large(results: Results) -> None:
+    go_on = threading.Event()
+    for key in "bcdef":
+        results.latest((key,), 1, lambda: go_on.wait(10), wait=0.0, is_large=True)
+    assert shown(results, 1, lambda: "small") == "small"
+    go_on.set()
+
+
+def test_trouble_is_told_and_logged_and_what_was_found_stays(
+    results: Results, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert look(results, 1, fails) == Look(None, "RuntimeError no luck")
+    wait_for(results, 2)
+    assert shown(results, 2, lambda: 2) == 2
+    look(results, 3, fails)
+    until = time.monotonic() + LONG
+    while (seen := look(results, 3, fails)).trouble is None:
+        assert time.monotonic() < until
+    assert seen.found is not None
+    assert (seen.found.value, seen.trouble) == (2, "RuntimeError no luck")
+    assert [record.getMessage() for record in caplog.records] == ["figures of a could not be worked out"] * 2
+
+
+def test_what_failed_is_tried_again_later_or_when_figures_change(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert look(results, 1, fails).trouble
+    assert look(results, 1, lambda: 1) == Look(None, "RuntimeError no luck")
+    assert shown(results, 2, lambda: 2) == 2
+    assert look(results, 2, fails).trouble is None
+    monkeypatch.setattr(module, "SLOW", 60.0)
+    assert look(results, 3, fails).trouble
+    monkeypatch.setattr(module, "AGAIN", 0.0)
+    assert look(results, 3, lambda: 3) == Look(results.exact(("a",), 3, fails), None)
 
 
 def test_a_slow_old_result_does_not_take_the_place_of_a_newer_one(results: Results) -> None:
@@ -91,7 +168,7 @@ def test_what_a_result_takes_ready_made_counts_for_it(
     results.exact(("votes",), 1, dear)
     made = results.exact(("shares",), 1, lambda: results.exact(("votes",), 1, dear).value)
     assert made.seconds >= 0.04
-    assert results.latest(("shares",), 2, lambda: 2).value == 1
+    assert results.latest(("shares",), 2, lambda: 2, wait=LONG).found == made
 
 
 def test_the_oldest_go_first(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:

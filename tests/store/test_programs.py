@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from lapsus.errors import InputError
 from lapsus.model import Entry, Judgment, UnitKey
 from lapsus.store import Store, programs
 from tests.store.helpers import campaign, judge_all, people
@@ -36,6 +39,28 @@ def test_a_document_that_is_half_judged_is_gone_on_with(store: Store, monkeypatc
     assert waiting(store, program.id) == [("d0", "0"), ("d1", "0"), ("d1", "2"), ("d2", "2")]
     assert store.metadata_of("chat", program.id) == {"form": "text"}
     assert len(waiting(store, store.add_program("other").id)) == 6
+
+
+def test_what_a_program_has_judged_stays_where_that_is_said(store: Store) -> None:
+    campaign(store, documents=1, turns=1)
+    program = store.add_program("model")
+    assert list(store.add_program_judgments("chat", program, [judged("d0", "0", form="text")])) == [1]
+    again = [judged("d0", "0", form="json_schema")]
+    assert list(store.add_program_judgments("chat", program, again, once=True)) == [0]
+    assert store.metadata_of("chat", program.id) == {"form": "text"}
+    with pytest.raises(InputError, match="has judged it already"):
+        list(store.add_program_judgments("chat", program, again))
+
+
+def test_programs_are_exported_under_their_own_names_and_people_are_not(store: Store) -> None:
+    campaign(store, documents=1, turns=1)
+    judge_all(store, *people(store, "avery"))
+    program = store.add_program("openai:tiny")
+    list(store.add_program_judgments("chat", program, [judged("d0", "0")]))
+    (entry,) = store.export("chat", programs=True)
+    avery, model = (judgment.annotator for judgment in entry.judgments)
+    assert model == "openai:tiny"
+    assert avery.startswith("p-")
 
 
 def test_units_that_are_not_open_are_not_asked_about(store: Store) -> None:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from lapsus.insight import desk, lanes
 from lapsus.store import Store, open_store
 from tests.web.helpers import Bench
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, small campaigns have their figures at the first look."""
+    monkeypatch.setattr(desk, "PATIENCE", 20.0)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """Figures take for ever here, until a test does this work itself."""
+    waiting: list[Callable[[], None]] = []
+    monkeypatch.setattr(desk, "PATIENCE", 0.0)
+    monkeypatch.setattr(lanes.Lane, "put", lambda lane, work: waiting.append(work))
+    return waiting
 
 
 @pytest.fixture

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import regex
 
+from lapsus.analysis import insight as figures_of
 from lapsus.insight import results
 from lapsus.model import Document, Segment
 from lapsus.reports import charts
@@ -84,6 +86,73 @@ def test_what_takes_long_is_of_a_little_earlier_and_says_so(
     assert now["figures"] > first["figures"]
     monkeypatch.undo()
     assert mori.get(f"{path}.json").json() == now
+
+
+NOT_YET = {"en": "This is being worked out.", "ja": "ただいま集計しています。"}
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+@pytest.mark.parametrize("section", ["", *SECTIONS])
+def test_what_is_not_known_yet_is_said_at_once_and_comes_later(
+    judged: Judged, held: list[Callable[[], None]], section: str, lang: str
+) -> None:
+    name, mori = judged
+    path = f"/c/{name}/insight{f'/{section}' if section else ''}"
+    page = mori.get(f"{path}?lang={lang}").text
+    assert NOT_YET[lang] in page
+    assert 'href="?q=breakdown"' in page
+    first = mori.get(f"{path}.json").json()
+    assert (first["pending"], first["as_of"], first["trouble"]) == (True, None, None)
+    if not section:
+        assert first["progress"]["done"] == 6
+    asked = len(held)
+    for work in held:
+        work()
+    now = mori.get(f"{path}.json").json()
+    assert len(held) == asked  # what two looks asked for was worked out once
+    assert not now["pending"]
+    assert NOT_YET[lang] not in mori.get(path).text
+
+
+def test_deciding_waits_for_the_order_without_keeping_anybody(
+    judged: Judged, held: list[Callable[[], None]]
+) -> None:
+    name, mori = judged
+    sent = mori.get(f"/c/{name}/decide?q=breakdown", follow_redirects=False)
+    assert sent.headers["location"] == f"/c/{name}/insight/disputed?q=breakdown"
+    shown = mori.get(f"/c/{name}/decide/2.json").json()
+    assert ([group["people"] for group in shown["groups"]], shown["place"]) == ([["Ada"], ["Ben"]], 0)
+    assert decide(mori, name, 2, how="own", answers={"breakdown": "T"}).status_code == 201
+    assert mori.get(f"/c/{name}/insight/charts/labels.svg").status_code == 503
+    for work in held:
+        work()
+    assert mori.get(f"/c/{name}/decide", follow_redirects=False).headers["location"].endswith("/decide/3")
+
+
+def test_what_cannot_be_worked_out_is_said_and_the_last_figures_stay(
+    bench: Bench, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, mori = judged
+    path = f"/c/{name}/insight"
+    before = mori.get(f"{path}.json").json()
+
+    def fails(*_: object) -> Any:
+        raise MemoryError("<b>full</b>")
+
+    monkeypatch.setattr(figures_of, "agreement", fails)
+    monkeypatch.setattr(figures_of, "pairs", fails)
+    ada = Browser(bench.app, 1)
+    ada.sign_in("Ada")
+    assert ada.save(name, 2, {"breakdown": "X"}).status_code == 201
+    now = mori.get(f"{path}.json").json()
+    assert (now["agreement"], now["trouble"]) == (before["agreement"], "MemoryError <b>full</b>")
+    assert now["as_of"] is not None
+    page = mori.get(path).text
+    assert "This could not be worked out: MemoryError &lt;b&gt;full&lt;/b&gt;" in page
+    assert "The figures here are of 20" in page
+    pairs = mori.get(f"{path}/pairs?lang=ja")
+    assert pairs.status_code == 200
+    assert "集計できませんでした" in pairs.text
 
 
 def test_a_report_and_a_saved_chart_are_never_of_earlier(

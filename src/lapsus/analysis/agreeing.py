@@ -84,6 +84,8 @@ def agree(
         raise UsageError(
             "there are no single labels to merge", hint="--merge is for questions with one label"
         )
+    if each and asked and all(question.kind == "spans" for question in asked):
+        raise UsageError("spans are not compared one against the rest", hint="leave --each out")
     wanted = [str(parse_measure(measure)) for measure in measures]
     parts = {"all": corpus} | (by_system(corpus, by) if by else {})
     columns = {name: _column(part, chosen, asked, wanted, merge, plan) for name, part in parts.items()}
@@ -93,7 +95,8 @@ def agree(
     rows = list(dict.fromkeys(row for column in columns.values() for row in column))
     several = len({row.question for row in rows if row.question}) > 1
     shown = tuple((row.shown(several), *(column.get(row) for column in columns.values())) for row in rows)
-    notes = list(dict.fromkeys(c.signature for line in shown for c in line[1:] if isinstance(c, Score)))
+    scores = [cell for line in shown for cell in line[1:] if isinstance(cell, Score)]
+    notes = list(dict.fromkeys(score.signature for score in scores if score.signature))
     notes += [*corpus.version_warnings(chosen), *_words_note(corpus)]
     data_out = {"data": corpus.name, "scheme": chosen.id, **_as_json(columns["all"], several)}
     if by:
@@ -127,8 +130,6 @@ def _each(
         if isinstance(votes, LabelVotes | LabelSetVotes | ScaleVotes) and votes.units:
             found = with_the_rest(votes, plan)
             cells |= {Row(f"{name} with the rest", question.id): score for name, score in found.items()}
-    if not cells:
-        raise UsageError("spans are not compared one against the rest", hint="leave --each out")
     return cells
 
 
@@ -194,11 +195,19 @@ def coefficients(
     merge: str | None = None,
     lengths: Mapping[str, Mapping[str, int]] | None = None,
 ) -> dict[Row, Score]:
-    """The coefficients of a question: those asked for, or the usual ones of its kind."""
+    """The coefficients of a question: those asked for, or the usual ones of its kind.
+
+    A usual one that such votes cannot have (gamma of a crowd) is undefined, and its note says why.
+    """
     cells: dict[Row, Score] = {}
     wanted = list(measures) or list(USUAL_MEASURES[question.kind])
     for measure in wanted:
-        cells[Row(measure, question.id)] = coefficient(measure, votes, plan, lengths)
+        try:
+            cells[Row(measure, question.id)] = coefficient(measure, votes, plan, lengths)
+        except UsageError as error:
+            if measures:
+                raise
+            cells[Row(measure, question.id)] = Score(measure, None, 0, note=str(error))
     if question.kind == "label" and (groups := _merge_groups(question, merge, scheme)):
         merged, names = _merged(votes, question, groups)
         shown = ", ".join("+".join(_shown(label, question) for label in group.split("+")) for group in names)

@@ -37,8 +37,6 @@ PACE_DAYS = 7
 """How far back one looks to tell how fast it goes."""
 LONG_RUN = 10
 """Runs shorter than this are nobody's fault."""
-MOST_ALIGNED = 12
-"""Of how many people's marks on one unit gamma looks for the best alignment: its cost grows steeply with them."""
 MOST_PAIRS = 40
 """How many annotators a matrix of pairs shows at most: those with the most units."""
 
@@ -128,15 +126,8 @@ def agreement(
     plan: Bootstrap | None = USUAL,
     lengths: Mapping[str, Mapping[str, int]] | None = None,
 ) -> dict[Row, Score]:
-    """The usual coefficients, exactly as `lapsus agree` gives them; for crowds that mark spans, without gamma."""
-    wanted: Sequence[str] = ()
-    if isinstance(votes, SpanVotes) and _most_answers(votes) > MOST_ALIGNED:
-        wanted = [measure for measure in USUAL_MEASURES["spans"] if measure != "gamma"]
-    return coefficients(votes, question, scheme, plan, measures=wanted, lengths=lengths)
-
-
-def _most_answers(votes: SpanVotes) -> int:
-    return max((sum(spans is not None for spans in row) for row in votes.spans), default=0)
+    """The usual coefficients, exactly as `lapsus agree` gives them."""
+    return coefficients(votes, question, scheme, plan, lengths=lengths)
 
 
 def by_label(

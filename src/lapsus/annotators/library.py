@@ -30,6 +30,8 @@ METHODS: Registry[type[Annotator]] = Registry(
     },
 )
 
+OPENAI = "openai:"
+"""How a language model is named where an annotator is asked for: openai:MODEL."""
 SUFFIX = ".lapsus"
 """The usual ending of a model's file."""
 _PROBE = Document("probe", (Segment("0", "user", "a"), Segment("1", "system", "a")))
@@ -118,7 +120,7 @@ def find_annotator(name: str) -> Annotator:
             raise UsageError(f"method {name!r} must learn before it can judge", hint=hint)
         return annotator
     path = model_file(name)
-    if name.startswith("openai:") and not path.is_file():
+    if name.startswith(OPENAI) and not path.is_file():
         raise UsageError(
             "language models are asked by `lapsus detect` and `lapsus campaign annotate` only", where=name
         )

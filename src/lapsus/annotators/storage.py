@@ -19,6 +19,7 @@ from lapsus.annotators.examples import Origin
 from lapsus.annotators.extras import require
 from lapsus.errors import InputError
 from lapsus.model import EMPTY
+from lapsus.model.decoding import decoder
 from lapsus.version import __version__
 
 FORMAT = 1
@@ -107,7 +108,7 @@ def _header(content: bytes, path: Path) -> Header:
         number = msgspec.json.decode(content)["lapsus-model"]
         if isinstance(number, int) and number > FORMAT:
             raise InputError("was made by a newer Lapsus", where=str(path), hint="update Lapsus to use it")
-        return msgspec.json.decode(content, type=Header)
+        return decoder(Header).decode(content)
     except (msgspec.DecodeError, RecursionError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise damaged(path, error) from error
 

@@ -28,9 +28,9 @@ def ask_about_campaign(
     as_name = called or model.called
     known = _known(store, as_name)
     before = store.metadata_of(campaign, known)
-    if before is not None and not model.made(before):
+    if before is not None and (others := model.differences(before)):
         raise UsageError(
-            f"{as_name!r} has judged here with another model, prompt or setting",
+            f"{as_name!r} has judged here with another {', '.join(others)}",
             where=f"campaign {campaign!r}",
             hint="go on with the same options, or give it another name with --as",
         )
@@ -40,7 +40,7 @@ def ask_about_campaign(
     with ending_gently(stop), progress("units", waiting) as step:
         judgments = model.judge_units(store.units_for(campaign, program.id))
         entries = (Entry(judgment.document, None, (judgment,)) for judgment in judgments if step() or True)
-        for kept in store.add_program_judgments(campaign, program, entries, at_a_time=AT_A_TIME):
+        for kept in store.add_program_judgments(campaign, program, entries, at_a_time=AT_A_TIME, once=True):
             judged += kept
     if as_json:
         print_json({"program": program.name, "units": waiting, "judgments": judged, **facts(model)})
@@ -48,6 +48,8 @@ def ask_about_campaign(
         tell(model)
         left = f"; {len(model.refused):,} could not be judged" if model.refused else ""
         typer.echo(f"{program.name} judged {judged:,} of {waiting:,} units of {campaign}{left}")
+        if not stop.is_set() and (meanwhile := waiting - judged - len(model.refused)) > 0:
+            remark(f"{meanwhile:,} were judged under the same name meanwhile, and stand")
         remark("its answers stand beside those of people; a plan with `suggest` shows them")
     finish(model, stop)
 
@@ -55,6 +57,9 @@ def ask_about_campaign(
 def _known(store: Store, name: str) -> int:
     """The program of that name; a number of nobody where there is none yet, so that a "no" leaves nothing behind."""
     try:
-        return store.person_named(name).id
+        found = store.person_named(name)
     except LapsusError:
         return -1
+    if not found.program:
+        raise UsageError(f"{name!r} is a person", hint="give the program a name with --as")
+    return found.id

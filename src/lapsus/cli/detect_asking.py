@@ -14,7 +14,7 @@ from lapsus.cli.convert import tell_language
 from lapsus.cli.output import print_json, progress, remark
 from lapsus.errors import UsageError
 from lapsus.formats import Format, Reading
-from lapsus.formats.sink import put_in_place
+from lapsus.formats.sink import check_place, put_in_place
 from lapsus.model import Entry, Scheme, Unit, units
 
 if TYPE_CHECKING:
@@ -40,15 +40,14 @@ def ask_about_data(
     _check_target(target, format, scheme, keep)
     journal = Journal(target.with_name(f"{target.name}.part.jsonl"))
     goes_on = bool(journal.judgments)
-    if target.exists() and not (goes_on or overwrite):
-        raise UsageError("is there already", where=str(target), hint="give another name, or --overwrite")
+    check_place(target, overwrite=overwrite or goes_on)
     stop = threading.Event()
     model = make_language_model(name, scheme, asking, stop)
     _check_journal(journal, model)
-    waiting = sum(1 for _ in _waiting(reading, scheme, journal))
+    waiting = _take_stock(reading, scheme, journal)
     tell_language(reading)
     if goes_on:
-        remark(f"{journal.path} holds {len(journal.judgments):,} judgments; {waiting:,} units are left")
+        _tell_journal(journal, waiting)
     if waiting:
         ask_leave(asking, waiting)
     with ending_gently(stop), progress("units", waiting) as step:
@@ -57,11 +56,11 @@ def ask_about_data(
             step()
     is_through = not stop.is_set() and bool(journal.judgments)
     if is_through:
-        with put_in_place(target, overwrite=overwrite or goes_on or not target.exists()) as draft:
+        with put_in_place(target, overwrite=overwrite or goes_on) as draft:
             format.write(_judged(reading, scheme, journal, model.called, keep), draft)
         if not model.refused:
             journal.remove()
-    _report(model, reading, journal, target if is_through else journal.path, as_json)
+    _report(model, journal, target if is_through else journal.path, as_json)
     finish(model, stop)
 
 
@@ -79,17 +78,41 @@ def _check_target(target: Path, format: Format, scheme: Scheme, keep: bool) -> N
 
 def _check_journal(journal: Journal, model: LanguageModel) -> None:
     for judgment in journal.judgments.values():
-        same = (judgment.annotator, judgment.scheme, judgment.version) == (
-            model.called,
-            model.scheme.id,
-            model.scheme.version,
-        )
-        if not same or not model.made(judgment.metadata):
+        scheme = (judgment.scheme, judgment.version) == (model.scheme.id, model.scheme.version)
+        if others := (*(() if scheme else ("scheme",)), *model.differences(judgment.metadata)):
             raise UsageError(
-                "was begun with another model, scheme or setting",
+                f"was begun with another {', '.join(others)}",
                 where=str(journal.path),
                 hint="go on with the same options, or remove it to begin anew",
             )
+
+
+def _tell_journal(journal: Journal, waiting: int) -> None:
+    known = len(journal.judgments)
+    remark(f"{journal.path} holds {known:,} judgments about DATA; {waiting:,} units are left")
+
+
+def _take_stock(reading: Reading, scheme: Scheme, journal: Journal) -> int:
+    """How many units are to be judged. What the journal holds about other texts than those of now is left aside."""
+    from lapsus.annotators.language_model.prompt import unit_digest
+    from lapsus.annotators.language_model.targets import target_votes, wanted_units
+
+    known, waiting, without_votes = {}, 0, 0
+    for entry in reading:
+        without_votes += entry.document is not None and not target_votes(entry, scheme)
+        for unit in wanted_units(entry, scheme):
+            judgment = journal.judgments.get(unit.key)
+            if judgment is not None and judgment.metadata.get("material") == unit_digest(unit):
+                known[unit.key] = judgment
+            else:
+                waiting += 1
+    journal.judgments = known
+    if scheme.target is not None and without_votes:
+        remark(
+            f"{without_votes:,} documents hold no votes under {scheme.target.scheme!r}, which would choose what is"
+            " judged: the model is asked about all their units"
+        )
+    return waiting
 
 
 def _waiting(reading: Reading, scheme: Scheme, journal: Journal) -> Iterator[Unit]:
@@ -109,10 +132,11 @@ def _judged(reading: Reading, scheme: Scheme, journal: Journal, called: str, kee
             yield Entry(entry.id, entry.document, (*others, *found))
 
 
-def _report(model: LanguageModel, reading: Reading, journal: Journal, out: Path, as_json: bool) -> None:
+def _report(model: LanguageModel, journal: Journal, out: Path, as_json: bool) -> None:
     judged = len(journal.judgments)
     if as_json:
-        print_json({"by": model.called, "out": str(out), "judged": judged, **facts(model)})
+        there = str(out) if out.exists() else None
+        print_json({"by": model.called, "out": there, "judged": judged, **facts(model)})
         return
     tell(model)
     left = f", {len(model.refused):,} could not be judged" if model.refused else ""

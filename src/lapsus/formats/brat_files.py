@@ -11,6 +11,7 @@ from lapsus.errors import InputError
 from lapsus.formats.brat_layout import PlacedDocument
 from lapsus.formats.source import Member, Source
 from lapsus.model import Judgment
+from lapsus.model.decoding import decoder
 
 TEXT = ".txt"
 MARKS = ".ann"
@@ -72,7 +73,7 @@ def text_of(member: Member) -> str:
 def side_of(member: Member) -> SideFile:
     """A side file."""
     try:
-        side = msgspec.json.decode(member.read(), type=SideFile)
+        side = decoder(SideFile).decode(member.read())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"not as Lapsus writes it: {error}", where=member.name) from error
     if side.lapsus > VERSION:

@@ -14,6 +14,7 @@ from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.json_stream import raw_items
 from lapsus.formats.source import Member, Source, lines
 from lapsus.model import Document, Entry, Role, Segment
+from lapsus.model.decoding import converted
 
 VERSION = 1
 MAX_OBJECT = 64 << 20
@@ -216,7 +217,7 @@ def _document(value: Any, fallback: str, options: ReadOptions) -> Document:
 
 def _extra(value: Any) -> Extra:
     try:
-        extra = msgspec.convert(value, Extra)
+        extra = converted(value, Extra)
     except msgspec.ValidationError as error:
         raise InvalidError(f"the key 'lapsus' is not as Lapsus writes it: {error}") from error
     if extra.format > VERSION:

@@ -16,6 +16,7 @@ from lapsus.formats.cells import Numbered, opening, restored, rows, writing
 from lapsus.formats.chat import ROLES, TURNS, is_context_name, losses_of_chat, role_of
 from lapsus.formats.source import Member, Source
 from lapsus.model import Document, Entry, Role, Segment
+from lapsus.model.decoding import decoder
 
 HEADER = ("conversation", "turn", "role", "text", "language", "system", "lapsus")
 SUFFIXES = (".csv", ".tsv")
@@ -240,7 +241,7 @@ def _extra(cell: str) -> Extra:
     if not cell:
         return Extra()
     try:
-        return msgspec.json.decode(cell, type=Extra)
+        return decoder(Extra).decode(cell)
     except msgspec.DecodeError as error:
         raise InvalidError(f"the column 'lapsus' is not as Lapsus writes it: {error}") from error
 

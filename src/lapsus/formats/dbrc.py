@@ -13,6 +13,7 @@ from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Member, Source, lines
 from lapsus.model import Document, Entry, Judgment, Role, Segment, anonymous_annotator, in_language
+from lapsus.model.decoding import decoder
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 
@@ -73,7 +74,7 @@ def _rows(member: Member) -> Iterator[Row]:
         try:
             raw = json.loads(line, parse_constant=_missing)
             # By way of JSON, so that text which could not be written again is refused here.
-            record = msgspec.json.decode(msgspec.json.encode(raw), type=Record)
+            record = decoder(Record).decode(msgspec.json.encode(raw))
         except (ValueError, RecursionError, msgspec.DecodeError) as error:
             raise InputError(f"not as the corpus has it: {error}", where=where) from error
         yield Row(record, {key: value for key, value in raw.items() if key not in _MAPPED}, where)

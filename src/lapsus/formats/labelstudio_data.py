@@ -11,6 +11,7 @@ from lapsus.formats.base import ReadOptions
 from lapsus.formats.chat import ROLES
 from lapsus.formats.labelstudio_records import VERSION, Known, KnownSegment, Task
 from lapsus.model import Document, Judgment, Role, Segment
+from lapsus.model.decoding import converted
 
 DIALOGUE = "dialogue"
 _LISTS = (DIALOGUE, "messages")
@@ -55,7 +56,7 @@ def read_data(task: Task, number: int, options: ReadOptions) -> tuple[Document, 
 
 def _known(raw: Any, data: dict[str, Any]) -> tuple[Document, list[Judgment]]:
     try:
-        known = msgspec.convert(raw, Known)
+        known = converted(raw, Known)
         texts = msgspec.convert([turn["text"] for turn in data[DIALOGUE]], list[str])
     except (msgspec.ValidationError, KeyError, TypeError) as error:
         raise InputError(f"its data are not as Lapsus wrote them: {error}") from error

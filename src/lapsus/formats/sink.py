@@ -84,6 +84,18 @@ def sink(path: Path) -> Iterator[Sink]:
 @contextmanager
 def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """A path to write to, beside the real one: takes its place at the end, or vanishes on any error."""
+    check_place(path, overwrite=overwrite)
+    room = Path(tempfile.mkdtemp(prefix=".lapsus-", dir=path.parent))
+    try:
+        draft = room / path.name
+        yield draft
+        _move(draft, path, room / f"{path.name}.old")
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def check_place(path: Path, *, overwrite: bool = False) -> None:
+    """Complain where nothing can be put in place. Long work asks beforehand."""
     if path.name in ("", ".."):
         raise UsageError("is no name for an output", where=str(path), hint="give it a name of its own")
     if path.is_dir() and overwrite and any(path.iterdir()) and not (path / MARK).exists():
@@ -93,13 +105,6 @@ def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         raise UsageError("is there already", where=str(path), hint="give another name, or --overwrite")
     if not path.parent.is_dir():
         raise UsageError("no such folder", where=str(path.parent), hint="make it first")
-    room = Path(tempfile.mkdtemp(prefix=".lapsus-", dir=path.parent))
-    try:
-        draft = room / path.name
-        yield draft
-        _move(draft, path, room / f"{path.name}.old")
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
 
 
 def _move(draft: Path, path: Path, aside: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lapsus.errors import InvalidError
+from lapsus.model.decoding import decoder
 
 T = TypeVar("T")
 
@@ -71,6 +72,6 @@ def moment(cell: Any) -> datetime | None:
 def json_of(cell: Any, column: str, kind: type[T]) -> T:
     """What a cell holds as a JSON object."""
     try:
-        return msgspec.json.decode(text(cell, column), type=kind)
+        return decoder(kind).decode(text(cell, column))
     except msgspec.DecodeError as error:
         raise InvalidError(f"{column!r} must be a JSON object: {error}") from error

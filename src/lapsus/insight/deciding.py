@@ -34,7 +34,7 @@ def order_of(desk: Desk, which: str) -> list[tuple[int, float]]:
         return [pair for pair in found if pair[0] not in decided]
     if which == "all":
         known = {unit for unit, _ in found}
-        found += [(unit, 0.0) for unit in desk.ballots().units.tolist() if unit not in known]
+        found += [(unit, 0.0) for unit in desk.judged() if unit not in known]
     return found
 
 

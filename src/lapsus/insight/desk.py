@@ -1,11 +1,14 @@
 """One campaign as its manager looks at it: figures from the store, measures from the figures.
 
 What is asked for is worked out once and kept until a figure changes. A page that people look at while others save
-may take what was found last where finding it anew takes long; it then says of when that is.
+may take what was found last where finding it anew takes long; it then says of when that is, or that it is still being
+worked out.
 """
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -41,6 +44,8 @@ WARMED = 4
 """How many campaigns are looked at when a server starts."""
 MANY = 1_000
 """Judgments. With fewer, whoever looks first hardly waits."""
+PATIENCE = 0.25
+"""Seconds that a look at a page waits for figures, all of them together."""
 
 
 class SystemFigures(NamedTuple):
@@ -66,11 +71,21 @@ _results: WeakKeyDictionary[Store, Results] = WeakKeyDictionary()
 class Desk:
     """A campaign as of now. Made anew for every look; what it works out is shared between looks.
 
-    With `live`, what takes long may be of a little earlier: `as_of` says of when, and it is being brought up to date.
+    With `live`, nothing is waited for longer than `patience`: what takes long may be of a little earlier (`as_of` says
+    of when) or empty (`pending`), and is being worked out.
     """
 
-    def __init__(self, store: Store, name: str, question: str | None = None, *, live: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        question: str | None = None,
+        *,
+        live: bool = False,
+        patience: float | None = None,
+    ) -> None:
         self.store, self.name, self.live = store, name, live
+        self._until = time.monotonic() + (PATIENCE if patience is None else patience)
         self.scheme: Scheme = store.scheme(name)
         self.questions: tuple[Question, ...] = tuple(q for q in self.scheme.questions if q.kind != "text")
         self.question = self._asked(question)
@@ -79,6 +94,10 @@ class Desk:
         """The oldest version of the figures that something asked for here was made from."""
         self.as_of: datetime | None = None
         """Of when that is; None: of now."""
+        self.pending = False
+        """Whether something asked for here is still being worked out for the first time, and left empty."""
+        self.trouble: str | None = None
+        """Why something asked for here could not be worked out."""
         self._results = _results.setdefault(store, Results(store.clock))
 
     def _asked(self, id: str | None) -> Question:
@@ -90,15 +109,34 @@ class Desk:
         known = [question.id for question in self.questions]
         raise UsageError(f"no question is called {id!r}", hint=did_you_mean(id or "", known))
 
-    def kept(self, what: str, make: Callable[[Self], T], *more: object) -> T:
-        """A result that holds as long as no figure changes. `make` gets a desk on which nothing is of earlier."""
-        exact = self._exact()
-        look = self._results.latest if self.live else self._results.exact
-        key = (self.name, self.question.id, what, *more)
-        found = look(key, self.figures.version, lambda: make(exact))
+    def kept(self, what: str, make: Callable[[Self], T], empty: T) -> T:
+        """A result that holds as long as no figure changes; `empty` while a page has to do without.
+
+        `make` gets a desk on which nothing is of earlier.
+        """
+        if not self.live:
+            return self.exactly(what, make)
+        exact, wait = self._exact(), max(0.0, self._until - time.monotonic())
+        found, trouble = self._results.latest(
+            (self.name, self.question.id, what),
+            self.figures.version,
+            lambda: make(exact),
+            wait=wait,
+            is_large=self.is_large,
+        )
+        self.trouble = self.trouble or trouble
+        if found is None:
+            self.pending = True
+            return empty
         if found.version < self.shown:
             self.shown, self.as_of = found.version, found.at
         return cast(T, found.value)
+
+    def exactly(self, what: str, make: Callable[[Self], T], *more: object) -> T:
+        """A result of now, however long it takes."""
+        exact = self._exact()
+        key = (self.name, self.question.id, what, *more)
+        return cast(T, self._results.exact(key, self.figures.version, lambda: make(exact)).value)
 
     def _exact(self) -> Self:
         """A desk of its own for what is worked out, perhaps after this one was left."""
@@ -107,6 +145,11 @@ class Desk:
         for name in ("progress", "names"):
             exact.__dict__.pop(name, None)
         return exact
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether working something out may take long."""
+        return sum(row.judgments for row in self.figures.days) >= MANY
 
     @cached_property
     def campaign(self) -> Campaign:
@@ -160,23 +203,26 @@ class Desk:
             lambda desk: insight.agreement(
                 desk.scheme, desk.question, desk.countable(), USUAL, desk._lengths()
             ),
+            {},
         )
 
     def by_label(self) -> dict[str, Score]:
         """Agreement on each label."""
         return self.kept(
-            "labels", lambda desk: insight.by_label(desk.scheme, desk.question, desk.countable())
+            "labels", lambda desk: insight.by_label(desk.scheme, desk.question, desk.countable()), {}
         )
 
     def shares(self) -> list[Share]:
         """How often each answer was given."""
-        return self.kept("shares", lambda desk: insight.shares(desk.scheme, desk.question, desk.countable()))
+        return self.kept(
+            "shares", lambda desk: insight.shares(desk.scheme, desk.question, desk.countable()), []
+        )
 
     def systems(self) -> list[SystemFigures]:
         """The same for each system; nothing where patterns do not say it."""
         if not is_counted(self.question):
             return []
-        return self.kept("systems", Desk._systems)
+        return self.kept("systems", Desk._systems, [])
 
     def _systems(self) -> list[SystemFigures]:
         names = {row.system for row in self.figures.patterns if row.question == self.question.id}
@@ -191,16 +237,20 @@ class Desk:
     def over_time(self) -> list[Period]:
         """Agreement in each stretch of time."""
         return self.kept(
-            "time", lambda desk: insight.over_time(desk.scheme, desk.question, desk.ballots(), USUAL)
+            "time", lambda desk: insight.over_time(desk.scheme, desk.question, desk.ballots(), USUAL), []
         )
+
+    def judged(self) -> Sequence[int]:
+        """The numbers of the units that somebody judged."""
+        return self.kept("judged", lambda desk: desk.ballots().units.tolist(), [])
 
     def ballots(self) -> Ballots:
         """Every judgment that counts."""
-        return self.kept("ballots", lambda desk: desk.store.ballots(desk.name)[1])
+        return self.exactly("ballots", lambda desk: desk.store.ballots(desk.name)[1])
 
     def votes(self) -> Votes:
         """The votes on the question. Units go by their numbers, annotators by their names."""
-        return self.kept("votes", Desk._votes)
+        return self.exactly("votes", Desk._votes)
 
     def _votes(self, ballots: Ballots | None = None) -> Votes:
         if self.question.kind == "spans":
@@ -232,7 +282,7 @@ class Desk:
 
     def annotators(self) -> AnnotatorTable:
         """What can be told of everybody."""
-        return self.kept("annotators", Desk._annotators)
+        return self.kept("annotators", Desk._annotators, AnnotatorTable((), ()))
 
     def _annotators(self) -> AnnotatorTable:
         ballots = self.ballots()
@@ -252,7 +302,7 @@ class Desk:
 
     def pairs(self) -> PairMatrix | None:
         """Agreement of every two annotators."""
-        return self.kept("pairs", Desk._pairs)
+        return self.kept("pairs", Desk._pairs, None)
 
     def _pairs(self) -> PairMatrix | None:
         ballots = insight.most_active(self.ballots())
@@ -260,16 +310,21 @@ class Desk:
 
     def disputes(self) -> Sequence[Dispute]:
         """All units over which annotators differ, the worst first; each known by its number."""
-        return self.kept("disputes", lambda desk: insight.disputes(desk.votes(), 1 << 30))
+        return self.kept("disputes", lambda desk: insight.disputes(desk.votes(), 1 << 30), [])
 
 
 def warm(store: Store) -> None:
-    """Work out what takes long before anybody asks for it, of the newest campaigns with many judgments."""
+    """Work out what takes long before anybody asks for it, of the newest campaigns with many judgments.
+
+    One thing after the other, so that what somebody asks for meanwhile comes next.
+    """
     for campaign in store.campaigns()[-WARMED:]:
-        desk = Desk(store, campaign.name)
-        if sum(row.judgments for row in desk.figures.days) >= MANY:
+        desk = Desk(store, campaign.name, live=True, patience=threading.TIMEOUT_MAX)
+        if desk.is_large:
             for look in (
                 desk.agreement,
+                desk.by_label,
+                desk.shares,
                 desk.disputes,
                 desk.over_time,
                 desk.systems,

@@ -144,7 +144,7 @@ class _Reporter:
             for row, score in desk.agreement().items():
                 measure = f"{row.name} ({row.merged})" if row.merged else row.name
                 rows.append((self._of(about, measure), score, score.n))
-                signatures[score.signature] = None
+                signatures |= {score.signature: None} if score.signature else {}
             scores, called = desk.by_label(), self._names(desk.question)
             for share in desk.shares():
                 shown = called.get(share.answer, share.answer)

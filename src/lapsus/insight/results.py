@@ -1,23 +1,33 @@
-"""What was worked out of a campaign's figures: kept until they change, and a little longer where it costs much."""
+"""What was worked out of a campaign's figures: kept until they change, and a little longer where it costs much.
+
+Nobody who looks at a page waits long for it: work is done beside the answers, and a look takes what is there in time.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, Final, NamedTuple
+
+from lapsus.errors import LapsusError
+from lapsus.insight.lanes import Lane
 
 KEPT: Final = 256
 """How many results stay in memory."""
 SLOW: Final = 0.15
-"""Seconds of a processor. What took less is worked out anew while somebody waits, so that it is always of now."""
-AT_ONCE: Final = 1
-"""How many results are worked out beside the answers at a time: saves and pages go first."""
+"""Seconds of a processor. What took less is waited for, so that it is of now; what took more is shown as it was."""
+AGAIN: Final = 60.0
+"""Seconds until something is tried again that failed and of which nothing has changed."""
+AT_ONCE: Final = 4
+"""How many small results are worked out at a time. Of large ones it is one: saves and pages go first."""
 
 Key = tuple[Any, ...]
+
+_log = logging.getLogger("lapsus.insight")
 
 
 class Result(NamedTuple):
@@ -29,6 +39,21 @@ class Result(NamedTuple):
     seconds: float
     """What it costs, with all that it is made from, whoever paid for that."""
     value: Any
+
+
+class Look(NamedTuple):
+    """What there is to show just now."""
+
+    found: Result | None
+    """None: it is being worked out for the first time."""
+    trouble: str | None
+    """Why nothing newer could be worked out."""
+
+
+class _Trouble(NamedTuple):
+    version: int
+    when: float
+    why: str
 
 
 class _Lent(threading.local):
@@ -43,10 +68,11 @@ class Results:
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
         self._found: OrderedDict[Key, Result] = OrderedDict()
+        self._troubles: dict[Key, _Trouble] = {}
         self._guard = threading.Lock()
         self._lent = _Lent()
-        self._under_way: set[Key] = set()
-        self._workers = ThreadPoolExecutor(AT_ONCE, "lapsus-figures")
+        self._under_way: dict[Key, threading.Event] = {}
+        self._small, self._large = Lane(AT_ONCE), Lane(1)
 
     def exact(self, key: Key, version: int, make: Callable[[], Any]) -> Result:
         """What goes with this version of the figures, worked out where it is new."""
@@ -67,19 +93,27 @@ class Results:
             self._found.move_to_end(key)
             while len(self._found) > KEPT:
                 self._found.popitem(last=False)
+            self._troubles.pop(key, None)
         return made
 
-    def latest(self, key: Key, version: int, make: Callable[[], Any]) -> Result:
-        """The same; but where it takes long, what was found last, while what is new is worked out beside."""
+    def latest(
+        self, key: Key, version: int, make: Callable[[], Any], *, wait: float, is_large: bool = False
+    ) -> Look:
+        """The same, but only what is there within so many seconds; the rest is worked out beside.
+
+        What is known to take long is not waited for where there is something to show.
+        """
+        until = time.monotonic() + wait
         found = self._known(key)
-        if found is None or found.version >= version or found.seconds < SLOW:
-            return self.exact(key, version, make)
-        with self._guard:
-            is_new = key not in self._under_way
-            self._under_way.add(key)
-        if is_new:
-            self._workers.submit(self._work, key, version, make)
-        return found
+        while (found is None or found.version < version) and not self._rests(key, version):
+            done = self._start(key, version, make, self._large if is_large else self._small)
+            if found is not None and found.seconds >= SLOW:
+                break
+            if not done.wait(max(0.0, until - time.monotonic())):
+                break
+            found = self._known(key)
+        trouble = self._troubles.get(key)
+        return Look(found, None if trouble is None else trouble.why)
 
     def _known(self, key: Key) -> Result | None:
         with self._guard:
@@ -87,10 +121,33 @@ class Results:
                 self._found.move_to_end(key)
             return self._found.get(key)
 
-    def _work(self, key: Key, version: int, make: Callable[[], Any]) -> None:
-        # Nobody waits for this: where it fails, the next look starts it again, and shows of when its figures are.
+    def _rests(self, key: Key, version: int) -> bool:
+        """Whether the very same work failed a moment ago."""
+        trouble = self._troubles.get(key)
+        return trouble is not None and trouble.version >= version and time.monotonic() - trouble.when < AGAIN
+
+    def _start(self, key: Key, version: int, make: Callable[[], Any], lane: Lane) -> threading.Event:
+        """Have it worked out, once however many ask; the event tells when that is over."""
+        with self._guard:
+            if key in self._under_way:
+                return self._under_way[key]
+            done = self._under_way[key] = threading.Event()
+        lane.put(lambda: self._work(key, version, make, done))
+        return done
+
+    def _work(self, key: Key, version: int, make: Callable[[], Any], done: threading.Event) -> None:
         try:
             self.exact(key, version, make)
+        except Exception as error:
+            _log.exception("figures of %s could not be worked out", " ".join(map(str, key)))
+            with self._guard:
+                self._troubles[key] = _Trouble(version, time.monotonic(), _told(error))
         finally:
             with self._guard:
-                self._under_way.discard(key)
+                del self._under_way[key]
+            done.set()
+
+
+def _told(error: Exception) -> str:
+    """What went wrong, for those who look at the page; the log has the rest."""
+    return str(error) if isinstance(error, LapsusError) else f"{type(error).__name__} {error}".strip()

@@ -25,3 +25,9 @@ def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
         with _MAKING:
             found = _MADE.setdefault(kind, msgspec.json.Decoder(kind))
     return found
+
+
+def converted(value: Any, kind: type[T]) -> T:
+    """A value that was decoded as plain lists and dicts, as a record. What the decoder noted down serves here too."""
+    decoder(kind)
+    return msgspec.convert(value, kind)

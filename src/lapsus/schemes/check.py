@@ -8,6 +8,7 @@ import msgspec
 import regex
 
 from lapsus.errors import InputError, InvalidError
+from lapsus.model.decoding import converted
 from lapsus.model.scheme import Label, Question, Scheme
 from lapsus.registry import did_you_mean
 from lapsus.schemes.coherence import Finding, findings
@@ -75,7 +76,7 @@ def convert_part(
 ) -> T | None:
     """What stands at a place of a file as a record of that kind; what is wrong with it goes to the problems."""
     try:
-        return msgspec.convert(raw, kind)
+        return converted(raw, kind)
     except (msgspec.ValidationError, InvalidError) as error:
         message, _, place = str(error).partition(" - at `")
         full = path + _path(place)

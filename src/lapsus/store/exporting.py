@@ -55,7 +55,9 @@ class Exporting(Reading):
                 judgments: dict[int, list[Judgment]] = {position: [] for position in names_of}
                 for row in _judgments(conn, id, list(names_of), which):
                     about = names_of[row.document]
-                    judgments[row.document].append(_judgment(row, about, scheme, called(row.name)))
+                    # A program is nobody: which judgments are whose model's is what they are exported for.
+                    by = row.name if row.program else called(row.name)
+                    judgments[row.document].append(_judgment(row, about, scheme, by))
                 for row in documents:
                     document = decoder(Document).decode(row.content)
                     yield Entry(row.name, document, tuple(judgments[row.position]))
@@ -90,7 +92,7 @@ def _judgments(
 ) -> Iterator[Row[Any]]:
     said, mine, unit = t.judgment, t.assignment, t.unit
     query = (
-        select(said, t.person.c.name, unit.c.document, unit.c.segment)
+        select(said, t.person.c.name, t.person.c.program, unit.c.document, unit.c.segment)
         .join(mine, SAME_PLACE)
         .join(unit, and_(unit.c.campaign == said.c.campaign, unit.c.number == said.c.unit))
         .join(t.person, t.person.c.id == said.c.person)

@@ -50,12 +50,19 @@ class Importing(Keeping):
         return self._import(self._campaign_id(campaign), entries, check=check, by=by)
 
     def _import(
-        self, id: int, entries: Iterable[Entry], *, check: bool, by: int | None, beside: bool = False
+        self,
+        id: int,
+        entries: Iterable[Entry],
+        *,
+        check: bool,
+        by: int | None,
+        beside: bool = False,
+        once: bool = False,
     ) -> Imported:
-        """Import; `beside`: what programs say, which takes no place of the plan."""
+        """Import; `beside`: what programs say, which takes no place of the plan; `once`: what is judged stays."""
         with self.writing() as conn:
             row = campaign_row(conn, id, lock="all")
-            job = _Import(conn, row, scheme_of(conn, id), check, self.clock(), beside)
+            job = _Import(conn, row, scheme_of(conn, id), check, self.clock(), beside, once)
             for chunk in chunks(entries, CHUNK):
                 job.add(chunk)
             result = job.finish()
@@ -76,10 +83,17 @@ class _Import:
     """An import under way."""
 
     def __init__(
-        self, conn: Connection, row: Row[Any], scheme: Scheme, check: bool, now: datetime, beside: bool
+        self,
+        conn: Connection,
+        row: Row[Any],
+        scheme: Scheme,
+        check: bool,
+        now: datetime,
+        beside: bool,
+        once: bool,
     ) -> None:
         self.conn, self.row, self.scheme, self.check, self.now = conn, row, scheme, check, now
-        self.campaign, self.beside = row.id, beside
+        self.campaign, self.beside, self.once = row.id, beside, once
         self.adding = Adding(conn, row, scheme)
         self.people: dict[str, int] = {}
         self.new_people = self.judgments = self.known = 0
@@ -205,7 +219,7 @@ class _Chunk:
             self._count(id, place, judgment)
             self.rows.append(_row(id, key, judgment, self.job.now))
             self.keys.add(key)
-        elif self._is_there(key):
+        elif self.job.once or self._is_there(key):
             self.job.known += 1
         else:
             raise InputError(

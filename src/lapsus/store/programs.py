@@ -115,8 +115,12 @@ class Programs(Arriving):
         *,
         by: int | None = None,
         at_a_time: int = CHUNK,
+        once: bool = False,
     ) -> Iterator[int]:
-        """Keep what a program says, some entries at a time; yields how many judgments were kept each time."""
+        """Keep what a program says, some entries at a time; yields how many judgments were kept each time.
+
+        `once`: where it has judged a unit meanwhile, that stands. So a program can be started twice by mistake.
+        """
         if not program.program:
             raise UsageError(f"{program.name!r} is a person")
         id, scheme = self._campaign_id(campaign), self.scheme(campaign).id
@@ -128,7 +132,7 @@ class Programs(Arriving):
                         raise UsageError(
                             f"{program.name!r} judges under {judgment.scheme!r}, the campaign under {scheme!r}"
                         )
-            yield self._import(id, renamed, check=True, by=by, beside=True).judgments
+            yield self._import(id, renamed, check=True, by=by, beside=True, once=once).judgments
 
     def suggestion(self, campaign: str, unit: int) -> StoredJudgment | None:
         """What the program that the plan names would answer, if it has judged the unit."""

@@ -96,6 +96,10 @@ class DeskShape(msgspec.Struct, frozen=True, kw_only=True):
     """Grows whenever a figure changes."""
     as_of: datetime | None
     """Of when this is, while what is newer is being worked out; null: of now."""
+    pending: bool
+    """Whether something here is being worked out for the first time, and empty until then. Ask again in a moment."""
+    trouble: str | None
+    """Why something here could not be worked out; it is then of earlier, or empty."""
     charts: bool
     """Whether charts can be drawn here."""
 

@@ -226,6 +226,8 @@ def _base(visit: Visit, desk: Desk) -> dict[str, Any]:
         "questions": [question_shape(question, visit.language) for question in desk.questions],
         "figures": desk.shown,
         "as_of": desk.as_of,
+        "pending": desk.pending,
+        "trouble": desk.trouble,
         "charts": can_draw(),
     }
 

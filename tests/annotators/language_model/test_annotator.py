@@ -7,11 +7,13 @@ import threading
 import time
 from typing import Any
 
+import msgspec
 import pytest
 
+from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
 from lapsus.annotators.language_model.at_once import at_once
 from lapsus.errors import UsageError
-from lapsus.model import Judgment, UnitKey
+from lapsus.model import Judgment, Scheme, UnitKey
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
 from tests.annotators.language_model.helpers import chat, document, model_on, right, unit_of
 from tests.annotators.language_model.stub import Said, completion, refusal, script, serving
@@ -54,7 +56,7 @@ def test_what_stands_with_a_judgment() -> None:
         "max_tokens": None,
     }  # fmt: skip
     assert setting["host"].startswith("127.0.0.1:")
-    assert len(setting["prompt"]) == 16
+    assert len(setting["prompt"]) == len(judgment.metadata["material"]) == 16
     assert judgment.metadata["tokens"] == {"prompt": 100, "completion": 10}
     assert (judgment.metadata["form"], judgment.metadata["tries"]) == ("json_schema", 1)
     assert judgment.metadata["answered_by"] == "stub-2026"
@@ -131,6 +133,16 @@ def test_a_model_that_never_answers_right_is_refused() -> None:
     assert model.ended is None
 
 
+def test_the_reason_of_a_refusal_is_one_short_line_whatever_a_model_says() -> None:
+    with serving(script(completion({"breakdown": "\x1b[2J\n" + "Q" * 9000, "comment": 10**4000}))) as stub:
+        model = model_on(stub)
+        list(model.judge_units([unit_of(chat(), model.scheme)]))
+    (refused,) = model.refused
+    assert refused.reason.isprintable()
+    assert len(refused.reason) <= 500
+    assert len(stub.asked[1]["messages"][3]["content"]) < 500
+
+
 def test_an_answer_that_was_cut_off_says_so() -> None:
     with serving(script(completion('{"breakdown": "O", "comm', finish="length"))) as stub:
         model = model_on(stub)
@@ -182,6 +194,24 @@ def test_a_tie_goes_to_the_first_label_and_words_come_from_a_sample_that_gave_it
     with serving(script(*replies)) as stub:
         judgment = judged_last(model_on(stub, samples=4), chat())
     assert judgment.answers == {"breakdown": "T", "comment": "T"}
+
+
+def test_samples_that_agree_on_no_whole_answer_still_make_one_that_the_rules_accept() -> None:
+    questions = [
+        {"id": id, "kind": "label", "name": {"en": id}, "ask": {"en": id}, "labels": [
+            {"id": label, "name": {"en": label}, "definition": {"en": label}} for label in ("yes", "no")]}
+        for id in ("kind", "short")
+    ]  # fmt: skip
+    questions.append({"id": "why", "kind": "text", "name": {"en": "Why"}, "ask": {"en": "Why?"}})
+    words = {"title": {"en": "T"}, "summary": {"en": "S"}, "unit": {"role": "system"}}
+    scheme = msgspec.convert({"scheme": "own", "version": "1", **words, "questions": questions}, Scheme)
+    said = [("yes", "no", "a"), ("no", "yes", "b"), ("yes", "no", "c"), ("no", "yes", "d")]
+    replies = [completion(dict(zip(("kind", "short", "why"), one, strict=True))) for one in said]
+    with serving(script(*replies)) as stub:
+        model = LanguageModel("m", Service(endpoint(stub.endpoint)), scheme, sampling=Sampling(4))
+        judgment = judged_last(model, chat())
+    assert judgment.answers == {"kind": "yes", "short": "yes", "why": "a"}
+    assert not broken_rules(scheme, judgment.answers)
 
 
 def test_samples_are_for_single_labels_only() -> None:
@@ -262,12 +292,12 @@ def test_a_setting_is_known_again() -> None:
     with serving(script(completion({"breakdown": "O"}))) as stub:
         model = model_on(stub, seed=1)
         metadata = json.loads(json.dumps(judged_last(model, chat("ja")).metadata))
-        assert model.made(metadata)
-        assert not model_on(stub, seed=2).made(metadata)
-        assert not model_on(stub, seed=1, examples=0).made(metadata)
-        assert not model_on(stub, seed=1, language="en").made(metadata)
-        assert not model.made({})
-        assert not model.made({"setting": {"language": "fr"}})
+        assert model.differences(metadata) == ()
+        assert model_on(stub, seed=2, temperature=1).differences(metadata) == ("temperature", "seed")
+        assert model_on(stub, seed=1, examples=0).differences(metadata) == ("prompt",)
+        assert model_on(stub, seed=1, language="en").differences(metadata) == ("prompt",)
+        assert model.differences({}) == ("model",)
+        assert model.differences({"setting": {"language": "fr"}}) == ("model",)
 
 
 def test_at_once_takes_one_thing_for_each_result() -> None:

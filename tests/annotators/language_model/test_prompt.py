@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from lapsus.annotators.language_model import make_prompt
@@ -11,7 +12,9 @@ from lapsus.annotators.language_model.prompt import fitting_language, unit_messa
 from lapsus.annotators.language_model.words import LANGUAGES, _words
 from lapsus.errors import UsageError
 from lapsus.model import Document, Scheme, Segment, in_language, units
+from lapsus.model.scheme import Example
 from lapsus.schemes import load_scheme, scheme_names
+from lapsus.schemes.manual import GuidelineWords
 from tests.annotators.language_model.helpers import chat, pair, unit_of
 
 OWN = """
@@ -31,7 +34,7 @@ questions:
 @pytest.mark.parametrize("name", scheme_names())
 def test_every_word_of_the_guideline_that_decides_is_in_the_prompt(name: str, language: str) -> None:
     scheme = load_scheme(name)
-    told = make_prompt(scheme, language).system
+    told = make_prompt(scheme, language).system.replace("\n  ", "\n")
     for question in scheme.questions:
         assert in_language(question.ask, language) in told
         for label in scheme.labels_of(question):
@@ -44,8 +47,35 @@ def test_every_word_of_the_guideline_that_decides_is_in_the_prompt(name: str, la
                 assert example.why in told
         for level in question.levels:
             assert in_language(level.meaning, language) in told
-    for section in scheme.background:
+        assert all(rule in told for rule in GuidelineWords(scheme, language).rules(question))
+        for note in in_language(question.notes, language) if question.notes else ():
+            assert note in told
+        if question.axes:
+            values = (*question.axes.rows.values, *question.axes.columns.values, *question.axes.cells)
+            assert all(in_language(value.definition, language) in told for value in values)
+    for section in (*scheme.background, *scheme.steps):
         assert in_language(section.text, language) in told
+    items = [item for reference in scheme.lists for group in reference.groups for item in group.items]
+    assert all(in_language(item.definition, language) in told for item in items)
+
+
+def test_where_a_label_stands_in_the_grid_is_told() -> None:
+    told = make_prompt(load_scheme("error-types"), "en").system
+    assert "### ignore-question: 5 Ignore question\n\nResponse × Form\n\n" in told
+
+
+def test_the_lines_of_a_note_belong_to_the_note() -> None:
+    told = make_prompt(load_scheme("error-types"), "en").system
+    assert "One of three things is the case:\n  - The user's turn looked back" in told
+
+
+def test_an_example_of_an_answer_that_is_no_number_has_no_level() -> None:
+    scheme = load_scheme("response-quality")
+    (first, *_) = scheme.questions
+    example = Example("because", turns=("S: Hi.",), answer="often")
+    question = msgspec.structs.replace(first, examples={"en": (example,)})
+    told = make_prompt(msgspec.structs.replace(scheme, questions=(question,)), "en").system
+    assert "- often: S: Hi. → because" in told
 
 
 def test_examples_can_be_few_or_none() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lapsus.annotators.language_model.answer_schema import answer_schema
 from lapsus.annotators.language_model.quotes import places
-from lapsus.annotators.language_model.reply import LONGEST, json_in, take
+from lapsus.annotators.language_model.reply import LONGEST, Taken, objects_in, take
 from lapsus.model import Answer, Document, Question, Scheme, Segment, Span, Unit, units
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
 from tests import strategies
@@ -133,11 +133,36 @@ def test_problems_are_told_in_the_language_of_the_prompt() -> None:
         "```json\n{}\n```",
         "Sure! Here it is: {} I hope that {{helps}}.",
         '<think>perhaps {{"breakdown": "O"}}?</think>{}',
+        'or {{"breakdown": "O"}}, no.\n</think>\n{}',
+        "<think>" + "hm " * LONGEST + "</think>{}",
         'I saw {{"id": "2"}} and say {}',
     ],
 )
 def test_the_json_is_found_in_whatever_stands_around_it(around: str) -> None:
-    assert json_in(around.format('{"breakdown": "X"}'), {"breakdown"}) == {"breakdown": "X"}
+    assert taken_label(around.format('{"breakdown": "X"}')).answers == {"breakdown": "X"}
+
+
+def taken_label(content: str) -> Taken:
+    scheme = load_scheme("breakdown")
+    return take(content, unit_of(chat(), scheme), scheme, "en")
+
+
+def test_an_answer_may_speak_of_thoughts() -> None:
+    said = {"breakdown": "X", "comment": "it says </think> and <think>"}
+    assert taken_label(json.dumps(said)).answers == said
+
+
+def test_a_thought_that_was_cut_off_is_no_answer() -> None:
+    problem = "there is no JSON object in it"
+    assert taken_label('<think>{"breakdown": "O"} would be one way, but').problems == (problem,)
+
+
+def test_of_two_answers_none_is_taken() -> None:
+    """One of them may be quoted from the dialogue."""
+    quoted = 'The turn says {"breakdown": "O"}. I say {"breakdown": "X"}.'
+    assert taken_label(quoted).problems == ("there are several JSON objects in it, and they differ",)
+    assert taken_label('{"breakdown": "X"} Yes: {"breakdown": "X"}').answers == {"breakdown": "X"}
+    assert objects_in('{"id": 1} {"id": 2}', {"breakdown"}) == [{"id": 1}]
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,17 @@ def test_a_reply_that_trickles_is_cut_at_the_same_moment(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"a": ', b"\xff\xfe"])
 def test_a_reply_that_is_no_json_object(body: bytes) -> None:
     with serving(script(Said(200, body))) as stub:
-        assert "no JSON object" in failed(service(stub)).what
+        error = failed(service(stub))
+    assert "no JSON object" in error.what
+    assert (error.hopeless, error.hint, len(stub.asked)) == (True, "look at --endpoint: most end in /v1", 1)
+
+
+def test_a_reply_that_is_no_json_object_among_others_is_asked_for_again() -> None:
+    with serving(script(completion("ok"), Said(200, b"<html>"), completion("ok"))) as stub:
+        asked = service(stub)
+        for _ in range(2):
+            asked.ask("/chat/completions", {})
+    assert len(stub.asked) == 3
 
 
 def test_an_endless_reply_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,6 +226,9 @@ def test_what_is_no_endpoint(address: str) -> None:
 def test_a_password_in_an_endpoint_is_refused_unseen() -> None:
     with pytest.raises(UsageError) as caught:
         endpoint(f"https://me:{KEY}@api.example.org/v1")
+    assert KEY not in str(caught.value)
+    with pytest.raises(UsageError) as caught:
+        endpoint(f"https://api.example.org/v1?key={KEY}#{KEY}")
     assert KEY not in str(caught.value)
     with pytest.raises(UsageError) as caught:
         endpoint(f"https://me:{KEY}@api.example.org:port/v1")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
+from lapsus.measures.agreement import gamma as gamma_module
 from lapsus.measures.agreement import gamma_alignment, gamma_candidates
 from lapsus.measures.agreement.gamma import (
     NO_ROOM,
@@ -396,6 +397,27 @@ def test_undefined() -> None:
 def test_nonsense_is_refused(wrong: dict[str, float], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         gamma(spans([[(0, 1, "x")], []]), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_crowd_is_refused_and_told_what_to_do() -> None:
+    def crowd(people: int) -> SpanVotes:
+        return spans([[(0, 4, "x")]] * people, [[(0, 4, "x")]] + [[]] * (people - 1))
+
+    assert gamma(crowd(12), plan=None).value is not None
+    with pytest.raises(UsageError, match=r"13 people .* 12 at most .*--measure unitizing"):
+        gamma(crowd(13), plan=None)
+    # Who gave no answer is nobody to align, and neither is a crowd that marked nothing.
+    assert gamma(spans([[(0, 4, "x")]] * 12 + [None] * 9, [[]] * 21), plan=None).value == 1
+
+
+def test_aligned_in_small_blocks_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(5)
+    votes = spans(
+        *([[(s, s + 5, "x") for s in random.integers(0, 40, 2)] for _ in range(3)] for _ in range(9))
+    )
+    whole = gamma(votes)
+    monkeypatch.setattr(gamma_module, "_ROOM", 30)
+    assert gamma(votes) == whole
 
 
 def test_other_votes_are_refused() -> None:

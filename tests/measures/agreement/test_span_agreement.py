@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from random import Random
 from statistics import mean
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.agreement.spans import CATEGORIES, MATCHES, NOTHING, span_f1
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.agreement.spans import CATEGORIES, MATCHES, NOTHING, mean_f1, span_f1
+from lapsus.measures.resample import Bootstrap, bootstrap
 from lapsus.model import Span
 from lapsus.model.votes import SpanVotes
 from tests.measures.agreement.helpers import labels
@@ -146,6 +148,45 @@ def test_the_interval_holds_the_value_and_keeps_to_the_seed() -> None:
     assert score.interval is not None
     assert score.interval.low < 0.5 < score.interval.high
     assert score.interval == span_f1(spans(*rows), plan=Bootstrap(200, seed=1)).interval
+
+
+@pytest.mark.parametrize("match", MATCHES)
+def test_the_interval_is_that_of_all_units_by_all_pairs(match: str) -> None:
+    """Pairs share few units each; adding up only those must draw and give the very same."""
+    random = Random(0)
+    rows = [
+        [
+            [(s, s + 3, "x") for s in random.sample(range(9), 2)] if place in who else None
+            for place in range(6)
+        ]
+        for who in (random.sample(range(6), 3) for _ in range(40))
+    ]
+    pairs = list(combinations(range(6), 2))
+    sums = np.zeros((len(rows), len(pairs), 4))
+    for unit, row in enumerate(rows):
+        for place, (one, other) in enumerate(pairs):
+            left, right = row[one], row[other]
+            if left is None or right is None:
+                continue
+            a, b = set(left), set(right)
+            if match == "characters":
+                a, b = ({(p, p + 1, "x") for s, e, _ in side for p in range(s, e)} for side in (a, b))
+            is_hit = same if match != "overlapping" else meets
+            sums[unit, place] = (
+                sum(any(is_hit(m, o) for o in b) for m in a), len(a),
+                sum(any(is_hit(m, o) for o in a) for m in b), len(b),
+            )  # fmt: skip
+    plan = Bootstrap(200)
+    expected = bootstrap(sums.reshape(len(rows), -1), mean_f1, plan)
+    assert span_f1(spans(*rows), match, plan=plan).interval == pytest.approx(expected, abs=1e-12)
+
+
+def same(one: Mark, other: Mark) -> bool:
+    return one == other
+
+
+def meets(one: Mark, other: Mark) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def test_undefined() -> None:

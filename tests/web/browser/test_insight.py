@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -51,6 +52,24 @@ def test_what_takes_long_says_of_when_it_is_and_is_made_new_by_itself(
     page.clock.fast_forward(16_000)
     expect(page.locator("#heads [data-age]")).to_have_count(0)
     expect(page.locator("#heads")).to_contain_text("on 2 units")
+
+
+def test_what_is_not_known_yet_says_so_and_shows_by_itself(
+    house: Workbench, browse: Browsing, held: list[Callable[[], None]]
+) -> None:
+    name, mori = judged_by_two(house, "breakdown", [{"breakdown": "O"}, {"breakdown": "X"}])
+    page = browse(mori)
+    page.clock.install()
+    page.goto(f"/c/{name}/insight")
+    expect(page.locator("#heads [data-age]")).to_contain_text("This is being worked out.")
+    expect(page.locator("#disputed [data-age]")).to_contain_text("This is being worked out.")
+    assert violations(page) == []
+    for work in held:
+        work()
+    page.clock.fast_forward(2_500)
+    expect(page.locator("#heads")).to_contain_text("on 1 units")
+    expect(page.locator("#disputed .disputes li")).to_have_count(3)
+    expect(page.locator("#coefficients [data-age]")).to_have_count(0)
 
 
 def judged_by_two(house: Workbench, scheme: str, said: list[Any]) -> tuple[str, Someone]:

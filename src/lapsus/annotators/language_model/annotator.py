@@ -10,21 +10,28 @@ from typing import Any, NamedTuple, TypeAlias
 
 from lapsus.annotators.language_model.at_once import at_once
 from lapsus.annotators.language_model.completion import Chat, Completion, complete
-from lapsus.annotators.language_model.prompt import Prompt, fitting_language, make_prompt, unit_message
+from lapsus.annotators.language_model.prompt import (
+    Prompt,
+    fitting_language,
+    make_prompt,
+    unit_digest,
+    unit_message,
+)
 from lapsus.annotators.language_model.reply import take
-from lapsus.annotators.language_model.service import Service, ServiceError, StoppedError
+from lapsus.annotators.language_model.service import Service, ServiceError, StoppedError, one_line
 from lapsus.annotators.language_model.words import frame
+from lapsus.annotators.library import OPENAI
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Answer, Document, Judgment, Scheme, Unit, UnitKey, units
 
-PREFIX = "openai:"
-"""How a language model is named where an annotator is asked for: openai:MODEL."""
 ASKED = 3
 """How often a model is asked for an answer that can be taken."""
 GIVE_UP = 5
 """Failures of the server in a row after which the rest is not tried."""
 _TOLD = 4000
 """Characters of a bad answer that are shown back to the model."""
+_REASON = 500
+"""Characters of the reason why a unit could not be judged."""
 
 
 class Sampling(NamedTuple):
@@ -80,7 +87,7 @@ class LanguageModel:
         parallel: int = 4,
     ) -> None:
         """`language`: of the prompt; by default each document's own, where the scheme has it."""
-        self.called = f"{PREFIX}{model}"
+        self.called = f"{OPENAI}{model}"
         """Who is named as annotator in the judgments."""
         self.scheme = scheme
         self.refused: list[Refused] = []
@@ -135,12 +142,13 @@ class LanguageModel:
             "max_tokens": self._sampling.max_tokens,
         }
 
-    def made(self, metadata: Mapping[str, Any]) -> bool:
-        """Whether a judgment with this metadata was made with the same setting."""
-        setting = metadata.get("setting")
-        if not isinstance(setting, Mapping) or setting.get("language") not in self.scheme.languages:
-            return False
-        return dict(setting) == self.setting(setting["language"])
+    def differences(self, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+        """What of the setting is another than that of a judgment with this metadata."""
+        before = metadata.get("setting")
+        if not isinstance(before, Mapping) or before.get("language") not in self.scheme.languages:
+            return ("model",)
+        now = self.setting(before["language"])
+        return tuple(name for name in now if name not in before or before[name] != now[name])
 
     def _failed(self, unit: Unit, error: ServiceError) -> None:
         if not error.hopeless:
@@ -163,7 +171,7 @@ class LanguageModel:
         except StoppedError:
             return unit, None
         except _InvalidError as error:
-            return unit, Refused(unit.key, str(error))
+            return unit, Refused(unit.key, one_line(str(error))[:_REASON])
         except Exception as error:  # raised again by the thread that waits for it
             return unit, error
 
@@ -176,6 +184,7 @@ class LanguageModel:
         answers, distributions = _together(self.scheme, [sample.answers for sample in samples])
         metadata = {
             "setting": self.setting(prompt.language),
+            "material": unit_digest(unit),
             "form": asked[-1].form,
             "answered_by": asked[-1].model,
             "tries": len(asked),
@@ -246,6 +255,6 @@ def _together(
             if total := sum(given.values()):
                 shares[question.id] = {label: given[label] / total for label in labels}
                 answers[question.id] = max(labels, key=given.__getitem__)
-    agreeing = [sample for sample in samples if all(sample.get(id) == label for id, label in answers.items())]
-    # Words belong to an answer, so they come from a sample that gave it.
-    return {**(agreeing[0] if agreeing else {}), **answers}, shares
+    # Words belong to an answer, so they come from the sample that is nearest to it.
+    nearest = max(samples, key=lambda sample: sum(sample.get(id) == label for id, label in answers.items()))
+    return {**nearest, **answers}, shares

@@ -11,7 +11,7 @@ from lapsus.annotators.language_model.answer_schema import answer_schema
 from lapsus.annotators.language_model.words import frame
 from lapsus.errors import UsageError
 from lapsus.model import Label, Notes, Question, Role, Scheme, Segment, Unit
-from lapsus.model.scheme import Example, Examples
+from lapsus.model.scheme import Axes, Example, Examples
 from lapsus.schemes.manual import GuidelineWords
 
 
@@ -41,8 +41,7 @@ def make_prompt(scheme: Scheme, language: str | None = None, *, examples: int | 
     system = "\n\n".join(_Guideline(scheme, chosen, examples).blocks())
     schema = answer_schema(scheme)
     parts = [system, schema, _again(["…"], chosen)]
-    hashed = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8)
-    return Prompt(scheme, chosen, system, schema, hashed.hexdigest())
+    return Prompt(scheme, chosen, system, schema, _digest(json.dumps(parts)))
 
 
 def fitting_language(scheme: Scheme, language: str | None) -> str:
@@ -56,6 +55,15 @@ def fitting_language(scheme: Scheme, language: str | None) -> str:
 def unit_message(unit: Unit) -> str:
     """A unit as one line of JSON. Nothing in a text can end its string, so it stays data."""
     return json.dumps(unit_data(unit), ensure_ascii=False)
+
+
+def unit_digest(unit: Unit) -> str:
+    """A few letters that differ where a model is told something else about a unit."""
+    return _digest(unit_message(unit))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
 
 def unit_data(unit: Unit) -> dict[str, Any]:
@@ -123,15 +131,7 @@ class _Guideline:
         yield from _listed(self.words.rules(question))
         yield from self._notes(question.notes)
         if question.axes:
-            axes = [
-                (axis.name, value)
-                for axis in (question.axes.rows, question.axes.columns)
-                for value in axis.values
-            ]
-            yield from _listed(
-                f"{self.text(name)}: {self.text(value.name)}: {self.text(value.definition)}"
-                for name, value in axes
-            )
+            yield from self._grid(question.axes)
         yield from _listed(f"{level.value}: {self.text(level.meaning)}" for level in question.levels)
         for name in (question.reference, question.labels_from):
             if name:
@@ -140,13 +140,30 @@ class _Guideline:
         if question.suggest:
             yield f"{self.word('suggested')}: {' / '.join(self.text(question.suggest))}"
         for label in question.labels:
-            yield from self._label(label)
+            yield from self._label(label, question.axes)
 
-    def _label(self, label: Label) -> Iterator[str]:
+    def _grid(self, axes: Axes) -> Iterator[str]:
+        values = [(axis.name, value) for axis in (axes.rows, axes.columns) for value in axis.values]
+        yield from _listed(
+            f"{self.text(name)}: {self.text(value.name)}: {self.text(value.definition)}"
+            for name, value in values
+        )
+        yield from _listed(
+            f"{self._cell(axes, cell.at)}: {self.text(cell.definition)}" for cell in axes.cells
+        )
+
+    def _cell(self, axes: Axes, at: tuple[str, str]) -> str:
+        """A place in the grid by the names of its row and its column."""
+        pairs = zip((axes.rows, axes.columns), at, strict=True)
+        names = [self.text(value.name) for axis, id in pairs for value in axis.values if value.id == id]
+        return " × ".join(names)
+
+    def _label(self, label: Label, axes: Axes | None) -> Iterator[str]:
         number = "" if label.number is None else f"{label.number} "
         yield f"### {label.id}: {number}{self.text(label.name)}"
         where = [self.word(f"on-{label.on}")] if label.on else []
         where += [self.word(f"covers-{label.covers}")] if label.covers else []
+        where += [self._cell(axes, label.cell)] if axes and label.cell else []
         if where:
             yield " · ".join(where)
         yield self.text(label.definition)
@@ -171,8 +188,11 @@ class _Guideline:
                 yield example
 
     def _example(self, example: Example) -> str:
-        verdict = {True: "fits", False: "fits-not"}.get(example.fits)  # type: ignore[arg-type]
-        said = self.word(verdict) if verdict else f"{self.word('level')} {example.answer}"
+        if example.fits is not None:
+            said = self.word("fits" if example.fits else "fits-not")
+        else:
+            level = f"{self.word('level')} " if isinstance(example.answer, int) else ""
+            said = f"{level}{example.answer}"
         shown = " / ".join([*example.turns, *example.triples, *([example.text] if example.text else [])])
         return f"{said}: {shown} → {example.why}"
 
@@ -213,6 +233,6 @@ class _Guideline:
 
 
 def _listed(items: Iterable[str]) -> Iterator[str]:
-    """Items as one block, each in a line of its own; nothing where there are none."""
-    if lines := [f"- {item}" for item in items]:
+    """Items as one block, each in a line of its own; nothing where there are none. An item's own lines are set in."""
+    if lines := [f"- {item.strip()}".replace("\n", "\n  ") for item in items]:
         yield "\n".join(lines)

@@ -18,7 +18,7 @@ LONGEST = 60_000
 _TRIES = 50
 """Places in a reply at which a JSON object is looked for."""
 _SHOWN = 80
-_THOUGHTS = regex.compile(r"<think>.*?</think>", regex.DOTALL)
+_THINKS, _THOUGHT = "<think>", "</think>"
 _UNSTORABLE = regex.compile(r"[\0\p{Cs}]")
 
 
@@ -31,13 +31,15 @@ class Taken(NamedTuple):
 
 def take(content: str, unit: Unit, scheme: Scheme, language: str) -> Taken:
     """Read a reply about a unit and check it by the rules that hold for people."""
-    if len(content) > LONGEST:
+    text = _said(content)
+    if len(text) > LONGEST:
         return Taken({}, (frame("problem-long", language),))
-    found = json_in(content, {question.id for question in scheme.questions})
-    if found is None:
-        return Taken({}, (frame("problem-no-json", language),))
+    found = objects_in(text, {question.id for question in scheme.questions})
+    if len(found) != 1:
+        problem = "problem-several" if found else "problem-no-json"
+        return Taken({}, (frame(problem, language),))
     reading = _Reading(unit, scheme, language)
-    answers = reading.answers(found)
+    answers = reading.answers(found[0])
     if reading.problems:
         return Taken({}, tuple(reading.problems))
     # The document as this judge knows it: a mark on a later turn is a mark on nothing.
@@ -46,11 +48,21 @@ def take(content: str, unit: Unit, scheme: Scheme, language: str) -> Taken:
     return Taken(answers, tuple(rule.message(language) for rule in broken))
 
 
-def json_in(content: str, keys: set[str]) -> dict[str, Any] | None:
-    """The JSON object of a reply, whatever stands around it; one with known keys rather than another."""
-    decoder, first = json.JSONDecoder(), None
-    text = _THOUGHTS.sub("", content)
-    place = text.find("{")
+def _said(content: str) -> str:
+    """A reply without the thoughts before it, some of which lack their beginning or their end."""
+    if content.lstrip().startswith("{"):
+        return content
+    return content.rpartition(_THOUGHT)[2].partition(_THINKS)[0]
+
+
+def objects_in(text: str, keys: set[str]) -> list[dict[str, Any]]:
+    """The JSON objects in a text with known keys, each once; where there are none, the first other one.
+
+    More than one is no answer: one of them may be quoted from what is judged.
+    """
+    known: list[dict[str, Any]] = []
+    others: list[dict[str, Any]] = []
+    decoder, place = json.JSONDecoder(), text.find("{")
     for _ in range(_TRIES):
         if place < 0:
             break
@@ -59,11 +71,11 @@ def json_in(content: str, keys: set[str]) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             end = place + 1
         else:
-            if keys & value.keys():
-                return dict(value)
-            first = first or value
+            found = known if keys & value.keys() else others
+            if value not in found:
+                found.append(value)
         place = text.find("{", end)
-    return first
+    return known or others[:1]
 
 
 class _Reading:
@@ -133,7 +145,7 @@ class _Reading:
 def _label(question: Question, name: str) -> str:
     """A label's id where the model gave one of its other names."""
     label = question.label(name)
-    return label.id if label else _clean(name)
+    return label.id if label else _brief(name)
 
 
 def _clean(text: str) -> str:

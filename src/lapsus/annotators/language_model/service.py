@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import IO, Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from lapsus.errors import LapsusError, UsageError
 
@@ -65,7 +65,9 @@ def endpoint(address: str) -> Endpoint:
     if parts.username is not None or parts.password is not None:
         raise UsageError("an endpoint holds no name or password", hint="the key is read from the environment")
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise _no_endpoint(address, "it begins with http:// or https:// and has no ? or #")
+        # What stands after a ? may be a key.
+        shown = urlunsplit((*parts[:3], "", ""))
+        raise _no_endpoint(shown, "it begins with http:// or https:// and has no ? or #")
     shown = f"[{host}]" if ":" in host else host
     named = shown if port is None else f"{shown}:{port}"
     url = address.rstrip("/").removesuffix(CHAT).rstrip("/")
@@ -149,7 +151,7 @@ class Service:
         deadline = time.monotonic() + self._timeout
         try:
             with self._opener.open(request, timeout=self._timeout) as response:
-                return _decoded(_read(response, deadline))
+                content = _read(response, deadline)
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refused(error) from None
@@ -164,6 +166,18 @@ class Service:
             raise _BusyError(f"no answer from {self.where.host}: {error.reason}") from None
         except (OSError, HTTPException) as error:
             raise _BusyError(f"no answer from {self.where.host}: {error or type(error).__name__}") from None
+        return self._decoded(content)
+
+    def _decoded(self, content: bytes) -> dict[str, Any]:
+        try:
+            found = json.loads(content)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict):
+            return found
+        what = f"what {self.where.host} answers is no JSON object"
+        # Where nothing else ever came, it is the wrong address: a web page, say, which will be there next time too.
+        raise _BusyError(what) if self._was_there else self._hopeless(what, 200)
 
     def _refused(self, error: urllib.error.HTTPError) -> Exception:
         said = self._quiet(_message(error))
@@ -178,7 +192,9 @@ class Service:
 
     def _hopeless(self, what: str, status: int = 0) -> ServiceError:
         hints = {
+            200: "look at --endpoint: most end in /v1",
             401: "is the key right? it is read from LAPSUS_API_KEY, or from the variable that --key-env names",
+            403: "may this key be used for this model, from here?",
             404: "look at --endpoint and at the model's name",
         }
         hint = hints.get(status, "look at --endpoint; does the server run?")
@@ -216,16 +232,6 @@ def _read(response: Any, deadline: float) -> bytes:
     return bytes(found)
 
 
-def _decoded(content: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise _BusyError("the reply is no JSON object")
-    return found
-
-
 def _message(error: IO[bytes]) -> str:
     """What a server says about a refusal, in whichever of the usual forms, in one short line."""
     try:
@@ -241,8 +247,12 @@ def _message(error: IO[bytes]) -> str:
         if isinstance(found, dict) and key in found:
             found = found[key]
     said = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-    printable = "".join(sign if sign.isprintable() else " " for sign in said)
-    return " ".join(printable.split())[:_SHOWN]
+    return one_line(said)[:_SHOWN]
+
+
+def one_line(said: str) -> str:
+    """What a server or a model said, fit for a terminal: control signs and line ends become spaces."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in said).split())
 
 
 def _wait_asked(value: str | None) -> float | None:

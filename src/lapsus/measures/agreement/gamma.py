@@ -27,11 +27,15 @@ FIRST = 30
 """How many random continua are made of each continuum before anything is known of how they vary."""
 MOST = 5_000
 """How many are made at most, however much they vary; the details tell how well the mean is then known."""
+MOST_PEOPLE = 12
+"""How many people's marks on one unit are aligned. With a few more, the best alignment is neither quick nor sure."""
 _Marked: TypeAlias = Sequence[tuple[UnitKey, Continuum]]
 """Units that two or more annotators answered and somebody marked."""
 _CONFIDENT = 1.96
 _BATCH = 1 << 16
-"""How many marks are aligned together."""
+"""How many random marks are drawn together."""
+_ROOM = 1 << 18
+"""How many marks are aligned together, times the square of the annotators: so fast grows what is remembered of each."""
 
 
 class Disorders(NamedTuple):
@@ -82,6 +86,7 @@ def gamma(
         pair for pair in zip(votes.units, continua(votes, lengths), strict=True) if pair[1].annotators >= 2
     ]
     marked = [pair for pair in read if pair[1].marks]
+    _check_crowd([one.annotators for _, one in marked])
     told = {"delta_empty": float(delta_empty), "lengths": "marks" if lengths is None else "texts"}
     line = _line(marked, measure, {**told, "precision": float(precision), "seed": seed, "boot": plan})
     if not marked:
@@ -162,17 +167,24 @@ def _sampled(
 def _disorders(marks: Marks, annotators: Ints, measure: Dissimilarity) -> Disorders:
     """The least disorder of each continuum, solved together for those with equally many annotators."""
     values, excess = np.zeros(len(annotators)), np.zeros(len(annotators))
+    sizes = np.bincount(marks.continuum, minlength=len(annotators))
     for number in np.unique(annotators).tolist():
-        continua_here = np.flatnonzero(annotators == number)
-        renumbered = np.cumsum(annotators == number) - 1
-        own = annotators[marks.continuum] == number
-        here, _ = in_order(Marks(renumbered[marks.continuum[own]], *(column[own] for column in marks[1:])))
-        found = candidates(here, number, measure)
-        best = aligned(found, here, number, len(continua_here))
-        by_annotator = np.bincount(here.continuum, minlength=len(continua_here)) / number
-        values[continua_here] = best.disorder / by_annotator
-        excess[continua_here] = best.excess / by_annotator
+        same = np.flatnonzero(annotators == number)
+        for block in _blocks(same, sizes[same], max(1, _ROOM // number**2)):
+            place = np.full(len(annotators), -1)
+            place[block] = np.arange(len(block))
+            own = place[marks.continuum] >= 0
+            here, _ = in_order(Marks(place[marks.continuum[own]], *(column[own] for column in marks[1:])))
+            best = aligned(candidates(here, number, measure), here, number, len(block))
+            values[block] = best.disorder / (sizes[block] / number)
+            excess[block] = best.excess / (sizes[block] / number)
     return Disorders(values, excess)
+
+
+def _blocks(continua_: Ints, sizes: Ints, most: int) -> list[Ints]:
+    """Continua in blocks of at most so many marks, or of one continuum with more."""
+    number = (np.cumsum(sizes) - 1) // most
+    return np.split(continua_, np.flatnonzero(np.diff(number)) + 1)
 
 
 def _marks(chosen: Sequence[Continuum]) -> Marks:
@@ -242,6 +254,15 @@ def _check(alpha: float, beta: float, delta_empty: float, precision: float, seed
         raise UsageError(f"a precision is a share, not {precision}", hint="0.02 is usual, 0.01 is high")
     if seed < 0:
         raise UsageError(f"a seed is a whole number from 0, not {seed}")
+
+
+def _check_crowd(annotators: Sequence[int]) -> None:
+    crowd = max(annotators, default=0)
+    if crowd > MOST_PEOPLE:
+        raise UsageError(
+            f"{crowd} people answered one unit, and gamma aligns the marks of {MOST_PEOPLE} at most",
+            hint="--measure unitizing and --measure span_f1 take any number of people",
+        )
 
 
 def _check_distances(between: Floats | None, labels: int) -> None:

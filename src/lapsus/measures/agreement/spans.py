@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lapsus.measures.agreement.coding import choose, require, require_names
 from lapsus.measures.agreement.patterns import ALONE, spread
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap
-from lapsus.measures.score import Score, signature
+from lapsus.measures.resample import USUAL, Bootstrap, Floats, interval, resampled_times
+from lapsus.measures.score import Interval, Score, signature
 from lapsus.measures.scores.precision import two_sided_precision_recall_f
 from lapsus.measures.scores.stretches import Stretches
+from lapsus.model import Span
 from lapsus.model.votes import SpanVotes
 
 NOTHING = "nobody marked anything"
@@ -20,6 +23,15 @@ MATCHES = ("exact", "overlapping", "characters")
 CATEGORIES = ("same", "any")
 
 _Marks: TypeAlias = set[tuple[str, int, int, str]]
+
+
+class _Pair(NamedTuple):
+    """Two annotators, the units that both answered, and on each of them hits and size of both sides."""
+
+    one: int
+    other: int
+    units: NDArray[np.intp]
+    sums: Floats
 
 
 def span_f1(
@@ -37,31 +49,48 @@ def span_f1(
     require_names(votes, "span_f1", "gamma or unitizing")
     choose("way to match spans", match, MATCHES)
     choose("way to treat the category", category, CATEGORIES)
-    pairs = list(combinations(range(len(votes.annotators)), 2))
-    marks = [_marks(votes, annotator, category == "same") for annotator in range(len(votes.annotators))]
     answered = np.array([[spans is not None for spans in row] for row in votes.spans], dtype=np.bool_)
-    raters = answered.reshape(len(votes.units), len(votes.annotators)).sum(axis=1)
-    n = int((raters >= 2).sum())
+    answered = answered.reshape(len(votes.units), len(votes.annotators))
+    raters = answered.sum(axis=1)
+    number, n = len(votes.annotators), int((raters >= 2).sum())
     line = signature(
-        match=match, category=category, pairs=len(pairs), raters=spread(raters[raters >= 2]), boot=plan
+        match=match,
+        category=category,
+        pairs=number * (number - 1) // 2,
+        raters=spread(raters[raters >= 2]),
+        boot=plan,
     )
     if not n:
         return Score("span_f1", None, 0, note=ALONE, signature=line)
-    sums = _pair_sums(marks, pairs, match)[raters >= 2]
-    value = float(mean_f1(sums.sum(axis=0)))
+    rows = [row for row, many in zip(votes.spans, raters.tolist(), strict=True) if many >= 2]
+    pairs = _pairs(rows, answered[raters >= 2], match, category == "same")
+    totals = np.concatenate([pair.sums.sum(axis=0) for pair in pairs])
+    value = float(mean_f1(totals))
     if np.isnan(value):
         return Score("span_f1", None, n, note=NOTHING, signature=line)
-    each = _f1(sums.sum(axis=0)).tolist()
-    details = {
-        "pairs": [
-            {
-                "annotators": (votes.annotators[one], votes.annotators[other]),
-                "f1": None if np.isnan(f1) else f1,
-            }
-            for (one, other), f1 in zip(pairs, each, strict=True)
-        ]
-    }
-    return Score("span_f1", value, n, bootstrap(sums, mean_f1, plan), signature=line, details=details)
+    details = {"pairs": _details(votes.annotators, pairs, _f1(totals))}
+    return Score("span_f1", value, n, _interval(pairs, n, plan), signature=line, details=details)
+
+
+def _details(annotators: Sequence[str], pairs: list[_Pair], f1: Floats) -> list[dict[str, object]]:
+    """The F1 of every pair, None where they have nothing to compare."""
+    known = {(pair.one, pair.other): one for pair, one in zip(pairs, f1.tolist(), strict=True)}
+    every = ((pair, known.get(pair, np.nan)) for pair in combinations(range(len(annotators)), 2))
+    return [
+        {"annotators": (annotators[one], annotators[other]), "f1": None if np.isnan(value) else value}
+        for (one, other), value in every
+    ]
+
+
+def _interval(pairs: list[_Pair], units: int, plan: Bootstrap | None) -> Interval | None:
+    """As `bootstrap` would give it; but a pair is added up over its own units, of which it may share few."""
+    if plan is None or units < 2:
+        return None
+    values = []
+    for draws in resampled_times(np.ones(units), plan):
+        totals = [draws[:, pair.units] @ pair.sums for pair in pairs]
+        values.append(mean_f1(np.concatenate(totals, axis=1)))
+    return interval(np.concatenate(values), plan.level)
 
 
 def mean_f1(totals: Floats) -> Floats:
@@ -80,28 +109,28 @@ def _f1(totals: Floats) -> Floats:
     return f1
 
 
-def _marks(votes: SpanVotes, annotator: int, with_label: bool) -> list[_Marks | None]:
-    """For each unit what an annotator marked, every stretch once; None where there is no answer."""
-    rows = (row[annotator] for row in votes.spans)
-    return [
-        None
-        if spans is None
-        else {(span.segment, span.start, span.end, span.label if with_label else "") for span in spans}
-        for spans in rows
-    ]
+def _marks(spans: tuple[Span, ...] | None, with_label: bool) -> _Marks:
+    """What somebody marked, every stretch once."""
+    return {(span.segment, span.start, span.end, span.label if with_label else "") for span in spans or ()}
 
 
-def _pair_sums(marks: list[list[_Marks | None]], pairs: list[tuple[int, int]], match: str) -> Floats:
-    """For each unit and pair, hits and sizes of both sides; 0 where one of the two did not answer."""
+def _pairs(
+    rows: list[tuple[tuple[Span, ...] | None, ...]],
+    answered: NDArray[np.bool_],
+    match: str,
+    with_label: bool,
+) -> list[_Pair]:
+    """The pairs of annotators who answered a unit both."""
     compare = _exact if match == "exact" else _overlapping if match == "overlapping" else _characters
-    columns = []
-    for one, other in pairs:
-        both = [
-            (left, right) if left is not None and right is not None else (set(), set())
-            for left, right in zip(marks[one], marks[other], strict=True)
-        ]
-        columns.append(compare([left for left, _ in both], [right for _, right in both]))
-    return np.concatenate(columns, axis=1)
+    marks = [[_marks(spans, with_label) for spans in row] for row in rows]
+    shared = answered.astype(np.float64).T @ answered
+    pairs = []
+    for one, other in np.argwhere(np.triu(shared, 1)).tolist():
+        units = np.flatnonzero(answered[:, one] & answered[:, other])
+        here = [marks[unit] for unit in units.tolist()]
+        sums = compare([row[one] for row in here], [row[other] for row in here])
+        pairs.append(_Pair(one, other, units, sums))
+    return pairs
 
 
 def _exact(ones: list[_Marks], others: list[_Marks]) -> Floats:

@@ -33,6 +33,9 @@ def begin(visit: Visit) -> Page | Response:
     desk, number = first_unit(visit)
     asked = {key: value for key, value in visit.request.query_params.items() if key in ("q", "only")}
     query = f"?{urlencode(asked)}" if asked else ""
+    if desk.pending:
+        # Which unit comes first is being worked out: this page says so, and shows the units when it is known.
+        return redirect(visit, f"/c/{desk.name}/insight/disputed{query}")
     if number is None:
         return redirect(visit, f"/c/{desk.name}/insight{query}")
     return redirect(visit, f"/c/{desk.name}/decide/{number}{query}")

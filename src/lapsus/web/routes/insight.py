@@ -66,6 +66,8 @@ async def chart(request: Request) -> Response:
         content = drawn(desk, name, format, theme, visit.language)
         if content is None:
             raise RefusedError("not-found", "there is no such chart")
+        if desk.pending:
+            return Response(status_code=503, headers={"Retry-After": "2"})
         headers = {"Cache-Control": "private, no-cache"}
         if saves:
             headers["Content-Disposition"] = f'attachment; filename="{desk.name}-{name}.{format}"'
@@ -80,7 +82,7 @@ async def report(request: Request) -> Response:
     def work() -> Response:
         visit = Visit(request)
         desk = view.desk_of(visit, live=False)
-        made = desk.kept(
+        made = desk.exactly(
             "report",
             lambda desk: campaign_report(visit.store, desk.name, visit.language).render("html"),
             visit.language,

@@ -46,7 +46,10 @@ const watch = new IntersectionObserver((seen) => {
 }, { rootMargin: "400px" });
 document.querySelectorAll("[data-part]").forEach((part) => watch.observe(part));
 
-let known = Number(said.figures);
+/** What is shown: which figures, whether they are of now, and what is the matter. @param {unknown[]} parts */
+const state = (...parts) => parts.join(" ");
+let known = state(said.figures, said.now, said.trouble);
+let soon = 0;
 
 /** Look whether a figure has changed, and show the new ones. */
 async function look() {
@@ -55,18 +58,21 @@ async function look() {
     const address = location.pathname + location.search;
     const twin = await fetch(`${location.pathname}.json${location.search}`);
     if (!twin.ok) return;
-    const { figures, as_of: age } = await twin.json();
-    if (age) setTimeout(look, SOON);
-    if (figures !== known) {
+    const { figures, as_of: age, pending, trouble } = await twin.json();
+    const found = state(figures, !age && !pending, trouble ?? "");
+    clearTimeout(soon);
+    if ((age || pending) && !trouble) soon = setTimeout(look, SOON);
+    if (found !== known) {
       const fresh = await page(address);
       document.querySelectorAll("[data-live]").forEach((old) => {
-        const found = fresh.getElementById(old.id);
-        if (found) replace(old, found);
+        const newer = fresh.getElementById(old.id);
+        if (newer) replace(old, newer);
       });
       document.querySelectorAll("[data-part][data-loaded]").forEach((part) => load(/** @type {HTMLElement} */ (part)));
     }
-    known = figures;
+    known = found;
   } catch { /* no network just now: the next look will tell */ }
 }
 
 setInterval(look, EVERY);
+if (said.now !== "true" && !said.trouble) soon = setTimeout(look, SOON);
