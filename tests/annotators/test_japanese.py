@@ -7,8 +7,17 @@ import pytest
 
 from lapsus.annotators.encoder.features import Turn
 from lapsus.annotators.encoder.japanese import ENCODER, Japanese
-from lapsus.annotators.encoder.japanese_kernel import Reply, Scale, Scene, likeness, numbers_near
+from lapsus.annotators.encoder.japanese_form import form_rows
+from lapsus.annotators.encoder.japanese_kernel import (
+    Reply,
+    Scale,
+    Scene,
+    likeness,
+    numbers_near,
+    usual_reply,
+)
 from lapsus.annotators.encoder.japanese_pieces import UNKNOWN, Pieces, normal_form
+from lapsus.annotators.encoder.japanese_trees import Trees
 from lapsus.annotators.encoder.japanese_vectors import LONGEST, WIDTH, Vectors
 from lapsus.annotators.encoder.reader import Passage
 from lapsus.annotators.library import default_model
@@ -167,3 +176,49 @@ def test_a_reply_that_is_guessed_fits_best() -> None:
     fits = reply.fit_of(Scene(np.array([[1, 0], [0, 1]], dtype=np.float32), last, last, last))
     assert fits[0] == pytest.approx([1, 1, 1])
     assert fits[1] == pytest.approx([0, -1, 0])
+
+
+def test_a_reply_that_people_gave_is_the_usual_one() -> None:
+    ways = np.eye(4, dtype=np.float32)
+    nothing = np.zeros((4, 4), dtype=np.float32)
+    said = Scene(nothing, ways[[0, 1, 0, 1]], ways[[2, 3, 2, 3]], nothing)
+    asked = Scene(ways[[0, 1]], ways[[2, 2]], nothing[:2], nothing[:2])
+    usual, unusual = usual_reply(asked, said)
+    assert (usual > 0).all()
+    assert (unusual < 0).all()
+    assert abs(usual[1]) > abs(usual[0])
+    blind = usual_reply(asked, said, np.array([[False, True, False, True], [True, True, True, True]]))
+    assert blind[0] == pytest.approx([0, 0], abs=1e-5)
+    assert blind[1] == pytest.approx(unusual)
+
+
+def test_trees_say_what_their_nodes_say() -> None:
+    arrays = {
+        "sizes": np.array([3, 1, 5], dtype=np.int32),
+        "skip": np.array([2, 0, 0, 0, 2, 0, 2, 0, 0], dtype=np.int16),
+        "column": np.array([0, 0, 0, 0, 1, 0, 0, 0, 0], dtype=np.int16),
+        "bound": np.array([0.5, 0, 0, 0, 1.0, 0, -1.0, 0, 0], dtype=np.float32),
+        "values": np.eye(6, dtype=np.float16),
+    }
+    rows = np.array([[0.5, 1.0], [0.6, 1.1], [-2.0, 9.0]], dtype=np.float32)
+    ends = [[0, 2, 3], [1, 2, 5], [0, 2, 4]]
+    wanted = [np.eye(6)[places].mean(axis=0) for places in ends]
+    assert Trees.restore(arrays).mean(rows) == pytest.approx(np.array(wanted))
+    assert Trees.restore(arrays).mean(rows[:0]).shape == (0, 6)
+
+
+def test_the_form_shows_what_is_taken_up() -> None:
+    again, answer, other = form_rows(
+        [
+            Passage(ASKED, "本当に暑いですね。"),
+            Passage(ASKED, "食べ物は何でも好きです。"),
+            Passage(ASKED, "ええ"),
+        ]
+    )
+    assert len(again) == len(answer) == len(other) == form_rows([Passage((), "")]).shape[1]
+    assert not np.array_equal(again, answer)
+    taken = slice(-18, -10)
+    assert answer[taken][0] > other[taken][0]
+    assert answer[taken][3] > other[taken][3]
+    assert again[taken][4] == 1
+    assert np.isfinite(form_rows([Passage((), ""), Passage((Turn(False, ""),), "🎉")])).all()

@@ -25,12 +25,15 @@ from japanese_fit import (
     Prepared,
     Sums,
     cross_gram,
+    own_findings,
     own_gram,
     prepare,
     solve,
     talk_sums,
+    unseen,
     user_sums,
 )
+from japanese_grow import Arrays, fit_view, grow
 from japanese_use import Encoder as Weights
 from japanese_use import japanese_part, read_encoder
 from numpy.typing import NDArray
@@ -48,9 +51,18 @@ from lapsus.annotators.encoder.calibration import (
     shares_of,
 )
 from lapsus.annotators.encoder.encoder import BY_PROFILE, Encoder
-from lapsus.annotators.encoder.japanese import ENCODER, MACHINE, logits_of, scene_of
-from lapsus.annotators.encoder.japanese_kernel import Reply, Scene
+from lapsus.annotators.encoder.japanese import (
+    ENCODER,
+    MACHINE,
+    TREES,
+    VIEW,
+    known_rows,
+    logits_of,
+    scene_of,
+)
+from lapsus.annotators.encoder.japanese_kernel import Findings, Matrix, Reply, Scene, usual_reply
 from lapsus.annotators.encoder.japanese_pieces import Pieces
+from lapsus.annotators.encoder.japanese_trees import Trees
 from lapsus.annotators.encoder.japanese_vectors import Vectors
 from lapsus.annotators.encoder.reader import feature_rows
 from lapsus.annotators.examples import Origin, make_examples
@@ -100,11 +112,13 @@ def gather(wheel: Path) -> tuple[Material, Weights]:
 
 
 class Fitted(NamedTuple):
-    """A machine, the calibration of what it says, and the rule by which labels are decided."""
+    """A machine, trees, the calibration of what they say, and the rule by which labels are decided."""
 
     prepared: Prepared
     answers: NDArray[np.float64]
     usual: NDArray[np.float64]
+    view: Matrix
+    trees: Arrays
     weights: NDArray[np.float64]
     rule: str
 
@@ -112,33 +126,38 @@ class Fitted(NamedTuple):
 def fit(material: Material, rows: NDArray[np.intp]) -> Fitted:
     """Learn from some of the judged turns, which are whole dialogues.
 
-    The calibration is fitted to what machines say that have not seen the dialogue; so is the rule, to calibrations
-    of the other folds.
+    The trees learn from what machines say that have not seen the dialogue. The calibration is fitted to what trees of
+    other folds say, and the rule to calibrations of other folds.
     """
     judged = material.judged.at(rows)
     prepared = prepare(_scene_at(material.scene, rows), material.foreign, material.sources(rows))
     gram, shares = own_gram(prepared), judged.shares
+    findings = own_findings(prepared, unseen(gram, shares, judged.dialogues), judged.dialogues)
+    view = fit_view(prepared.scene)
+    known = known_rows(judged.passages, prepared.scene, findings, view)
     fold = folds(judged.dialogues, seed=1)
     said = np.zeros_like(shares)
     for number in range(FOLDS):
-        known, asked = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        answers, usual = solve(gram[np.ix_(known, known)], shares[known])
-        said[asked] = gram[np.ix_(asked, known)] @ answers + usual
+        asked = fold == number
+        said[asked] = Trees.restore(grow(known[~asked], shares[~asked])).mean(known[asked])
     seen = rows_of(_seen(judged, said))
     calibrated = np.zeros_like(shares)
     for number in range(FOLDS):
-        known, asked = fold != number, fold == number
-        weights = _calibration(seen[known], shares[known])
-        calibrated[asked] = shares_of(seen[asked], weights)
+        asked = fold == number
+        calibrated[asked] = shares_of(seen[asked], _calibration(seen[~asked], shares[~asked]))
     rule = tune_cuts(judged.counts, calibrated)
-    return Fitted(prepared, *solve(gram, shares), _calibration(seen, shares), rule)
+    trees = grow(known, shares)
+    return Fitted(prepared, *solve(gram, shares), view, trees, _calibration(seen, shares), rule)
 
 
 def judge(material: Material, fitted: Fitted, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """How the votes on other turns would fall."""
-    gram = cross_gram(fitted.prepared, _scene_at(material.scene, rows))
-    said = gram @ fitted.answers + fitted.usual
-    return shares_of(rows_of(_seen(material.judged.at(rows), said)), fitted.weights)
+    judged, scene, prepared = material.judged.at(rows), _scene_at(material.scene, rows), fitted.prepared
+    shares = cross_gram(prepared, scene) @ fitted.answers + fitted.usual
+    usual = usual_reply(scene, prepared.scene)
+    findings = Findings(prepared.numbers_of(scene), usual, shares.astype(np.float32))
+    known = known_rows(judged.passages, scene, findings, fitted.view)
+    return shares_of(rows_of(_seen(judged, Trees.restore(fitted.trees).mean(known))), fitted.weights)
 
 
 def folds(dialogues: NDArray[np.str_], seed: int) -> NDArray[np.intp]:
@@ -200,6 +219,8 @@ def model(material: Material, encoder: Weights) -> Encoder:
     fitted = fit(material, np.arange(len(judged.passages)))
     arrays = {f"{ENCODER}{name}": array for name, array in encoder.arrays.items()}
     arrays |= {f"{MACHINE}{name}": array for name, array in _machine(fitted).items()}
+    arrays |= {f"{TREES}{name}": array for name, array in fitted.trees.items()}
+    arrays[VIEW] = fitted.view.astype(np.float16)
     replies = list(fitted.prepared.replies)
     reader = {"pieces": encoder.pieces, "scores": encoder.scores, "replies": replies}
     data = {"reader": "japanese", "reader_data": reader, "main": PROFILE, "rules": {PROFILE: fitted.rule}}

@@ -1,4 +1,4 @@
-"""How the Japanese reader learns: replies from people's talk, judgments in another language, judged turns."""
+"""How the Japanese machine learns: replies from people's talk, judgments in another language, judged turns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.encoder.japanese import scene_of
 from lapsus.annotators.encoder.japanese_kernel import (
+    Findings,
     Matrix,
     Reply,
     Scale,
@@ -18,6 +19,7 @@ from lapsus.annotators.encoder.japanese_kernel import (
     foreign_kernel,
     kernel,
     likeness,
+    usual_reply,
 )
 from lapsus.annotators.encoder.japanese_vectors import WIDTH, Vectors
 
@@ -172,6 +174,25 @@ def solve(
     usual = shares.mean(axis=0)
     bend = gram.astype(np.float64) + ridge * np.eye(len(gram))
     return np.linalg.solve(bend, shares - usual), usual
+
+
+def unseen(gram: Matrix, shares: NDArray[np.float64], dialogues: NDArray[np.str_]) -> NDArray[np.float64]:
+    """What machines say of each dialogue that were solved without it, from one inverse for all of them."""
+    usual = shares.mean(axis=0)
+    inverse = np.linalg.inv(gram.astype(np.float64) + RIDGE * np.eye(len(gram)))
+    answers = inverse @ (shares - usual)
+    said = np.zeros_like(shares)
+    for name in np.unique(dialogues):
+        own = np.flatnonzero(dialogues == name)
+        said[own] = shares[own] - np.linalg.solve(inverse[np.ix_(own, own)], answers[own])
+    return said
+
+
+def own_findings(prepared: Prepared, said: NDArray[np.float64], dialogues: NDArray[np.str_]) -> Findings:
+    """What is found out about the held turns, each without its own dialogue."""
+    others = dialogues[:, None] != dialogues
+    usual = usual_reply(prepared.scene, prepared.scene, others)
+    return Findings(prepared.numbers, usual, said.astype(np.float32))
 
 
 def own_gram(prepared: Prepared) -> Matrix:

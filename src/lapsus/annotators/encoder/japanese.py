@@ -1,5 +1,6 @@
 """The reader of Japanese: sentence vectors, how well the turn fits what it answers, and like turns that were judged.
 
+What people said of like turns is a first answer; decision trees weigh it against all else that is known of the turn.
 It needs nothing but numpy. Vectors of the latest utterances are remembered, so that each is computed once.
 """
 
@@ -14,15 +15,19 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.japanese_kernel import SEEN, Machine, Matrix, Scene
+from lapsus.annotators.encoder.japanese_form import form_rows
+from lapsus.annotators.encoder.japanese_kernel import SEEN, Findings, Machine, Matrix, Scene
 from lapsus.annotators.encoder.japanese_pieces import Pieces
+from lapsus.annotators.encoder.japanese_trees import Trees
 from lapsus.annotators.encoder.japanese_vectors import WIDTH, Vectors
 from lapsus.annotators.encoder.reader import Passage, feature_rows
 from lapsus.annotators.storage import State
 
 ENCODER: Final = "encoder."
 MACHINE: Final = "machine."
-_LEAST_SHARE = 0.02
+TREES: Final = "trees."
+VIEW: Final = "view"
+_LEAST_SHARE = 0.005
 _DECIMALS = 4
 """Of the logits: finer differences are noise of the order in which numbers are added up."""
 
@@ -36,13 +41,17 @@ class Japanese:
         self._state = state
         self._vectors = Vectors(Pieces(state.data["pieces"], state.data["scores"]), _under(state, ENCODER))
         self._machine = Machine(_under(state, MACHINE), state.data["replies"])
+        self._trees = Trees.restore(_under(state, TREES))
+        self._view: Matrix = state.arrays[VIEW].astype(np.float32)
 
     def logits(self, passages: Sequence[Passage]) -> NDArray[np.float32]:
         """A row a passage: logits of O, T and X."""
         if not passages:
             return np.zeros((0, 3), dtype=np.float32)
         with _one_thread():
-            return logits_of(self._machine.shares(scene_of(passages, self._vectors)))
+            scene = scene_of(passages, self._vectors)
+            known = known_rows(passages, scene, self._machine.findings(scene), self._view)
+            return logits_of(self._trees.mean(known))
 
     def state(self) -> State:
         """What it must keep to be what it is."""
@@ -84,6 +93,13 @@ def scene_of(passages: Sequence[Passage], vectors: Vectors) -> Scene:
     first = np.array([[not passage.context] for passage in passages])
     plain = np.hstack([feature_rows(passages), alike, first]).astype(np.float32)
     return Scene(target, earlier[:, 0], earlier[:, 1], plain)
+
+
+def known_rows(passages: Sequence[Passage], scene: Scene, findings: Findings, view: Matrix) -> Matrix:
+    """All that the trees decide by, a row a passage. `view` shows vectors in the few directions that tell most."""
+    target, last = scene.target @ view, scene.last @ view
+    rows: Matrix = np.hstack([form_rows(passages), *findings, target, last, target - last])
+    return rows
 
 
 def _texts(passage: Passage) -> list[str]:

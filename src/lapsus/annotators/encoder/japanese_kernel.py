@@ -20,6 +20,9 @@ SEEN: Final = 6
 _FARTHEST = 4.0
 _LEAST_SPREAD = 1e-3
 _TINY = 1e-6
+_ANSWERED = 4.0
+"""How fast likeness falls off where it is asked what people would answer."""
+_UNHEARD = 1e-9
 _PLAIN_WIDTH = 0.5
 """Of the kernel over numbers, divided by how many numbers there are."""
 SIMILARITY: Final = 1.0
@@ -81,6 +84,24 @@ def _near(rows: Matrix, others: Matrix, fall: float) -> Matrix:
     return near
 
 
+def usual_reply(turns: Scene, others: Scene, known: NDArray[np.bool_] | None = None) -> Matrix:
+    """How much likelier a turn is after what it answers than anywhere, judged by what people answered to systems.
+
+    Two numbers a turn: the second one asks for replies that are more alike. Where `known` is given, a turn sees only
+    those of the others that it marks.
+    """
+    answered = np.flatnonzero(others.last.any(axis=1) & others.before.any(axis=1))
+    asked = _near(turns.last, others.before[answered], _ANSWERED)
+    said = _near(turns.target, others.last[answered], _ANSWERED)
+    seen = np.float32(1) if known is None else known[:, answered].astype(np.float32)
+    found = []
+    for alike in (said, said * said):
+        there = (asked * alike * seen).sum(axis=1) / (asked * seen).sum(axis=1)
+        anywhere = (alike * seen).sum(axis=1) / (np.ones_like(alike) * seen).sum(axis=1)
+        found.append(np.log(there + _UNHEARD) - np.log(anywhere + _UNHEARD))
+    return np.stack(found, axis=1)
+
+
 class Scale(NamedTuple):
     """Brings numbers to a common scale."""
 
@@ -131,6 +152,17 @@ def _cosine(first: Matrix, second: Matrix) -> Matrix:
     return cosine
 
 
+class Findings(NamedTuple):
+    """What a machine finds out about some turns, a row each."""
+
+    numbers: Matrix
+    """The plain numbers and those that were learned, on a common scale."""
+    usual: Matrix
+    """How usual the turn is as a reply to what it answers."""
+    shares: Matrix
+    """About how votes would fall. Rows need not be distributions."""
+
+
 class Machine:
     """Judges turns by the judged turns that it holds, which are vectors and numbers and no text."""
 
@@ -147,15 +179,15 @@ class Machine:
         self._answers, self._usual = _float(arrays["answers"]), _float(arrays["usual"])
         self._replies = [Reply.restore(arrays, name) for name in replies]
 
-    def shares(self, turns: Scene) -> Matrix:
-        """About how votes would fall, a row a turn. Rows need not be distributions."""
+    def findings(self, turns: Scene) -> Findings:
+        """All that it finds out."""
         like = likeness(turns, self._held)
         plain = self._plain_scale(turns.plain)
         foreign = foreign_kernel(like, plain, self._plain) @ self._foreign + self._foreign_usual
         fits = [reply.fit_of(turns) for reply in self._replies]
         numbers = np.hstack([plain, self._scale(np.hstack([foreign, *fits]))])
         shares: Matrix = kernel(like, numbers, self._numbers) @ self._answers + self._usual
-        return shares
+        return Findings(numbers, usual_reply(turns, self._held), shares)
 
 
 def _float(array: NDArray[np.generic]) -> Matrix:
