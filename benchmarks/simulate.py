@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lapsus.client import Client, ServerError
-from lapsus.model import Document, Segment
+from lapsus.model import Document, Segment, UnitKey
 from lapsus.store import Checks, Known, KnownUnit, Pilot, Plan, Store, open_store
 from lapsus.web.server import address, listen, serve
 
@@ -134,16 +134,11 @@ def problems(store: Store, workers: list[Worker]) -> list[str]:
     if (progress.complete, progress.done) != (progress.units, progress.wanted):
         found.append(f"{progress.complete} of {progress.units} units, {progress.done} of {progress.wanted}")
     wanted = {"main": plan.per_unit, "pilot": plan.pilot_per_unit}
-    number = 0
-    for entry in store.export("crowd"):
-        judged = Counter(judgment.segment for judgment in entry.judgments)
-        for segment in entry.document.segments if entry.document else ():
-            if segment.role != "system":
-                continue
-            number += 1
-            part = store.part_of("crowd", number)
-            if part in wanted and judged[segment.id] != wanted[part]:
-                found.append(f"unit {number} ({part}) has {judged[segment.id]} judgments, not {wanted[part]}")
+    judged = Counter(judgment.unit for entry in store.export("crowd") for judgment in entry.judgments)
+    for unit in store.unit_places("crowd"):
+        part, count = store.part_of("crowd", unit.number), judged[UnitKey(unit.document, unit.segment)]
+        if count != wanted.get(part, 0):
+            found.append(f"unit {unit.number} ({part}) has {count} judgments, not {wanted.get(part, 0)}")
     for worker in workers:
         person = store.person_named(worker.name).id
         kept = {j.unit: j.revision for j in store.own_judgments("crowd", person, limit=100_000)}

@@ -135,6 +135,11 @@ def test_files_that_are_no_runs_are_named(tmp_path: Path, data: bytes) -> None:
     found = refused(path)
     assert [one.file for one in found] == ["bad/bad.labels.json"]
     assert found[0].kind in ("unreadable", "unknown-dialogue")
+    # The file of a dialogue that cannot be read is there: nobody is told that it is missing too.
+    if found[0].kind == "unreadable":
+        others = {name: turns for name, turns in answers(GOLD).items() if name != GOLD[0].document.id}
+        more = {f"{GOLD[0].document.id}.labels.json": data}
+        assert [one.kind for one in refused(write_run(tmp_path / "b.zip", others, more))] == ["unreadable"]
 
 
 def test_what_is_no_zip_and_what_is_empty(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_what_is_small_does_not_queue_behind_what_is_large(results: Results) -> 
 def test_trouble_is_told_and_logged_and_what_was_found_stays(
     results: Results, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert look(results, 1, fails) == Look(None, "RuntimeError no luck")
+    assert look(results, 1, fails) == Look(None, "RuntimeError: no luck")
     wait_for(results, 2)
     assert shown(results, 2, lambda: 2) == 2
     look(results, 3, fails)
@@ -128,7 +128,7 @@ def test_trouble_is_told_and_logged_and_what_was_found_stays(
     while (seen := look(results, 3, fails)).trouble is None:
         assert time.monotonic() < until
     assert seen.found is not None
-    assert (seen.found.value, seen.trouble) == (2, "RuntimeError no luck")
+    assert (seen.found.value, seen.trouble) == (2, "RuntimeError: no luck")
     assert [record.getMessage() for record in caplog.records] == ["figures of a could not be worked out"] * 2
 
 
@@ -136,7 +136,7 @@ def test_what_failed_is_tried_again_later_or_when_figures_change(
     results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert look(results, 1, fails).trouble
-    assert look(results, 1, lambda: 1) == Look(None, "RuntimeError no luck")
+    assert look(results, 1, lambda: 1) == Look(None, "RuntimeError: no luck")
     assert shown(results, 2, lambda: 2) == 2
     assert look(results, 2, fails).trouble is None
     monkeypatch.setattr(module, "SLOW", 60.0)

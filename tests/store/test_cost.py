@@ -130,3 +130,17 @@ def test_where_a_person_stands_is_found_among_that_persons_units(tmp_path: Path)
                     rows = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {words}", values).all()
                     steps = [str(row[-1]) for row in rows if "assignment" in str(row[-1])]
                     assert all("person=?" in step for step in steps), (words, steps)
+
+
+def test_an_export_reads_the_judgments_of_its_documents_and_no_others(tmp_path: Path) -> None:
+    """Else every hundred documents would cost as much as all: SQLite goes by the numbers of their units."""
+    with open_store(tmp_path / "one.sqlite") as store:
+        campaign(store, documents=3, turns=4)
+        with statements(store) as seen:
+            assert len(list(store.export("chat"))) == 3
+        (asked,) = [one for one in seen if "FROM judgment" in one[0]]
+        with store.reading() as conn:
+            rows = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked[0]}", asked[1]).all()
+        first = str(rows[0][-1])
+        assert "judgment" in first, rows
+        assert "unit>? AND unit<?" in first, rows

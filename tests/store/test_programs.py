@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import msgspec
 import pytest
 
+from lapsus.challenge.testset import gold_of
 from lapsus.errors import InputError
+from lapsus.formats import convert, read
 from lapsus.model import Entry, Judgment, UnitKey
-from lapsus.store import Store, programs
+from lapsus.store import Plan, Store, open_store, programs
 from tests.store.helpers import campaign, judge_all, people
 
 
-def judged(document: str, segment: str, **metadata: str) -> Entry:
+def judged(document: str, segment: str, **metadata: Any) -> Entry:
     judgment = Judgment(document, segment, "x", "breakdown", "1.0", {"breakdown": "T"}, metadata=metadata)
     return Entry(document, None, (judgment,))
 
@@ -61,6 +67,32 @@ def test_programs_are_exported_under_their_own_names_and_people_are_not(store: S
     avery, model = (judgment.annotator for judgment in entry.judgments)
     assert model == "openai:tiny"
     assert avery.startswith("p-")
+
+
+def test_a_programs_judgments_stay_a_programs_where_they_are_taken_in(store: Store, tmp_path: Path) -> None:
+    campaign(store, documents=1, turns=1)
+    judge_all(store, *people(store, "avery"))
+    program = store.add_program("openai:tiny")
+    list(store.add_program_judgments("chat", program, [judged("d0", "0", form="text")]))
+    (entry,) = store.export("chat", programs=True)
+    assert [judgment.metadata for judgment in entry.judgments] == [{}, {"form": "text", "program": True}]
+    convert([entry], tmp_path / "out.jsonl")
+    with open_store(tmp_path / "other.sqlite") as other:
+        other.create_campaign(Plan("again", "breakdown"))
+        done = other.add_judgments("again", read(tmp_path / "out.jsonl"))
+        assert (done.judgments, done.people) == (2, 1)
+        assert other.person_named("openai:tiny").program
+        assert (other.progress("again").done, other.progress("again").wanted) == (1, 1)
+        assert len(next(other.export("again")).judgments) == 1
+        assert list(other.export("again", programs=True, names="names")) == [entry]
+        assert other.add_judgments("again", [entry]).known == 2
+        (found,) = gold_of([entry], "out.jsonl")
+        assert found.votes == {"0": (1, 0, 0)}
+        # A name stands for one of the two.
+        mine = msgspec.structs.replace(judged("d0", "0", program=True).judgments[0], annotator="casey")
+        other.add_person("casey")
+        with pytest.raises(InputError, match="'casey' is a person"):
+            other.add_judgments("again", [Entry("d0", None, (mine,))])
 
 
 def test_units_that_are_not_open_are_not_asked_about(store: Store) -> None:

@@ -129,6 +129,40 @@ def test_checks_come_among_the_others_for_everybody(store: Store) -> None:
     assert store.progress("chat").complete == 5
 
 
+def test_what_is_written_freely_is_not_compared(store: Store) -> None:
+    """A manager's comment on the right answer, or one in a file of judgments, must not stop everybody."""
+    unit = KnownUnit("d0", {"breakdown": "X", "comment": "it ignores the question"}, "0")
+    set_up(store, documents=2, training=Known((unit,), then="stop"))
+    avery, blake = people(store, "avery", "blake")
+    save(store, reserve(store, avery)[0], avery, "X")
+    assert store.next_units(avery, "chat") != Nothing("stopped")
+    save(
+        store,
+        reserve(store, blake)[0],
+        blake,
+        answers={"breakdown": "O", "comment": "it ignores the question"},
+    )
+    assert store.next_units(blake, "chat") == Nothing("stopped")
+    with pytest.raises(InputError, match="nothing that could be compared"):
+        set_up(store, name="other", gold=Known((KnownUnit("d0", {"comment": "no"}, "0"),)))
+
+
+def test_a_document_is_for_practice_or_for_checks(store: Store) -> None:
+    both = {"training": Known((known("d0", "0"),)), "checks": Checks((known("d0", "2"),))}
+    with pytest.raises(InputError, match="under both 'training' and 'checks'"):
+        set_up(store, turns=2, **both)
+
+
+def test_practice_and_checks_are_no_part_of_the_data(store: Store) -> None:
+    checks, gold = Checks((known("d1"),), every=2), Known((known("d2"),))
+    set_up(store, documents=4, per_unit=2, training=Known((known("d0"),)), checks=checks, gold=gold)
+    avery, blake = people(store, "avery", "blake")
+    assert judge_all(store, avery) + judge_all(store, blake) > store.progress("chat").wanted
+    assert {entry.id: len(entry.judgments) for entry in store.export("chat")} == {"d2": 2, "d3": 2}
+    everything = {entry.id: len(entry.judgments) for entry in store.export("chat", extras=True)}
+    assert everything == {"d0": 2, "d1": 2, "d2": 2, "d3": 2}
+
+
 @pytest.mark.parametrize("then", ["nothing", "warn", "stop"])
 def test_what_follows_from_too_many_wrong_answers(store: Store, then: Any) -> None:
     units = tuple(known(f"d{number}", answer="X") for number in range(3))

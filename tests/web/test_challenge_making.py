@@ -74,7 +74,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(
     bench: Bench, mori: Browser, file: Path, fields: dict[str, str], message: str
 ) -> None:
     bench.campaign(name="empty")
-    answer = make(mori, file, **fields)
+    answer = make(mori, None if "campaign" in fields else file, **fields)
     assert answer.status_code == 422
     assert message in answer.json()["error"]
     assert {name: answer.json()["fields"][name] for name in fields} == fields
@@ -117,6 +117,20 @@ def test_only_managers_make_challenges_and_everybody_finds_them(
         assert "/challenges/new" not in page
     assert "/challenges/new" in mori.get("/challenges").text
     assert bench.stranger().get("/challenges/new.json").status_code == 401
+
+
+def test_a_file_and_a_campaign_are_too_much(bench: Bench, mori: Browser, file: Path) -> None:
+    bench.store.create_campaign(Plan("votes", "breakdown", per_unit=10))
+    bench.store.add_judgments("votes", judged(GOLD))
+    assert "not both" in make(mori, file, campaign="votes").json()["error"]
+    assert bench.store.challenges() == []
+
+
+def test_files_are_called_as_their_owner_calls_them(mori: Browser, file: Path) -> None:
+    file.write_bytes(file.read_bytes() * 2)
+    error = make(mori, file).json()["error"]
+    assert "en-0 (gold.jsonl; gold.jsonl)" in error
+    assert "upload" not in error
 
 
 def test_a_large_upload_is_refused_without_being_read(mori: Browser, tmp_path: Path) -> None:

@@ -145,10 +145,10 @@ def test_what_cannot_be_worked_out_is_said_and_the_last_figures_stay(
     ada.sign_in("Ada")
     assert ada.save(name, 2, {"breakdown": "X"}).status_code == 201
     now = mori.get(f"{path}.json").json()
-    assert (now["agreement"], now["trouble"]) == (before["agreement"], "MemoryError <b>full</b>")
+    assert (now["agreement"], now["trouble"]) == (before["agreement"], "MemoryError: <b>full</b>")
     assert now["as_of"] is not None
     page = mori.get(path).text
-    assert "This could not be worked out: MemoryError &lt;b&gt;full&lt;/b&gt;" in page
+    assert "This could not be worked out: MemoryError: &lt;b&gt;full&lt;/b&gt;" in page
     assert "The figures here are of 20" in page
     pairs = mori.get(f"{path}/pairs?lang=ja")
     assert pairs.status_code == 200

@@ -147,6 +147,24 @@ def test_a_known_unit_that_is_wrong_is_not_kept(mori: Browser, fields: dict[str,
     assert mori.get(f"{base}/checks.json").json()["known"] == []
 
 
+def test_after_a_mistake_the_right_answer_is_still_there(mori: Browser) -> None:
+    base = begun(mori)
+    post(mori, f"{base}/guideline", scheme="breakdown", go="next")
+    add_known(mori, base, "training", "d0", '{"breakdown": "X"}')
+    answer = post(
+        mori,
+        f"{base}/checks",
+        go="add",
+        block="checks",
+        document="d0",
+        segment="2",
+        answers='{"breakdown":"T"}',
+    )
+    assert answer.status_code == 422
+    assert "under both &#39;training&#39; and &#39;checks&#39;" in answer.text
+    assert 'id="answers" value="{&#34;breakdown&#34;:&#34;T&#34;}"' in answer.text
+
+
 def test_known_units_come_and_go_one_by_one(mori: Browser) -> None:
     base = begun(mori)
     post(mori, f"{base}/guideline", scheme="breakdown", go="next")

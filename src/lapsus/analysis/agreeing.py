@@ -207,7 +207,7 @@ def coefficients(
         except UsageError as error:
             if measures:
                 raise
-            cells[Row(measure, question.id)] = Score(measure, None, 0, note=str(error))
+            cells[Row(measure, question.id)] = Score(measure, None, 0, note=error.what)
     if question.kind == "label" and (groups := _merge_groups(question, merge, scheme)):
         merged, names = _merged(votes, question, groups)
         shown = ", ".join("+".join(_shown(label, question) for label in group.split("+")) for group in names)

@@ -59,15 +59,21 @@ class _Check:
     answers: dict[UnitKey, Answer] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     """In which file each dialogue was answered about."""
+    unread: set[str] = field(default_factory=set)
+    """Dialogues whose file is there and cannot be read."""
     seen: set[UnitKey] = field(default_factory=set)
     """Turns that the run speaks of, rightly or not."""
 
     def say(self, kind: str, file: str, turn: str | None = None, **values: object) -> None:
         self.problems.append(problem(kind, file, turn, **values))
 
+    def unreadable(self, member: Member, detail: str) -> None:
+        self.unread.add(_stem(member))
+        self.say("unreadable", member.name, detail=detail)
+
     def dialogue(self, run: RunDialogue, member: Member) -> None:
         file = member.name
-        name = run.dialogue_id or member.path.name.removesuffix(SUFFIX)
+        name = run.dialogue_id or _stem(member)
         if name not in self.documents:
             self.say("unknown-dialogue", file, dialogue=name)
         elif name in self.files:
@@ -130,7 +136,7 @@ class _Check:
 
     def _missing(self, gold: GoldDocument) -> None:
         name = gold.document.id
-        if not gold.votes:
+        if not gold.votes or (name in self.unread and name not in self.files):
             return
         if name not in self.files:
             self.say("missing-dialogue", f"{name}{SUFFIX}", dialogue=name, turns=len(gold.votes))
@@ -171,7 +177,7 @@ def _bounded(source: Source, check: _Check, called: str) -> Iterator[Member]:
             with member.open() as stream:
                 content = stream.read(left + 1)
         except InputError as error:
-            check.say("unreadable", member.name, detail=error.what)
+            check.unreadable(member, error.what)
             continue
         left -= len(content)
         if left < 0:
@@ -184,14 +190,18 @@ def _read(member: Member, check: _Check) -> None:
     try:
         run = decode(_DECODER, member)
     except InputError as error:
-        check.say("unreadable", member.name, detail=error.what)
+        check.unreadable(member, error.what)
     except RecursionError:
-        check.say("unreadable", member.name, detail="nested too deeply")
+        check.unreadable(member, "nested too deeply")
     else:
         check.dialogue(run, member)
 
 
 _DECODER = msgspec.json.Decoder(RunDialogue)
+
+
+def _stem(member: Member) -> str:
+    return member.path.name.removesuffix(SUFFIX)
 
 
 def _segment(turn: RunTurn) -> str:

@@ -18,6 +18,7 @@ from lapsus.model import Document, Entry, Judgment, Segment, UnitKey
 from lapsus.model.votes import LabelVotes, collect_votes
 from lapsus.schemes import load_scheme
 from lapsus.store.challenge_records import Counts, GoldDocument
+from lapsus.store.records import is_programs
 
 SCHEME = "breakdown"
 NO_LANGUAGE = "und"
@@ -84,7 +85,8 @@ def gold_of(entries: Iterable[Entry], where: str) -> list[GoldDocument]:
     for entry in entries:
         if entry.document is not None:
             documents.append(entry.document)
-        judgments += (judgment for judgment in entry.judgments if judgment.scheme == SCHEME)
+        # What programs said is no vote, wherever it is read from.
+        judgments += (one for one in entry.judgments if one.scheme == SCHEME and not is_programs(one))
     if not documents:
         raise InputError("there are no dialogues in it", where=where, hint="labels alone are no test set")
     if not judgments:

@@ -33,7 +33,10 @@ def export_command(
     ] = False,
     extras: Annotated[
         bool,
-        typer.Option("--extras", help="Also write judgments that came after their place went to others."),
+        typer.Option(
+            "--extras",
+            help="Also write practice, checks, and judgments that came after their place went to others.",
+        ),
     ] = False,
     programs: Annotated[
         bool, typer.Option("--programs", help="Also write what detectors and models said.")

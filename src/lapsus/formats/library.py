@@ -43,10 +43,12 @@ def recognise(source: Source) -> Format:
         )
     if source.only and not source.first():
         raise InputError(f"nothing in it matches --only {source.only!r}", where=str(source.path))
+    shape = '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}'
+    chat = f"; a chat log has a conversation a line: {shape}" if source.first(".jsonl", ".json") else ""
     raise InputError(
         "is in no known format",
         where=str(source.path),
-        hint=f"if it is, `lapsus convert --from` takes one of: {names}",
+        hint=f"if it is, `lapsus convert --from` takes one of: {names}{chat}",
     )
 
 

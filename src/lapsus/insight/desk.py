@@ -44,8 +44,10 @@ WARMED = 4
 """How many campaigns are looked at when a server starts."""
 MANY = 1_000
 """Judgments. With fewer, whoever looks first hardly waits."""
-PATIENCE = 0.25
-"""Seconds that a look at a page waits for figures, all of them together."""
+PATIENCE = 0.3
+"""Seconds that a look at a page waits for figures, all of them together..."""
+PATIENCE_WITH_MANY = 0.1
+"""...and with many judgments, where waiting hardly helps."""
 
 
 class SystemFigures(NamedTuple):
@@ -85,7 +87,7 @@ class Desk:
         patience: float | None = None,
     ) -> None:
         self.store, self.name, self.live = store, name, live
-        self._until = time.monotonic() + (PATIENCE if patience is None else patience)
+        begun = time.monotonic()
         self.scheme: Scheme = store.scheme(name)
         self.questions: tuple[Question, ...] = tuple(q for q in self.scheme.questions if q.kind != "text")
         self.question = self._asked(question)
@@ -99,6 +101,8 @@ class Desk:
         self.trouble: str | None = None
         """Why something asked for here could not be worked out."""
         self._results = _results.setdefault(store, Results(store.clock))
+        usual = PATIENCE_WITH_MANY if self.is_large else PATIENCE
+        self._until = begun + (usual if patience is None else patience)
 
     def _asked(self, id: str | None) -> Question:
         if not self.questions:
@@ -274,11 +278,11 @@ class Desk:
         """How long the segments of each unit's document are: spans stand on a line."""
         if self.question.kind != "spans":
             return None
-        found: dict[str, Mapping[str, int]] = {}
-        for row in self.store.unit_places(self.name):
-            document = self.store.document(self.name, row.document)
-            found[str(row.number)] = {segment.id: len(segment.text) for segment in document.segments}
-        return found
+        sizes = {
+            name: {segment.id: len(segment.text) for segment in document.segments}
+            for name, document in self.store.documents(self.name)
+        }
+        return {str(row.number): sizes[row.document] for row in self.store.unit_places(self.name)}
 
     def annotators(self) -> AnnotatorTable:
         """What can be told of everybody."""
@@ -287,7 +291,7 @@ class Desk:
     def _annotators(self) -> AnnotatorTable:
         ballots = self.ballots()
         # Of the very same ballots: while people save, others may be newer.
-        votes = self._votes(ballots)
+        votes = self.votes() if self.question.kind == "spans" else self._votes(ballots)
         ids = {name: id for id, name in self.names.items()}
         people = [ids[name] for name in votes.annotators]
         times = None

@@ -150,4 +150,4 @@ class Results:
 
 def _told(error: Exception) -> str:
     """What went wrong, for those who look at the page; the log has the rest."""
-    return str(error) if isinstance(error, LapsusError) else f"{type(error).__name__} {error}".strip()
+    return str(error) if isinstance(error, LapsusError) else f"{type(error).__name__}: {error}"

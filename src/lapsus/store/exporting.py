@@ -9,13 +9,14 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, select
 
 from lapsus.model import ANONYMOUS, Document, Entry, Judgment
 from lapsus.model.decoding import decoder
 from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS
 from lapsus.store.reading import SAME_PLACE, Reading
+from lapsus.store.records import PROGRAM
 
 CHUNK = 100
 """How many documents are in memory at a time."""
@@ -36,8 +37,9 @@ class Exporting(Reading):
         """Documents with their submitted judgments, all as of one moment, whatever is saved meanwhile.
 
         Close it (`contextlib.closing`) where it may not be read to its end: it holds on to that moment.
-        Judgments that came after their place had gone to others are left out unless `extras` is set, so that
-        no unit has more than the plan asks for. What programs said is left out unless `programs` is set.
+        Judgments that came after their place had gone to others, and all of the practice and the checks, are left
+        out unless `extras` is set, so that no unit has more than the plan asks for. What programs said is left out
+        unless `programs` is set; it is marked, so that it stays a program's where it is taken in.
         """
         id = self._campaign_id(campaign)
         called = self._pseudonym(campaign) if names == "pseudonyms" else (lambda name: name)
@@ -46,10 +48,12 @@ class Exporting(Reading):
         if programs:
             counted |= t.person.c.program
         which = counted & (said.c.submitted if revisions == "all" else said.c.revision == mine.c.submitted)
+        if not extras:
+            which &= t.unit.c.wanted < t.FULL
         scheme = self.scheme(campaign).id
         with self.reading() as conn:
             start = 0
-            while documents := _documents(conn, id, start):
+            while documents := _documents(conn, id, start, practice=extras):
                 start = documents[-1].position
                 names_of = {row.position: row.name for row in documents}
                 judgments: dict[int, list[Judgment]] = {position: [] for position in names_of}
@@ -61,6 +65,17 @@ class Exporting(Reading):
                 for row in documents:
                     document = decoder(Document).decode(row.content)
                     yield Entry(row.name, document, tuple(judgments[row.position]))
+
+    def documents(self, campaign: str) -> Iterator[tuple[str, Document]]:
+        """All documents of a campaign by the names that they have in it, in order."""
+        id, start = self._campaign_id(campaign), 0
+        while True:
+            with self.reading() as conn:
+                rows = _documents(conn, id, start)
+            if not rows:
+                return
+            start = rows[-1].position
+            yield from ((row.name, decoder(Document).decode(row.content)) for row in rows)
 
     def _pseudonym(self, campaign: str) -> Callable[[str], str]:
         """Another name for each person: always the same within a campaign, never the same in another."""
@@ -75,8 +90,11 @@ class Exporting(Reading):
         return called
 
 
-def _documents(conn: Connection, campaign: int, after: int) -> list[Row[Any]]:
-    place = t.campaign_document
+def _documents(conn: Connection, campaign: int, after: int, *, practice: bool = True) -> list[Row[Any]]:
+    place, unit = t.campaign_document, t.unit
+    mine = (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position)
+    # In a chain other turns of the same document may be chosen later.
+    planned = exists().where(mine, unit.c.wanted < t.FULL)
     query = (
         select(place.c.position, place.c.name, t.document.c.content)
         .join(t.document)
@@ -84,6 +102,8 @@ def _documents(conn: Connection, campaign: int, after: int) -> list[Row[Any]]:
         .order_by(place.c.position)
         .limit(CHUNK)
     )
+    if not practice:
+        query = query.where(place.c.part.not_in(("training", "checks")) | planned)
     return list(conn.execute(query))
 
 
@@ -91,11 +111,17 @@ def _judgments(
     conn: Connection, campaign: int, documents: list[int], which: ColumnElement[bool]
 ) -> Iterator[Row[Any]]:
     said, mine, unit = t.judgment, t.assignment, t.unit
+    # Documents that follow each other have units that do. Without this SQLite goes through all judgments every time.
+    bounds = select(func.min(unit.c.number), func.max(unit.c.number)).where(
+        unit.c.campaign == campaign, unit.c.document.in_(documents)
+    )
+    first, last = conn.execute(bounds).one()
     query = (
         select(said, t.person.c.name, t.person.c.program, unit.c.document, unit.c.segment)
         .join(mine, SAME_PLACE)
         .join(unit, and_(unit.c.campaign == said.c.campaign, unit.c.number == said.c.unit))
         .join(t.person, t.person.c.id == said.c.person)
+        .where(said.c.campaign == campaign, said.c.unit.between(first, last))
         .where(unit.c.campaign == campaign, unit.c.document.in_(documents), which)
         .order_by(said.c.unit, said.c.person, said.c.revision)
     )
@@ -104,6 +130,7 @@ def _judgments(
 
 def _judgment(row: Row[Any], document: str, scheme: str, annotator: str) -> Judgment:
     more = msgspec.json.decode(row.more) if row.more else {}
+    metadata = more.get("metadata", {})
     return Judgment(
         document=document,
         segment=row.segment or None,
@@ -115,5 +142,5 @@ def _judgment(row: Row[Any], document: str, scheme: str, annotator: str) -> Judg
         revision=row.revision,
         at=row.given_at,
         seconds=row.seconds,
-        metadata=more.get("metadata", {}),
+        metadata={**metadata, PROGRAM: True} if row.program else metadata,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import msgspec
 from sqlalchemy import Connection, Row, insert, select
 
 from lapsus.errors import InputError
@@ -21,7 +22,7 @@ from lapsus.store.chains import choose_units, copy_documents, followers
 from lapsus.store.checks import check_storable, chunks, digest_of, to_json
 from lapsus.store.figures import Keeping, mark_changed
 from lapsus.store.people import new_secret
-from lapsus.store.records import Imported
+from lapsus.store.records import PROGRAM, Imported, is_programs
 from lapsus.store.rows import (
     campaign_row,
     ensure_members,
@@ -44,8 +45,8 @@ class Importing(Keeping):
         """Add documents and the judgments about them, all or nothing; what is there already is passed over.
 
         Annotators become people without a password, or are the people of that name. Their judgments take places
-        of the plan, more than it asks for if there are more. With `check` a judgment that breaks the scheme's
-        rules stops the import. Until it is through, nobody else can save.
+        of the plan, more than it asks for if there are more; those of programs take none. With `check` a judgment
+        that breaks the scheme's rules stops the import. Until it is through, nobody else can save.
         """
         return self._import(self._campaign_id(campaign), entries, check=check, by=by)
 
@@ -56,13 +57,12 @@ class Importing(Keeping):
         *,
         check: bool,
         by: int | None,
-        beside: bool = False,
         once: bool = False,
     ) -> Imported:
-        """Import; `beside`: what programs say, which takes no place of the plan; `once`: what is judged stays."""
+        """Import; `once`: what is judged stays."""
         with self.writing() as conn:
             row = campaign_row(conn, id, lock="all")
-            job = _Import(conn, row, scheme_of(conn, id), check, self.clock(), beside, once)
+            job = _Import(conn, row, scheme_of(conn, id), check, self.clock(), once)
             for chunk in chunks(entries, CHUNK):
                 job.add(chunk)
             result = job.finish()
@@ -89,13 +89,13 @@ class _Import:
         scheme: Scheme,
         check: bool,
         now: datetime,
-        beside: bool,
         once: bool,
     ) -> None:
         self.conn, self.row, self.scheme, self.check, self.now = conn, row, scheme, check, now
-        self.campaign, self.beside, self.once = row.id, beside, once
+        self.campaign, self.once = row.id, once
         self.adding = Adding(conn, row, scheme)
         self.people: dict[str, int] = {}
+        self.programs: set[int] = set()
         self.new_people = self.judgments = self.known = 0
         self.passed_over: Counter[str] = Counter()
         self.touched: set[int] = set()
@@ -131,22 +131,36 @@ class _Import:
         content = self.conn.scalar(select(t.document.c.content).where(t.document.c.digest == digest))
         return decoder(Document).decode(content or "")
 
-    def name_people(self, names: Iterable[str]) -> None:
-        """Find or make the people of these names."""
-        new = [
-            check_storable(name, "an annotator's name")
-            for name in dict.fromkeys(names)
-            if name not in self.people
-        ]
-        query = select(t.person.c.name, t.person.c.id).where(t.person.c.name.in_(new))
-        found = {row.name: int(row.id) for row in self.conn.execute(query)}
+    def name_people(self, given: Sequence[Judgment]) -> None:
+        """Find or make the people and the programs who gave these."""
+        programs = {judgment.annotator: judgment for judgment in given if is_programs(judgment)}
+        names = dict.fromkeys(judgment.annotator for judgment in given)
+        new = [check_storable(name, "an annotator's name") for name in names if name not in self.people]
+        found = {}
+        for row in self.conn.execute(select(t.person).where(t.person.c.name.in_(new))):
+            found[row.name] = int(row.id)
+            self.programs |= {row.id} if row.program else set()
         for name in new:
             if name not in found:
-                row = {"name": name, "role": "annotator", "stamp": new_secret(), "created": self.now}
-                found[name] = self.conn.execute(insert(t.person).returning(t.person.c.id), row).scalar_one()
-                self.new_people += 1
+                found[name] = self._new_person(name, name in programs)
         ensure_members(self.conn, self.campaign, found.values(), self.now)
         self.people.update(found)
+        for name, judgment in programs.items():
+            if self.people[name] not in self.programs:
+                hint = "give the program another name in the file"
+                raise InputError(
+                    f"a program gave it, and {name!r} is a person", where=_where(judgment), hint=hint
+                )
+
+    def _new_person(self, name: str, is_program: bool) -> int:
+        row = {"name": name, "role": "annotator", "stamp": new_secret(), "created": self.now}
+        made = insert(t.person).returning(t.person.c.id)
+        id: int = self.conn.execute(made, {**row, "program": is_program}).scalar_one()
+        if is_program:
+            self.programs.add(id)
+        else:
+            self.new_people += 1
+        return id
 
 
 class _Chunk:
@@ -161,8 +175,8 @@ class _Chunk:
         self.members: dict[int, PersonCounts] = {}
         self.rows: list[dict[str, Any]] = []
         self.keys: set[str] = set()
-        job.name_people(judgment.annotator for judgment in given)
-        placed = [(self._unit(judgment), judgment) for judgment in given]
+        job.name_people(given)
+        placed = [(self._unit(judgment), _unmarked(judgment)) for judgment in given]
         for numbers in chunks(sorted({unit.number for unit, _ in placed}), 5000):
             self._read(numbers)
         for unit, judgment in sorted(
@@ -242,7 +256,7 @@ class _Chunk:
         member.seconds += judgment.seconds or 0.0
         place.is_new |= place.state == "new"
         place.revision = place.submitted = judgment.revision
-        if self.job.beside:
+        if id[2] in self.job.programs:
             place.state = "extra"
             return
         if place.place is None:
@@ -304,6 +318,14 @@ def _assignment(id: PlaceId, place: Place) -> dict[str, Any]:
         "campaign": id[0], "unit": id[1], "person": id[2], "document": place.unit.document, "place": place.place,
         "state": place.state, "revision": place.revision, "submitted": place.submitted,
     }  # fmt: skip
+
+
+def _unmarked(judgment: Judgment) -> Judgment:
+    """As it was before it left a store: who gave it is known by the name."""
+    if not is_programs(judgment):
+        return judgment
+    rest = {name: value for name, value in judgment.metadata.items() if name != PROGRAM}
+    return msgspec.structs.replace(judgment, metadata=rest)
 
 
 def _where(judgment: Judgment) -> str:

@@ -28,6 +28,7 @@ class KnownAnswers:
         self, plan: Plan, scheme: Scheme, given: Mapping[Block, Sequence[KnownUnit]] | None = None
     ) -> None:
         self.scheme = scheme
+        self._texts = {question.id for question in scheme.questions if question.kind == "text"}
         self.parts: dict[str, Block] = {}
         """Documents that everybody gets, and why."""
         self.units: dict[tuple[str, str | None], tuple[Block, KnownUnit]] = {}
@@ -40,8 +41,11 @@ class KnownAnswers:
     def _note(self, block: Block, unit: KnownUnit) -> None:
         key = (unit.document, unit.segment)
         before = self.units.setdefault(key, (block, unit))
-        if before != (block, unit) or self.parts.get(unit.document, block) != block:
+        if before != (block, unit):
             raise InputError(f"is known twice, under {before[0]!r} and {block!r}", where=_where(unit))
+        if (part := self.parts.get(unit.document, block)) != block:
+            what = f"one document cannot be under both {part!r} and {block!r}"
+            raise InputError(what, where=_where(unit), hint="choose a unit of another document")
         if block != "gold":
             self.parts[unit.document] = block
 
@@ -53,13 +57,21 @@ class KnownAnswers:
         for right in unit.right:
             for rule in broken_rules(self.scheme, right, document, segment):
                 if rule.rule not in _UNFINISHED:
-                    raise InputError(f"a known answer breaks a rule: {rule.message()}", where=_where(unit))
+                    what, hint = (
+                        f"a known answer breaks a rule: {rule.message()}",
+                        "answer it anew, or remove it",
+                    )
+                    raise InputError(what, where=_where(unit), hint=hint)
+        # Nobody finds the same words: what is written freely is not compared.
+        right = [{name: said for name, said in one.items() if name not in self._texts} for one in unit.right]
+        if not all(right):
+            raise InputError("a known answer has nothing that could be compared", where=_where(unit))
         self._met.add((document.id, segment))
         self._rows.append(
             {
                 "unit": number,
                 "block": block,
-                "answers": to_json(unit.right),
+                "answers": to_json(right),
                 "feedback": to_json(unit.feedback),
             }
         )

@@ -132,7 +132,7 @@ class Programs(Arriving):
                         raise UsageError(
                             f"{program.name!r} judges under {judgment.scheme!r}, the campaign under {scheme!r}"
                         )
-            yield self._import(id, renamed, check=True, by=by, beside=True, once=once).judgments
+            yield self._import(id, renamed, check=True, by=by, once=once).judgments
 
     def suggestion(self, campaign: str, unit: int) -> StoredJudgment | None:
         """What the program that the plan names would answer, if it has judged the unit."""

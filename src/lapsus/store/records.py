@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from lapsus.errors import LapsusError
-from lapsus.model import Answer
+from lapsus.model import Answer, Judgment
 from lapsus.schemes import BrokenRule
 from lapsus.store.plan import Chain as Chain
 from lapsus.store.plan import Plan as Plan
@@ -20,6 +20,13 @@ UnitState: TypeAlias = Literal["reserved", "done", "released", "extra"]
 """`released`: went back after its time; `extra`: answered after it went back, when others had all its places."""
 
 LONGEST_NAME = 200
+PROGRAM = "program"
+"""Is true in the metadata of a judgment that left the store and that a program gave; people's have none."""
+
+
+def is_programs(judgment: Judgment) -> bool:
+    """Whether a judgment says that a program gave it."""
+    return judgment.metadata.get(PROGRAM) is True
 
 
 class RefusedError(LapsusError):

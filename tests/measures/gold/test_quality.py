@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from string import ascii_letters
 
 import numpy as np
 import pytest
@@ -72,6 +73,8 @@ def test_judgments_of_others_are_passed_over() -> None:
 def test_answers_of_every_kind() -> None:
     assert answer_codes(numbers([[1, None], [2, 1]])).tolist() == [[0, -1], [1, 0]]
     assert answer_codes(sets([["ab", "ba", "", None]])).tolist() == [[0, 0, 1, -1]]
+    many = sets([["aZ", "a", "Za"]], of=ascii_letters)  # more labels than bits in a number
+    assert answer_codes(many).tolist() == [[0, 1, 0]]
     codes = answer_codes(spans([[(0, 1, "x"), (2, 3, "y")], [(2, 3, "y"), (0, 1, "x")], [], None]))
     assert codes.tolist() == [[0, 0, 1, -1]]
     rows = annotator_quality(spans([[(0, 1, "x")], [(0, 1, "x")]], [[], [(0, 1, "y")]])).rows

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.challenge.desk import create, create_from_campaign
-from lapsus.errors import LapsusError
+from lapsus.errors import InputError, LapsusError
 from lapsus.store import StoreError
 from lapsus.store.challenge_records import Challenge
 from lapsus.web.challenge_new import challenge_plan, new_challenge_page
@@ -47,10 +47,11 @@ def make(visit: Visit, sent: FormData) -> Page | Response:
 
 
 def _made(visit: Visit, sent: FormData, given: dict[str, str]) -> Challenge:
-    by = visit.me.id
+    by, file = visit.me.id, upload(sent, "file")
+    if file is not None and given.get("campaign"):
+        raise InputError("choose a file or a campaign, not both", where="file")
     if campaign := given.get("campaign", ""):
         return create_from_campaign(visit.store, challenge_plan(given, campaign), campaign, by=by)
-    file = upload(sent, "file")
     with on_disk(file) as path:
         plan = challenge_plan(given, "" if file is None else given_name(file))
         only = given.get("only", "").strip() or None

@@ -40,7 +40,8 @@ def on_disk(file: UploadFile | None) -> Iterator[Path]:
             name = given_name(file)
 
             def renamed(text: str) -> str:
-                return text.replace(str(path), name).replace(folder, "")
+                whole = text.replace(str(path), name).replace(folder, "")
+                return whole.replace(path.name, name) if safe else whole
 
             where = None if error.where is None else renamed(error.where)
             raise InputError(renamed(error.what), where=where, hint=error.hint) from error

@@ -14,8 +14,8 @@ const { words: wordsUrl = "" } = form.dataset;
 const fetched = fetch(unit.scheme.url).then((answer) => answer.json());
 const [words, scheme, makePart] = await Promise.all([fetchWords(wordsUrl), fetched, fetched.then(loadParts)]);
 
-/** @type {import("./types.js").Answers} */
-let now = {};
+/** After a mistake the page comes back with what was answered. @type {import("./types.js").Answers} */
+let now = JSON.parse(byId("answers").value || "{}");
 /** @type {Part[]} */
 let parts = [];
 
@@ -45,7 +45,9 @@ function show() {
 }
 
 drawDocument(unit, scheme, words, () => {});
-parts = scheme.questions.map((question) => makePart(question, /** @type {any} */ (sheet)));
+// What is written freely is not compared: nobody finds the same words.
+const compared = scheme.questions.filter((question) => question.kind !== "text");
+parts = compared.map((question) => makePart(question, /** @type {any} */ (sheet)));
 byId("questions").replaceChildren(...parts.map((part) => part.element));
 byId("preview").classList.toggle("has-spans", scheme.questions.some((question) => question.kind === "spans"));
 show();
