@@ -63,15 +63,17 @@ class KnownAnswers:
                     )
                     raise InputError(what, where=_where(unit), hint=hint)
         # Nobody finds the same words: what is written freely is not compared.
-        right = [{name: said for name, said in one.items() if name not in self._texts} for one in unit.right]
-        if not all(right):
+        compared = [
+            {name: said for name, said in one.items() if name not in self._texts} for one in unit.right
+        ]
+        if not all(compared):
             raise InputError("a known answer has nothing that could be compared", where=_where(unit))
         self._met.add((document.id, segment))
         self._rows.append(
             {
                 "unit": number,
                 "block": block,
-                "answers": to_json(right),
+                "answers": to_json(compared),
                 "feedback": to_json(unit.feedback),
             }
         )

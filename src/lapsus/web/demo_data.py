@@ -14,8 +14,11 @@ from lapsus.schemes import load_scheme
 from lapsus.store import Chain, Person, Plan, Store
 from lapsus.store.people import new_secret
 from lapsus.web.demo_challenge import make_challenge
+from lapsus.web.demo_finished import make_finished
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
+FINISHED = {"en": ", finished", "ja": "：終了"}
+"""What the title of a finished campaign ends in, by the language of the reader."""
 MANAGER = "Mori"
 ANNOTATORS = ("Ada", "花子")
 
@@ -47,6 +50,9 @@ def make_demo(store: Store) -> dict[str, Person]:
             _campaign(store, sample, language)
     make_challenge(store, [_entries(f"dialogues-{language}") for language in LANGUAGES])
     people = [store.add_person(MANAGER, "manager")]
+    for language in LANGUAGES:
+        title = {reader: words + FINISHED[reader] for reader, words in _title("breakdown", language).items()}
+        make_finished(store, language, title, _entries(f"dialogues-{language}"), people[0])
     for name, language in zip(ANNOTATORS, LANGUAGES, strict=True):
         people.append(store.add_person(name, language=language))
     return {new_secret(): person for person in people}

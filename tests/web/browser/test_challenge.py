@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from lapsus.challenge.desk import create_from
 from lapsus.formats import convert, read
@@ -40,7 +40,14 @@ def make(page: Page, name: str, file: Path) -> None:
     page.fill("#title_en", "A small challenge")
     page.set_input_files("#file", file)
     page.fill("#runs", "2")
-    page.get_by_role("button", name="Make the challenge").click()
+    sent: list[Route] = []
+    page.route("**/challenges/new", lambda route: sent.append(route))
+    # While the first is under way, somebody clicks once more.
+    twice = "button => { button.click(); setTimeout(() => button.click(), 50); }"
+    page.get_by_role("button", name="Make the challenge").evaluate(twice)
+    page.wait_for_timeout(150)
+    (only,) = sent
+    only.continue_()
     page.wait_for_url(f"**/challenge/{name}")
 
 
