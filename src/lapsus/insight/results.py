@@ -131,7 +131,12 @@ class Results:
         with self._guard:
             if key in self._under_way:
                 return self._under_way[key]
-            done = self._under_way[key] = threading.Event()
+            done = threading.Event()
+            if self._rests(key, version):
+                # It failed between the caller's look and now.
+                done.set()
+                return done
+            self._under_way[key] = done
         lane.put(lambda: self._work(key, version, make, done))
         return done
 
