@@ -161,6 +161,7 @@ def test_practice_and_checks_are_no_part_of_the_data(store: Store) -> None:
     assert {entry.id: len(entry.judgments) for entry in store.export("chat")} == {"d2": 2, "d3": 2}
     everything = {entry.id: len(entry.judgments) for entry in store.export("chat", extras=True)}
     assert everything == {"d0": 2, "d1": 2, "d2": 2, "d3": 2}
+    assert set(store.document_names("chat", practice=False)) == {"d2", "d3"}
 
 
 @pytest.mark.parametrize("then", ["nothing", "warn", "stop"])

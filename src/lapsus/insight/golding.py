@@ -43,7 +43,7 @@ def keep_gold(
     judgments = gold_judgments(store.scheme(name), found)
     units = [
         GoldUnit(j.document, j.segment, j.answers, j.distributions, j.unit in decided)
-        for document in store.document_names(name)
+        for document in store.document_names(name, practice=False)
         for j in judgments.get(document, ())
     ]
     return store.keep_gold(name, method, signatures, units, by=by)
@@ -52,7 +52,7 @@ def keep_gold(
 def gold_entries(store: Store, name: str, found: Mapping[str, Gold]) -> Iterator[Entry]:
     """The documents with the gold as their only judgments: what every format can write."""
     judgments = gold_judgments(store.scheme(name), found)
-    for document in store.document_names(name):
+    for document in store.document_names(name, practice=False):
         yield Entry(document, store.document(name, document), tuple(judgments.get(document, ())))
 
 

@@ -69,7 +69,7 @@ class _Reporter:
 
     def _data(self) -> Part:
         progress, words, systems, languages = self.desk.progress, 0, Counter[str](), Counter[str]()
-        for name in self.store.document_names(self.name):
+        for name in self.store.document_names(self.name, practice=False):
             document = self.store.document(self.name, name)
             words += sum(word_count(s.text, document.language) for s in document.segments)
             systems[document.system or "?"] += 1

@@ -21,7 +21,15 @@ from lapsus.store.checks import check_storable, chunks, digest_of, is_storable, 
 from lapsus.store.known import KnownAnswers
 from lapsus.store.plan import Block, KnownUnit
 from lapsus.store.records import Added, Campaign, CampaignState, Plan, UnitPlace
-from lapsus.store.rows import as_campaign, campaign_row, ensure_members, insert_missing, plan_of, scheme_of
+from lapsus.store.rows import (
+    as_campaign,
+    campaign_row,
+    ensure_members,
+    insert_missing,
+    part_of_the_data,
+    plan_of,
+    scheme_of,
+)
 
 CHUNK = 200
 """How many documents go to the database at a time."""
@@ -162,10 +170,12 @@ class Campaigns(Access):
             raise UsageError(f"no document {name!r}", where=f"campaign {campaign!r}")
         return self._document(digest)
 
-    def document_names(self, campaign: str) -> list[str]:
-        """The documents of a campaign, in order."""
+    def document_names(self, campaign: str, *, practice: bool = True) -> list[str]:
+        """The documents of a campaign, in order; without `practice` only those that are part of its data."""
         place = t.campaign_document
         query = select(place.c.name).where(place.c.campaign == self._campaign_id(campaign))
+        if not practice:
+            query = query.where(part_of_the_data())
         with self.reading() as conn:
             return list(conn.scalars(query.order_by(place.c.position)))
 

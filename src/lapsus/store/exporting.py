@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, select
 
 from lapsus.model import ANONYMOUS, Document, Entry, Judgment
 from lapsus.model.decoding import decoder
@@ -17,6 +17,7 @@ from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS
 from lapsus.store.reading import SAME_PLACE, Reading
 from lapsus.store.records import PROGRAM
+from lapsus.store.rows import part_of_the_data
 
 CHUNK = 100
 """How many documents are in memory at a time."""
@@ -91,10 +92,7 @@ class Exporting(Reading):
 
 
 def _documents(conn: Connection, campaign: int, after: int, *, practice: bool = True) -> list[Row[Any]]:
-    place, unit = t.campaign_document, t.unit
-    mine = (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position)
-    # In a chain other turns of the same document may be chosen later.
-    planned = exists().where(mine, unit.c.wanted < t.FULL)
+    place = t.campaign_document
     query = (
         select(place.c.position, place.c.name, t.document.c.content)
         .join(t.document)
@@ -103,7 +101,7 @@ def _documents(conn: Connection, campaign: int, after: int, *, practice: bool = 
         .limit(CHUNK)
     )
     if not practice:
-        query = query.where(place.c.part.not_in(("training", "checks")) | planned)
+        query = query.where(part_of_the_data())
     return list(conn.execute(query))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, exists, func, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError
 
@@ -14,6 +14,17 @@ from lapsus.model import Scheme
 from lapsus.model.decoding import decoder
 from lapsus.store import tables as t
 from lapsus.store.records import Campaign, Plan
+
+
+def part_of_the_data() -> ColumnElement[bool]:
+    """Of a document's place: that it is not there for practice or checks alone.
+
+    In a chain other turns of a document that is practised on may be chosen later.
+    """
+    place, unit = t.campaign_document, t.unit
+    mine = (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position)
+    planned = exists().where(mine, unit.c.wanted < t.FULL)
+    return place.c.part.not_in(("training", "checks")) | planned
 
 
 def campaign_row(conn: Connection, campaign: int, *, lock: Literal["units", "all"] | None = None) -> Row[Any]:
