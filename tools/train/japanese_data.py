@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import zipfile
@@ -36,6 +37,30 @@ class Judged(NamedTuple):
         """Some of the turns."""
         passages = [self.passages[row] for row in rows]
         return Judged(passages, self.counts[rows], self.dialogues[rows], self.systems[rows])
+
+
+class Made(NamedTuple):
+    """Made turns, and how their maker judged them."""
+
+    passages: list[Passage]
+    shares: NDArray[np.float64]
+
+
+def made_path(folder: Path, part: str) -> Path:
+    """Where the dialogues are that were made after a part of the data."""
+    return folder / f"made-{part}.json.gz"
+
+
+def read_made(path: Path) -> Made:
+    """The judged turns of made dialogues."""
+    passages, shares = [], []
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for lines, judged in json.load(file):
+            turns = [Turn(bool(by_system), text) for by_system, text in lines]
+            places = [place for place, turn in enumerate(turns) if turn.by_system]
+            passages += [Passage(tuple(turns[:place]), turns[place].text) for place in places]
+            shares += judged
+    return Made(passages, np.array(shares, dtype=np.float64))
 
 
 def read_challenge(name: str, within: str) -> Judged:

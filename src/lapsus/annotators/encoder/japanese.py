@@ -1,6 +1,7 @@
 """The reader of Japanese: sentence vectors, how well the turn fits what it answers, and like turns that were judged.
 
-What people said of like turns is a first answer; decision trees weigh it against all else that is known of the turn.
+What people said of like turns is a first answer; decision trees and small networks, half and half, weigh it against
+all else that is known of the turn.
 It needs nothing but numpy. Vectors of the latest utterances are remembered, so that each is computed once.
 """
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.encoder.japanese_form import form_rows
 from lapsus.annotators.encoder.japanese_kernel import SEEN, Findings, Machine, Matrix, Scene
+from lapsus.annotators.encoder.japanese_nets import Nets
 from lapsus.annotators.encoder.japanese_pieces import Pieces
 from lapsus.annotators.encoder.japanese_trees import Trees
 from lapsus.annotators.encoder.japanese_vectors import WIDTH, Vectors
@@ -26,6 +28,7 @@ from lapsus.annotators.storage import State
 ENCODER: Final = "encoder."
 MACHINE: Final = "machine."
 TREES: Final = "trees."
+NETS: Final = "nets."
 VIEW: Final = "view"
 _LEAST_SHARE = 0.005
 _DECIMALS = 4
@@ -42,6 +45,7 @@ class Japanese:
         self._vectors = Vectors(Pieces(state.data["pieces"], state.data["scores"]), _under(state, ENCODER))
         self._machine = Machine(_under(state, MACHINE), state.data["replies"])
         self._trees = Trees.restore(_under(state, TREES))
+        self._nets = Nets.restore(_under(state, NETS))
         self._view: Matrix = state.arrays[VIEW].astype(np.float32)
 
     def logits(self, passages: Sequence[Passage]) -> NDArray[np.float32]:
@@ -51,7 +55,7 @@ class Japanese:
         with _one_thread():
             scene = scene_of(passages, self._vectors)
             known = known_rows(passages, scene, self._machine.findings(scene), self._view)
-            return logits_of(self._trees.mean(known))
+            return logits_of(mixed(known, scene, self._trees, self._nets))
 
     def state(self) -> State:
         """What it must keep to be what it is."""
@@ -76,6 +80,12 @@ def _thread_control() -> Any:
         return importlib.import_module("threadpoolctl").ThreadpoolController()
     except ImportError:
         return None
+
+
+def mixed(known: Matrix, scene: Scene, trees: Trees, nets: Nets) -> Matrix:
+    """How votes would fall: what trees and networks say, half and half."""
+    shares: Matrix = (trees.mean(known) + nets.mean(known, scene)) / 2
+    return shares
 
 
 def logits_of(shares: NDArray[np.floating[Any]]) -> Matrix:
