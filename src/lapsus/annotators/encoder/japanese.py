@@ -84,7 +84,7 @@ def _thread_control() -> Any:
 
 def mixed(known: Matrix, scene: Scene, trees: Trees, nets: Nets) -> Matrix:
     """How votes would fall: what trees and networks say, half and half."""
-    shares: Matrix = (trees.mean(known) + nets.mean(known, scene)) / 2
+    shares: Matrix = np.float32(0.5) * (trees.mean(known) + nets.mean(known, scene))
     return shares
 
 
