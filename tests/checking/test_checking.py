@@ -229,7 +229,7 @@ def test_nothing_to_find(folder: Path) -> None:
     )
     empty = check_entries([])
     assert (empty.dialogues, empty.turns) == (0, 0)
-    assert "0 dialogues" in check_page(empty, by="", language="en")
+    assert "dialogues: 0" in check_page(empty, by="", language="en")
 
 
 def test_evidence_raises_the_risk_and_never_the_shares() -> None:

@@ -138,11 +138,12 @@ def test_ctrl_c_in_a_campaign_keeps_what_was_judged(folder: Path) -> None:
         return answered(body)
 
     desk = Desk(folder)
+    before = signal.getsignal(signal.SIGINT)
     with serving(server) as stub:
         said = desk.annotate(stub, "--parallel", "1", code=1)
         assert "judged 2 of 4 units" in said.stdout
         assert "stopped" in said.stderr
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.getsignal(signal.SIGINT) is before
         stub.answer = answered
         assert "judged 2 of 2 units" in desk.annotate(stub).stdout
     assert len(stub.asked) == 4
