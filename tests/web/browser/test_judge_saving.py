@@ -57,8 +57,9 @@ def test_saved_is_said_only_once_it_is(house: Workbench, browse: Browsing) -> No
     page = begin(browse(ada), name)
     held: list[Route] = []
     page.route(SAVES, lambda route: held.append(route))
-    page.keyboard.press("5")
-    expect(page.locator("#saved")).to_have_text("saving …")
+    with page.expect_request(SAVES):
+        page.keyboard.press("5")
+        expect(page.locator("#saved")).to_have_text("saving …")
     page.wait_for_timeout(100)
     expect(page.locator("#saved")).to_have_text("saving …")
     assert len(held) == 1
@@ -235,6 +236,33 @@ def test_undo_redo_and_the_way_back(house: Workbench, browse: Browsing) -> None:
     ready(page)
     expect(six).to_have_attribute("aria-checked", "true")
     assert revisions(house, name, ada)[1][1] is False
+
+
+def test_what_was_ticked_as_the_page_closes_is_there_again(house: Workbench, browse: Browsing) -> None:
+    """Saved is not said of what has just changed, and a page that goes at once takes nothing with it."""
+    ada = house.person()
+    name = house.campaign("error-types", [ada], documents("error-types", "en"))
+    page = begin(browse(ada, watched=False), name)
+    five, six = page.locator('[data-label="ignore-question"]'), page.locator('[data-label="ignore-request"]')
+    page.keyboard.press("5")
+    saved(page)
+    said_and_gone = """() => {
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "6", code: "Digit6", bubbles: true }));
+      const said = document.getElementById("saved").textContent;
+      // As if the shelf had no time: the browser ends what it was about to do when the page goes.
+      IDBDatabase.prototype.transaction = () => { throw new Error("the page is gone"); };
+      dispatchEvent(new Event("pagehide"));
+      return said;
+    }"""
+    assert page.evaluate(said_and_gone) == "saving …"
+    page.goto("about:blank")
+    page.go_back()
+    ready(page)
+    expect(five).to_have_attribute("aria-checked", "true")
+    expect(six).to_have_attribute("aria-checked", "true")
+    saved(page)
+    assert revisions(house, name, ada) == {1: (2, False)}
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.includes('aside'))") == []
 
 
 def test_a_mis_hit_is_one_key_away(house: Workbench, browse: Browsing) -> None:

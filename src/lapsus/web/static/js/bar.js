@@ -104,14 +104,15 @@ export class Bar {
     if (["closed", "paused", "view", "released", "extra"].includes(state)) notices.show("state", words.say(`states.${state}`));
   }
 
-  /** Saved is said only when nothing waits. */
+  /** Saved is said only when nothing waits, and nothing has changed since. */
   showSaved() {
-    const { outbox, words, notices, unit } = this.page;
+    const { outbox, words, notices, unit, draft } = this.page;
     const place = byId("saved");
     const { waiting } = outbox;
     const isOff = outbox.failures > 0 || !navigator.onLine;
     place.className = waiting && isOff ? "warn" : "good";
-    if (waiting) place.textContent = isOff ? words.say("waiting", { count: waiting }) : words.say("saving");
+    if (waiting && isOff) place.textContent = words.say("waiting", { count: waiting });
+    else if (waiting || draft !== undefined) place.textContent = words.say("saving");
     else place.textContent = this.hasSaved || unit?.revision ? words.say("saved") : "";
     if (outbox.needsSignIn && waiting) {
       const href = `/sign-in?next=${encodeURIComponent(location.pathname)}`;

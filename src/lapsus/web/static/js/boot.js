@@ -19,4 +19,5 @@ const [words, scheme, outbox, makePart] = await Promise.all([
 ]);
 const page = new Page({ words, scheme, outbox, makePart });
 await page.open(unit);
+outbox.pump();
 document.documentElement.dataset.ready = "";

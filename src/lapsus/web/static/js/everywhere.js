@@ -5,6 +5,7 @@ import { fetchWords } from "./words.js";
 
 const who = readJson("who");
 const outbox = await Outbox.open(who);
+outbox.pump();
 /** @type {HTMLElement|undefined} */
 let place;
 /** @type {HTMLElement|undefined} */

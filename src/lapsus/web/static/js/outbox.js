@@ -7,6 +7,7 @@
  * @typedef {import("./types.js").Entry} Entry
  * @typedef {import("./types.js").Saved} Saved
  */
+import { clearAside, leftAside, setAside } from "./aside.js";
 import { randomName } from "./dom.js";
 import { openShelf } from "./shelf.js";
 
@@ -33,11 +34,11 @@ export class Outbox extends EventTarget {
     this.listen();
   }
 
-  /** @param {{person: number, csrf: string}} who */
+  /** It sends nothing before it is told to: a page first looks at what waits. @param {{person: number, csrf: string}} who */
   static async open(who) {
     const outbox = new Outbox(who, await openShelf());
+    for (const entry of leftAside(who.person)) await outbox.place(entry);
     await outbox.count();
-    outbox.pump();
     return outbox;
   }
 
@@ -66,7 +67,18 @@ export class Outbox extends EventTarget {
    */
   async add(what, key = randomName()) {
     const entry = { ...what, key, person: this.person, tried: false, refused: null, body: { ...what.body, key } };
+    // The shelf takes a moment, which a page that is being closed does not have.
+    setAside(entry);
+    await this.place(entry);
+    await this.count();
+    this.channel?.postMessage({ kind: "change", person: this.person });
+    this.pump();
+  }
+
+  /** Put something on the shelf, unless it is there. @param {Entry} entry @returns {Promise<void>} when it is on disk */
+  async place(entry) {
     await this.shelf.change((entries, store) => {
+      if (entries.some((old) => old.key === entry.key)) return;
       for (const old of entries) {
         if (old.person !== this.person || old.kind !== "judgments" || entry.kind !== "judgments") continue;
         const isDraft = old.sheet === entry.sheet && !old.body.submitted && !old.tried;
@@ -75,9 +87,7 @@ export class Outbox extends EventTarget {
       }
       store.put(entry);
     }, { lasting: true });
-    await this.count();
-    this.channel?.postMessage({ kind: "change", person: this.person });
-    this.pump();
+    clearAside(entry);
   }
 
   /** What waits for a unit: the newest. @param {string} campaign @param {number} unit @returns {Promise<Entry|undefined>} */

@@ -172,6 +172,7 @@ export class Page {
     this.refresh();
     clearTimeout(this.draft);
     this.draft = setTimeout(() => this.keepDraft(), quiet);
+    this.bar.showSaved();
   }
 
   /** An answer was chosen. Where that is all, the next unit comes by itself. @param {Question} question */
