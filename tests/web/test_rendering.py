@@ -13,7 +13,7 @@ from lapsus.model import Document, Segment
 from lapsus.web import rendering
 from tests.web.helpers import Bench
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u2028\"'&lt;"
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 70007 * 70007 }}\u2028\"'&lt;"
 UNIT = """<p>{{ target.text }}</p><p title="{{ document }}">{{ person.name }} {{ language }} {{ data.language }}</p>
 <script type="application/json">{{ data | tojson }}</script><form>{{ csrf }}</form>"""
 
@@ -38,7 +38,7 @@ def test_hostile_documents_are_text_in_a_page(bench: Bench) -> None:
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert regex.findall(r"<script[^>]*>", page.text) == ['<script type="application/json">']
     assert "<img" not in page.text
-    assert "49" not in page.text
+    assert "4900980049" not in page.text  # long: a token of random letters may well hold a short number
     shown = regex.search(r"<p>(.*?)</p>", page.text, regex.DOTALL)
     assert shown is not None
     assert html.unescape(shown.group(1)) == HOSTILE
