@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -57,6 +58,7 @@ class Words:
         return bytes(characters[c] for c in piece) if all(c in characters for c in piece) else b""
 
 
+@cache
 def _byte_of_character() -> dict[str, int]:
     """Vocabularies of this kind write a byte that cannot be seen as a character that can."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
