@@ -40,7 +40,13 @@ def test_from_sign_in_to_the_last_unit(bench: Bench, scheme: str) -> None:
     assert seen == list(range(1, len(seen) + 1))
     assert len(seen) == (2 if scheme == "semantic-errors" else 6)
     page = ada.get(f"/c/{name}.json").json()
-    assert page["progress"] == {"done": len(seen), "drafts": 0, "held": 0, "total": len(seen)}
+    assert page["progress"] == {
+        "done": len(seen),
+        "drafts": 0,
+        "held": 0,
+        "total": len(seen),
+        "stopped": False,
+    }
     assert [said["unit"] for said in page["judgments"]] == seen[::-1]
     stored = bench.store.judgment(name, seen[0], ada.id)
     assert stored is not None

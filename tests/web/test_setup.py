@@ -293,6 +293,24 @@ def test_what_managers_do_with_a_campaign(bench: Bench, mori: Browser) -> None:
     assert (row["name"], row["held"]) == ("ada", len(units))
 
 
+def test_whoever_is_stopped_is_asked_for_nothing(bench: Bench, mori: Browser) -> None:
+    bench.campaign(name="spring")
+    ada = bench.person("ada")
+    ada.next("spring")
+    way = "/c/spring/judge"
+    assert way in ada.get("/").text
+    assert way in ada.get("/c/spring").text
+    post(mori, "/c/spring/manage", do="stop", person=str(ada.id))
+    home, page = ada.get("/").text, ada.get("/c/spring").text
+    assert way not in home
+    assert "nothing more for you" in home
+    assert way not in page
+    assert "gives you nothing more to judge" in page
+    assert way in bench.person("ben").get("/").text
+    post(mori, "/c/spring/manage", do="resume", person=str(ada.id))
+    assert way in ada.get("/").text
+
+
 def test_messages_are_on_every_page_until_read(bench: Bench, mori: Browser) -> None:
     bench.campaign(name="spring")
     ada, ben = bench.person("ada"), bench.person("ben")

@@ -170,6 +170,15 @@ def _revisions() -> Select[Any]:
 def _progress_of_people(conn: Connection, which: ColumnElement[bool]) -> list[PersonProgress]:
     query = select(t.member, COUNTED, t.person.c.name).join(t.person).where(which).order_by(t.member.c.person)
     return [
-        PersonProgress(row.person, row.name, row.counted, row.drafts, row.held, row.seconds, row.last_at)
+        PersonProgress(
+            person=row.person,
+            name=row.name,
+            submitted=row.counted,
+            drafts=row.drafts,
+            held=row.held,
+            seconds=row.seconds,
+            last_at=row.last_at,
+            stopped=row.stopped is not None,
+        )
         for row in conn.execute(query)
     ]

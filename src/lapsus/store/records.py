@@ -234,6 +234,8 @@ class PersonProgress(msgspec.Struct, frozen=True):
     """Units that the person holds and has not submitted."""
     seconds: float
     last_at: datetime | None
+    stopped: bool
+    """Whether the person gets nothing more."""
 
 
 class Progress(msgspec.Struct, frozen=True):

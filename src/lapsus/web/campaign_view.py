@@ -41,6 +41,7 @@ def campaign_shape(visit: Visit, campaign: Campaign) -> CampaignShape:
         done=own.done,
         held=own.held,
         total=own.total,
+        stopped=own.stopped,
         url=f"/c/{campaign.name}",
         everybody=_everybody(visit, campaign.name) if visit.manages else UNSET,
     )
@@ -61,8 +62,8 @@ def own_progress(visit: Visit, campaign: str) -> OwnProgress:
     found = visit.store.progress_of(campaign, visit.me.id)
     total = visit.store.unit_count(campaign)
     if found is None:
-        return OwnProgress(0, 0, 0, total)
-    return OwnProgress(found.submitted, found.drafts, found.held, total)
+        return OwnProgress(0, 0, 0, total, stopped=False)
+    return OwnProgress(found.submitted, found.drafts, found.held, total, found.stopped)
 
 
 def campaign_page(visit: Visit, campaign: Campaign) -> CampaignPage:

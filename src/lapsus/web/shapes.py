@@ -54,6 +54,8 @@ class CampaignShape(msgspec.Struct, frozen=True):
     """Units that one holds and has not submitted."""
     total: int
     """Units that the campaign has."""
+    stopped: bool
+    """Whether the campaign gives one nothing more."""
     url: str
     everybody: EverybodyShape | UnsetType = UNSET
     """For those who see everybody's work."""
@@ -79,6 +81,7 @@ class OwnProgress(msgspec.Struct, frozen=True):
     drafts: int
     held: int
     total: int
+    stopped: bool
 
 
 class JudgmentShape(msgspec.Struct, frozen=True):
