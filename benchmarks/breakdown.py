@@ -232,8 +232,8 @@ def table(lines: Sequence[Sequence[str]], signatures: Sequence[str]) -> str:
         *(f"`{line}`" for line in signatures),
         f"{datetime.now(UTC):%Y-%m-%d}, defaults of every method;"
         f" dbdc2-ja dev → ref, dbdc3-en revised dev → eval, dbdc5-en {FOLDS}-fold by dialogue, seed {SEED}."
-        f" Japanese words by {way_to_find_words('ja')}. `{UNFITTED}`: by readers that had not seen the dialogue"
-        " (tools/train); those for dbdc5-en have learned from dbdc3-en too.",
+        f" Japanese words by {way_to_find_words('ja')}. `{UNFITTED}`: by readers that had not seen the dialogue,"
+        " but have learned from other corpora too (tools/train).",
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in shown) + "\n\n" + "\n\n".join(notes)
 

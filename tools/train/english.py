@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,8 +119,8 @@ def distil(data: Data, work: Path, left_out: int, seed: int) -> None:
     A student without a fold is taught by teachers without that fold, and sees nothing of its dialogues.
     """
     settings = CONFIG["student"]
-    numbers = [number for number in CONFIG["teachers"]["seeds"] if (work / f"teacher-{number}.npz").exists()]
-    teachers = [np.load(work / f"teacher-{number}.npz") for number in numbers]
+    paths = _all_of(work / f"teacher-{number}.npz" for number in CONFIG["teachers"]["seeds"])
+    teachers = [np.load(path) for path in paths]
     taught = {
         name: np.mean([teacher[name][left_out] for teacher in teachers], axis=0)
         for name in ("dbdc5", "dbdc3", "topical", "swapped")
@@ -145,6 +145,15 @@ def distil(data: Data, work: Path, left_out: int, seed: int) -> None:
     np.save(work / f"student-{left_out}-{seed}.npy", logits(net, fifth))
 
 
+def _all_of(paths: Iterable[Path]) -> list[Path]:
+    """What an earlier step wrote. The mean of some would pass for the mean of all."""
+    wanted = list(paths)
+    missing = [path.name for path in wanted if not path.exists()]
+    if missing:
+        raise SystemExit(f"missing: {', '.join(missing)}; run the step before for each")
+    return wanted
+
+
 def weights_of(net: Net) -> dict[str, Tensor]:
     return {name: value.detach().cpu().contiguous() for name, value in net.state_dict().items()}
 
@@ -159,7 +168,8 @@ def merge(data: Data, work: Path) -> None:
     fifth = Tokens(work / "student").batch(data.dbdc5)
     net = Net(work / "student").to(DEVICE)
     for left_out in range(FOLDS + 1):
-        paths = sorted(work.glob(f"student-{left_out}-*.safetensors"))
+        seeds = CONFIG["student"]["seeds"]
+        paths = _all_of(work / f"student-{left_out}-{seed}.safetensors" for seed in seeds)
         found = [load_file(path, device=DEVICE) for path in paths]
         mean = {name: torch.stack([weights[name] for weights in found]).float().mean(0) for name in found[0]}
         net.load_state_dict(mean)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from japanese import folds
-from japanese_data import Judged, read_challenge
+from japanese_data import Judged, made_path, read_challenge
 from language_model import DEVICE, Adapters, LanguageModel, Words, batches, copied, schedule
 from numpy.typing import NDArray
 from torch.nn import functional
@@ -282,6 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     dialogues, kept = read_corpora(words)
     texts = [words.bytes_of(int(number)) for number in kept]
     first = [int(np.searchsorted(kept, number)) for number in words.numbers(ROLES["ja"][True])]
+    asked.output.mkdir(parents=True, exist_ok=True)
     model = LanguageModel(asked.model, kept)
     torch.manual_seed(1)
     begin = Judge(model.new_adapters(seed=1), torch.nn.Linear(model.shape.width, 3).to(DEVICE))
@@ -295,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         writer = model.with_adapters(learn_to_write(model, known, seed=number))
         made = write(writer, first, texts, seed=number)
         lines = [[[turn.by_system, turn.text] for turn in dialogue.turns] for dialogue in made]
-        path = asked.output / f"made-{part}.json.gz"
+        path = made_path(asked.output, part)
         with gzip.open(path, "wt", encoding="utf-8") as file:
             json.dump([*zip(lines, judge(model, judges, made), strict=True)], file, ensure_ascii=False)
         print(f"{path}: {len(made)} dialogues", flush=True)

@@ -17,6 +17,7 @@ from lapsus.annotators.parts.dialogue_acts import ACTS, QUESTIONS, NextActs, act
 from lapsus.annotators.parts.layers import Arrays, dense
 from lapsus.annotators.parts.ngrams import Ngrams
 from lapsus.annotators.progress import Progress
+from lapsus.annotators.settings import need_at_least
 from lapsus.annotators.storage import State
 from lapsus.model import Unit
 
@@ -59,6 +60,7 @@ class Acts(NetworkAnnotator):
             seed=seed,
             decide=decide,
         )
+        need_at_least(1, order=order)
         self.order = order
 
     def _prepare(self, examples: Sequence[Example], progress: Progress) -> Inputs:

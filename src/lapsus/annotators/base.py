@@ -48,6 +48,8 @@ class Annotator(ABC):
     """Whether a fitted model can go on learning from other data."""
     adaptable: ClassVar[tuple[str, ...]] = ("decide", "seed", "epochs", "rate")
     """Parameters that may change when it does."""
+    uses_words: ClassVar[bool] = True
+    """Whether it asks `words_` for words, so that a model hangs on the way they were found."""
     any_language: ClassVar[bool] = False
     """Whether the words play no part, so that a model serves every language."""
 
@@ -76,7 +78,7 @@ class Annotator(ABC):
         require_examples(examples)
         self.origin_ = None
         languages = sorted({plain_language(example.unit.language) for example in examples} - {""})
-        self.words_ = Words.here(languages)
+        self.words_ = Words.here(languages) if self.uses_words else Words({})
         self._fit(examples, progress)
         self.origin_ = _origin(examples, languages, self.words_)
         return self
@@ -153,7 +155,7 @@ class Annotator(ABC):
     @final
     def restore(self, origin: Origin | None, state: State) -> None:
         """Become a model that was kept in a file."""
-        self.words_ = Words(origin.words if origin else {})
+        self.words_ = Words(origin.words if origin and self.uses_words else {})
         self._restore(state)
         self.origin_ = origin
 

@@ -16,6 +16,7 @@ from lapsus.annotators.examples import Example, by_document, shares
 from lapsus.annotators.extras import require
 from lapsus.annotators.parts.layers import softmax
 from lapsus.annotators.progress import Progress
+from lapsus.annotators.settings import need_at_least, need_share
 from lapsus.annotators.storage import State
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
 from lapsus.model import Segment, Unit
@@ -38,6 +39,9 @@ class Crf(Annotator):
         decide: str = ARGMAX,
     ) -> None:
         super().__init__(decide=decide)
+        need_share(t=t)
+        need_at_least(0, context=context, l1=l1, l2=l2)
+        need_at_least(1, iterations=iterations)
         self.t = t
         self.context = context
         self.l1 = l1

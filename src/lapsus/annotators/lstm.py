@@ -22,6 +22,7 @@ from lapsus.annotators.parts.vectors import (
 )
 from lapsus.annotators.parts.vocabulary import PAD, RESERVED, Vocabulary, pad
 from lapsus.annotators.progress import Progress
+from lapsus.annotators.settings import need_at_least
 from lapsus.annotators.storage import State
 from lapsus.errors import UsageError
 from lapsus.model import Segment, Unit
@@ -64,6 +65,8 @@ class Lstm(NetworkAnnotator):
         )
         if cell not in CELLS:
             raise UsageError(f"the cell is one of {', '.join(CELLS)}, not {cell!r}")
+        need_at_least(0, turns=turns)
+        need_at_least(1, vocabulary=vocabulary, width=width, words=words)
         self.cell = cell
         self.turns = turns
         self.vocabulary = vocabulary

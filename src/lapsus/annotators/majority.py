@@ -12,6 +12,7 @@ from lapsus.annotators.base import Annotator
 from lapsus.annotators.decide import ARGMAX
 from lapsus.annotators.examples import Example, shares
 from lapsus.annotators.progress import Progress
+from lapsus.annotators.settings import need_share
 from lapsus.annotators.storage import State
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
 from lapsus.model import Unit
@@ -23,9 +24,11 @@ class Majority(Annotator):
     name = "majority"
     title = "floor: the most frequent label, always"
     any_language = True
+    uses_words = False
 
     def __init__(self, *, t: float = 0.0, decide: str = ARGMAX) -> None:
         super().__init__(decide=decide)
+        need_share(t=t)
         self.t = t
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:

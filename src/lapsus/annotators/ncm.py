@@ -18,6 +18,7 @@ from lapsus.annotators.parts.fitting import Plan, take_weights, torch_for, weigh
 from lapsus.annotators.parts.layers import Arrays, dense, last, recurrent
 from lapsus.annotators.parts.vocabulary import UNKNOWN, Vocabulary
 from lapsus.annotators.progress import Progress, part_of
+from lapsus.annotators.settings import need_at_least
 from lapsus.annotators.storage import State
 from lapsus.model import Segment, Unit
 
@@ -58,6 +59,7 @@ class Ncm(NetworkAnnotator):
             seed=seed,
             decide=decide,
         )
+        need_at_least(1, vocabulary=vocabulary, width=width, words=words, replies=replies)
         self.vocabulary = vocabulary
         self.width = width
         self.words = words

@@ -14,8 +14,8 @@ from lapsus.annotators.examples import Example, shares
 from lapsus.annotators.parts.fitting import Plan, minimise, soft_loss, take_weights, torch_for, weights_of
 from lapsus.annotators.parts.layers import Arrays, softmax
 from lapsus.annotators.progress import Progress, part_of
+from lapsus.annotators.settings import need_above_zero, need_at_least, need_share
 from lapsus.annotators.storage import State
-from lapsus.errors import UsageError
 from lapsus.model import Unit
 
 Inputs: TypeAlias = tuple[NDArray[Any], ...]
@@ -42,8 +42,10 @@ class NetworkAnnotator(Annotator):
         decide: str,
     ) -> None:
         super().__init__(decide=decide)
-        if min(hidden, epochs, members) < 1:
-            raise UsageError("hidden, epochs and members count from 1")
+        need_at_least(1, hidden=hidden, epochs=epochs, members=members)
+        need_at_least(0, decay=decay, seed=seed)
+        need_above_zero(rate=rate)
+        need_share(dropout=dropout)
         self.hidden = hidden
         self.dropout = dropout
         self.epochs = epochs

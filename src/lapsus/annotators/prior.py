@@ -21,6 +21,7 @@ class Prior(Annotator):
     name = "prior"
     title = "floor: the mean distribution, always"
     any_language = True
+    uses_words = False
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
         self.mean_: NDArray[np.float64] = shares(examples).mean(axis=0)

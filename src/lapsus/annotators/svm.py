@@ -17,6 +17,7 @@ from lapsus.annotators.parts.counts import Sparse, frequencies, products
 from lapsus.annotators.parts.regression import fit_softmax, predict_softmax
 from lapsus.annotators.parts.vocabulary import Vocabulary
 from lapsus.annotators.progress import Progress
+from lapsus.annotators.settings import need_above_zero, need_at_least
 from lapsus.annotators.storage import State
 from lapsus.errors import UsageError
 from lapsus.model import Unit
@@ -53,6 +54,9 @@ class Svm(Annotator):
         super().__init__(decide=decide)
         if not 1 <= degree <= 3:
             raise UsageError(f"the kernel's degree is 1, 2 or 3, not {degree}")
+        need_above_zero(c=c)
+        need_at_least(1, vocabulary=vocabulary, at_least=at_least)
+        need_at_least(0, seed=seed)
         self.degree = degree
         self.c = c
         self.vocabulary = vocabulary

@@ -25,6 +25,7 @@ from lapsus.annotators.encoder.reader import feature_rows, restore_reader
 from lapsus.annotators.examples import Example, shares
 from lapsus.annotators.parts.words import plain_language
 from lapsus.annotators.progress import Progress
+from lapsus.annotators.settings import need_above_zero
 from lapsus.annotators.storage import State, read_model
 from lapsus.errors import UsageError
 from lapsus.model import Unit
@@ -33,7 +34,7 @@ from lapsus.registry import did_you_mean
 BY_PROFILE: Final = "profile"
 """The decision rule that goes with the profile."""
 OWN: Final = "own"
-"""What a profile is called that was fitted here."""
+"""What a profile is called that was fitted here from the main one. From another, it keeps that one's name."""
 _READER, _PROFILE = "reader.", "profile."
 _AT_ONCE = 256
 
@@ -56,11 +57,11 @@ class Encoder(Annotator):
     title = "the default: a pretrained sentence encoder with a calibration; comes fitted, adapts to a few dialogues"
     adapts = True
     adaptable = ("decide", "profile", "held")
+    uses_words = False
 
-    def __init__(self, *, profile: str = "", held: float = HELD, decide: str = ARGMAX) -> None:
+    def __init__(self, *, profile: str = "", held: float = HELD, decide: str = BY_PROFILE) -> None:
         super().__init__(decide=ARGMAX if decide == BY_PROFILE else decide)
-        if held <= 0:
-            raise UsageError(f"'held' is above 0, not {held:g}", hint="the larger, the closer to the start")
+        need_above_zero(held=held)
         self.decide = decide
         self.profile = profile
         self.held = held

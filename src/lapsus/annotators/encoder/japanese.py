@@ -106,7 +106,7 @@ def scene_of(passages: Sequence[Passage], vectors: Vectors) -> Scene:
 
 
 def known_rows(passages: Sequence[Passage], scene: Scene, findings: Findings, view: Matrix) -> Matrix:
-    """All that the trees decide by, a row a passage. `view` shows vectors in the few directions that tell most."""
+    """All that trees and networks go by, a row a passage. `view` shows vectors in the directions that tell most."""
     target, last = scene.target @ view, scene.last @ view
     rows: Matrix = np.hstack([form_rows(passages), *findings, target, last, target - last])
     return rows

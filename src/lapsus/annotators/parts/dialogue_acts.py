@@ -15,7 +15,7 @@ _BY_CUE: Final = ("request", "greeting", "farewell", "thanks", "apology", "unsur
 ACTS: Final = (
     "none", "ask-open", "ask-yes-no", "lost", *_BY_CUE, "own-feeling", "own-fact", "opinion", "about-you", "fact",
 )  # fmt: skip
-"""Every act, told apart by cues in this order; `none` where nobody spoke."""
+"""Every act; `none` where nobody spoke. `act_of` says which goes before which."""
 QUESTIONS: Final = (
     "none", "how-many", "when", "where", "who", "why", "which", "how", "what", "yes-no", "other",
 )  # fmt: skip

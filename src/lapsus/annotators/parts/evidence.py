@@ -105,7 +105,7 @@ def _denied(scene: Scene, language: str | None) -> str | None:
 
 
 def _evaded(scene: Scene) -> str | None:
-    """An open question of which the turn takes up no word. It may still be an answer: models tell that better."""
+    """A question of which the turn takes up no word. It may still be an answer: models tell that better."""
     user, turn = scene.user, scene.turn
     if user is None or user.asks is None or "unsure" in turn.does or turn.keywords & user.keywords:
         return None

@@ -39,13 +39,6 @@ def sigmoid(rows: Floats) -> Floats:
     return squeezed
 
 
-def masked_mean(states: Floats, lengths: NDArray[np.int64]) -> Floats:
-    """The mean of each row's states `(rows, steps, width)` up to its length."""
-    inside = np.arange(states.shape[1]) < lengths[:, None]
-    mean: Floats = (states * inside[:, :, None]).sum(axis=1) / np.maximum(lengths, 1)[:, None]
-    return mean.astype(states.dtype, copy=False)
-
-
 def last(states: Floats, lengths: NDArray[np.int64]) -> Floats:
     """Each row's state at its last step."""
     chosen: Floats = states[np.arange(len(states)), np.maximum(lengths, 1) - 1]

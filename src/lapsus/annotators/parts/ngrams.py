@@ -1,4 +1,4 @@
-"""How usual a run of words is, by the runs of up to three words seen before (Witten–Bell smoothing)."""
+"""How usual a run of words is, by the runs of up to so many words seen before (Witten–Bell smoothing)."""
 
 from __future__ import annotations
 
