@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lapsus.annotators import METHODS, load_model, make_annotator
 from lapsus.annotators.parts import words
+from lapsus.annotators.prior import Prior
 from lapsus.errors import UsageError
 from tests.annotators import invented
 
@@ -59,3 +61,11 @@ def test_a_model_that_asks_for_no_words_hangs_on_no_dictionary(
     monkeypatch.setattr(words, "knows_words", lambda language: language != "ja")
     loaded = load_model(tmp_path / "m.lapsus")
     assert [j.answers for j in loaded.judge(documents)] == [j.answers for j in fitted.judge(documents)]
+
+
+def test_a_model_whose_numbers_ran_away_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Prior, "_distributions", lambda self, units: np.full((len(units), 3), np.nan))
+    prior = make_annotator("prior")
+    with pytest.raises(UsageError, match="numbers ran away"):
+        prior.fit(*invented.data("en", 4))
+    assert prior.origin_ is None

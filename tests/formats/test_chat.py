@@ -286,8 +286,6 @@ def test_two_messages_with_one_id_are_named(tmp_path: Path) -> None:
     [
         {"lapsus": 1},
         {"dialogue_history": [], "messages": "x"},
-        {"messages": []},
-        {"messages": [{"role": "pirate", "content": "x"}]},
         {"messages": [{"text": "x"}]},
         {"messages": [3]},
         {"conversations": {"from": "human"}},
@@ -298,6 +296,45 @@ def test_two_messages_with_one_id_are_named(tmp_path: Path) -> None:
 def test_other_files_are_not_recognised(tmp_path: Path, line: Any) -> None:
     assert not Chat().recognises(Source(written(tmp_path, line)))
     assert not Chat().recognises(Source(written(tmp_path, line, name="x.json")))
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ('{"messages": [{"role": "pirate", "content": "x"}]}', "line 1, .*unknown role 'pirate'"),
+        ('{"messages": [{"role": "user", "content": NaN}]}', "line 1: not sound JSON"),
+        ('{"messages": [{"role": "user"}]}', "line 1"),
+        ('{"messages": [', "line 1: not sound JSON"),
+    ],
+)
+def test_what_is_wrong_with_the_first_line_is_said(tmp_path: Path, first: str, said: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f"{first}\n{json.dumps(OPENAI)}\n")
+    with pytest.raises(InputError, match=said):
+        list(read(path))
+
+
+def test_a_first_conversation_without_turns_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"messages": []}}\n{json.dumps(OPENAI)}\n')
+    assert [len(entry.document.segments) > 0 for entry in read(path) if entry.document] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["LOG.JSONL", "log.ndjson", "Log.Json"])
+def test_endings_in_any_case_are_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(json.dumps(OPENAI))
+    (entry,) = read(tmp_path)
+    assert entry.document is not None
+
+
+def test_files_of_one_name_are_told_apart_by_their_folder(tmp_path: Path) -> None:
+    line = json.dumps({"messages": [{"role": "user", "content": "x"}]})
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "log.jsonl").write_text(line)
+    (tmp_path / "other.jsonl").write_text(line)
+    ids = [entry.id for entry in read(tmp_path)]
+    assert ids == ["other-1", f"{tmp_path.name}/a/log-1", f"{tmp_path.name}/b/log-1"]
 
 
 def test_others_spellings_are_recognised_by_chat_alone(tmp_path: Path) -> None:

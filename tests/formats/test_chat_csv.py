@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.errors import InputError
-from lapsus.formats import FORMATS, ReadOptions, Source
+from lapsus.formats import FORMATS, ReadOptions, Source, read
 from lapsus.formats.chat_csv import ChatCsv
 from lapsus.model import Document, Entry, Judgment, Segment
 
@@ -195,8 +195,6 @@ def test_every_text_comes_back(texts: list[str]) -> None:
     "content",
     [
         "id,author,text\n1,user,x\n",
-        "conversation,role,text\n",
-        "conversation,role,text\nc,Alice,x\n",
         "document,segment,role,text,scheme,annotator,question\nd,0,system,x,s,a,q\n",
         "text,emotion\nx,joy\n",
         "",
@@ -204,6 +202,13 @@ def test_every_text_comes_back(texts: list[str]) -> None:
 )
 def test_other_tables_are_not_recognised(tmp_path: Path, content: str) -> None:
     assert not ChatCsv().recognises(Source(written(tmp_path, content)))
+
+
+def test_what_is_wrong_with_the_first_row_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"line 2.*unknown role 'Alice'"):
+        list(read(written(tmp_path, "conversation,role,text\nc,Alice,x\n")))
+    with pytest.raises(InputError, match="nothing of format 'chat-csv' is in it"):
+        list(read(written(tmp_path, "conversation,role,text\n")))
 
 
 def test_chats_are_recognised_by_this_format_alone(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_ids_that_come_twice_in_one_file_are_told(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"lapsus":1}\n' + document % "x" + document % "y" + document % "x")
     with pytest.raises(
-        InputError, match=r"1 ids come twice \(1 with the same text\).*\n  x \(a.jsonl; a.jsonl\)"
+        InputError, match=r"1 ids come twice \(1 with the same text\).*\n  x \(a.jsonl, 2 times\)"
     ):
         list(read(path))
 

@@ -28,6 +28,8 @@ SCHEME: Final = "breakdown"
 QUESTION: Final = "breakdown"
 BATCH: Final = 256
 """Units judged at a time, whichever documents they are of."""
+_TRIED = 32
+"""Turns on which a model is tried once it has learned."""
 
 _ANSWERS = tuple(FrozenDict({QUESTION: label}) for label in LABELS)
 
@@ -80,6 +82,7 @@ class Annotator(ABC):
         languages = sorted({plain_language(example.unit.language) for example in examples} - {""})
         self.words_ = Words.here(languages) if self.uses_words else Words({})
         self._fit(examples, progress)
+        self._must_judge(examples)
         self.origin_ = _origin(examples, languages, self.words_)
         return self
 
@@ -92,6 +95,7 @@ class Annotator(ABC):
         examples = list(make_examples(self._welcome(documents), votes, _scheme().unit))
         require_examples(examples)
         self._adapt(examples, progress)
+        self._must_judge(examples)
         self.origin_ = _origin(examples, before.languages, self.words_, before.digest)
         return self
 
@@ -159,6 +163,15 @@ class Annotator(ABC):
         self._restore(state)
         self.origin_ = origin
 
+    def _must_judge(self, examples: Sequence[Example]) -> None:
+        """Complain about what was learned at once: a model whose numbers ran away is not to be kept."""
+        some = examples[:: -(-len(examples) // _TRIED)]
+        with np.errstate(all="ignore"):
+            rows = np.asarray(self._distributions([example.unit for example in some]), dtype=np.float64)
+        if not np.isfinite(rows).all():
+            what = f"{self.called!r} has learned nothing that can be used: its numbers ran away"
+            raise UsageError(what, hint="set its parameters nearer to their defaults")
+
     def _origin_or_complain(self) -> Origin:
         if self.origin_ is None:
             raise UsageError(f"{self.called!r} has not learned yet", hint="fit it, or load a model")
@@ -193,7 +206,7 @@ class Annotator(ABC):
                 raise UsageError(
                     f"is in {language!r}, and {self.called!r} has learned {', '.join(known)}",
                     where=f"document {document.id!r}",
-                    hint="use a model for that language, or --lang if the document is in another",
+                    hint="use a model for that language; --lang says which it is only where the file does not",
                 )
             yield document
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
+
+import msgspec
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.entries import judged_entries
 from lapsus.annotators.library import default_model, find_annotator, load_model
 from lapsus.annotators.parts.words import plain_language
 from lapsus.errors import UsageError
+from lapsus.language import has_letters
 from lapsus.model import Document, Entry
+
+_KANJI_ALONE = "zh"
+"""What a dialogue without any kana is told to be in."""
 
 
 class Judges:
@@ -40,11 +46,17 @@ class Judges:
             yield from judged_entries(self._one, documents)
             return
         for language, group in groupby(_by_language(documents), key=lambda pair: pair[0]):
-            yield from judged_entries(self._for(language), (document for _, document in group))
+            alike = (document for _, document in group)
+            first = next(alike)
+            yield from judged_entries(self._for(language, first), chain([first], alike))
 
-    def _for(self, language: str) -> Annotator:
+    def _for(self, language: str, first: Document) -> Annotator:
         if language not in self._shipped:
-            self._shipped[language] = self._ready(load_model(default_model(language)))
+            try:
+                path = default_model(language)
+            except UsageError as error:
+                raise error.at(f"document {first.id!r}") from None
+            self._shipped[language] = self._ready(load_model(path))
         return self._shipped[language]
 
     def _ready(self, annotator: Annotator) -> Annotator:
@@ -54,14 +66,34 @@ class Judges:
 
 
 def _by_language(documents: Iterable[Document]) -> Iterator[tuple[str, Document]]:
-    """The documents with their languages. One that has none, for want of letters, goes with those around it."""
+    """The documents with their languages. One in which none can be told goes with those around it."""
     waiting: list[Document] = []
     language = ""
     for document in documents:
-        language = plain_language(document.language) or language
+        language = _own_language(document) or language
         waiting.append(document)
         if language:
-            yield from ((language, one) for one in waiting)
+            yield from (_beside(one, language) for one in waiting)
             waiting = []
     if waiting:
         raise UsageError("the language of the dialogues cannot be told", hint="say --lang en or --lang ja")
+
+
+def _own_language(document: Document) -> str:
+    """Empty where there are no letters, or only kanji, which are Japanese in a Japanese log."""
+    language = plain_language(document.language)
+    if not language and any(has_letters(segment.text) for segment in document.segments):
+        raise UsageError(
+            "is in a script that no shipped model reads",
+            where=f"document {document.id!r}",
+            hint="leave it out, or say --lang where that misleads",
+        )
+    return "" if language == _KANJI_ALONE else language
+
+
+def _beside(document: Document, language: str) -> tuple[str, Document]:
+    """A document among others in a language, which is its own where it has none."""
+    own = plain_language(document.language)
+    if (own, language) == (_KANJI_ALONE, "ja"):
+        return language, msgspec.structs.replace(document, language=language)
+    return own or language, document

@@ -43,9 +43,9 @@ class NetworkAnnotator(Annotator):
     ) -> None:
         super().__init__(decide=decide)
         need_at_least(1, hidden=hidden, epochs=epochs, members=members)
-        need_at_least(0, decay=decay, seed=seed)
+        need_at_least(0, seed=seed)
         need_above_zero(rate=rate)
-        need_share(dropout=dropout)
+        need_share(dropout=dropout, rate=rate, decay=decay)
         self.hidden = hidden
         self.dropout = dropout
         self.epochs = epochs

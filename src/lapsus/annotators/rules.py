@@ -15,7 +15,7 @@ from lapsus.annotators.parts.regression import fit_softmax, predict_softmax
 from lapsus.annotators.parts.sign_rules import RULES
 from lapsus.annotators.parts.signs import Sign, signs
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.settings import need_at_least
+from lapsus.annotators.settings import need_above_zero
 from lapsus.annotators.storage import State
 from lapsus.model import Unit
 
@@ -29,7 +29,7 @@ class Rules(Annotator):
 
     def __init__(self, *, penalty: float = 3.0, decide: str = ARGMAX) -> None:
         super().__init__(decide=decide)
-        need_at_least(0, penalty=penalty)
+        need_above_zero(penalty=penalty)
         self.penalty = penalty
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:

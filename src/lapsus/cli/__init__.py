@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+from types import FrameType
 
 from lapsus.errors import LapsusError
+
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run a command; a user's mistake gets a message, never a traceback."""
-    from lapsus.cli.app import app
-    from lapsus.cli.output import complain
+    _tidy_up_when_told_to_end()
+    try:
+        from lapsus.cli.app import app
+        from lapsus.cli.output import complain
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -29,3 +37,16 @@ def main() -> None:
     except OSError as error:
         complain(LapsusError(error.strerror or str(error), where=str(error.filename or "")))
         sys.exit(1)
+
+
+def _tidy_up_when_told_to_end() -> None:
+    """Let what is half-written vanish, as it does on Ctrl-C, also when the process is ended from elsewhere."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Whoever asked for signals to be ignored, such as nohup, is heeded.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)

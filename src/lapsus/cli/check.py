@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli.convert import OnlyOption, tell_language
-from lapsus.cli.detect import ProfileOption, WithOption, announce
+from lapsus.cli.convert import OnlyOption, tell_reading
+from lapsus.cli.detect import ProfileOption, WithOption, announce, nothing_to_judge
 from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark
 from lapsus.errors import UsageError
 from lapsus.formats import read
-from lapsus.formats.sink import put_in_place
+from lapsus.formats.sink import check_place, put_in_place
 from lapsus.model import Entry
 
 
@@ -45,8 +45,8 @@ def check_command(
     from lapsus.checking import check_entries, check_lines, check_page
 
     shown_in = _language(words)
-    if html is not None and html.exists() and not overwrite:
-        raise UsageError("is there already", where=str(html), hint="--overwrite replaces it")
+    if html is not None:
+        check_place(html, overwrite=overwrite, source=log)
     reading = read(log, only=only, language=lang)
     if reading.recognised and not as_json:
         remark(f"{log} is read as {reading.format.name}")
@@ -54,7 +54,9 @@ def check_command(
     documents = (entry.document for entry in reading if entry.document is not None)
     with progress("documents") as step:
         found = check_entries(_watched(judges.entries(documents), step), top)
-    tell_language(reading)
+    tell_reading(reading)
+    if not found.turns:
+        raise nothing_to_judge(reading)
     by = ", ".join(judges.called)
     if html is not None:
         with put_in_place(html, overwrite=overwrite) as draft:

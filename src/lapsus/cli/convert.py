@@ -9,6 +9,10 @@ import typer
 
 from lapsus.cli.output import JsonOption, print_json, progress, remark, warn
 from lapsus.formats import Conversion, Reading, convert, read
+from lapsus.formats.sink import check_place
+
+_NAMED = 3
+"""Files that are named of many."""
 
 FromOption = Annotated[
     str | None,
@@ -44,6 +48,7 @@ def convert_command(
     reading = read(source, from_format, only=only, language=lang)
     if reading.recognised and not as_json:
         remark(f"{source} is read as {reading.format.name}")
+    check_place(target, overwrite=overwrite, source=source)
     with progress("documents") as step:
         done = convert(reading, target, to_format, lossy=lossy, overwrite=overwrite, progress=step)
     for loss, entries in done.losses.items():
@@ -51,7 +56,7 @@ def convert_command(
     if as_json:
         print_json(_summary(reading, done, target))
         return
-    tell_language(reading)
+    tell_reading(reading)
     typer.echo(
         f"{reading.documents:,} documents, {reading.units:,} judged units, {reading.judgments:,} judgments"
         f" → {target} ({done.to.name})"
@@ -60,11 +65,14 @@ def convert_command(
         typer.echo(f"of these {done.judgments:,} judgments were written")
 
 
-def tell_language(reading: Reading) -> None:
-    """Say which languages were told by script alone."""
+def tell_reading(reading: Reading) -> None:
+    """Say which languages were told by script alone, and which files were not read."""
     if told := reading.options.told_by_script:
         languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")
+    if others := reading.source.left_out():
+        more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+        remark(f"not read, being no {reading.format.name}: {', '.join(others[:_NAMED])}{more}")
 
 
 def _summary(reading: Reading, done: Conversion, target: Path) -> dict[str, Any]:

@@ -24,12 +24,13 @@ from lapsus.cli.asking import (
     TimeoutOption,
     YesOption,
 )
-from lapsus.cli.convert import DataLanguage, OnlyOption, tell_language
+from lapsus.cli.convert import DataLanguage, OnlyOption, tell_reading
 from lapsus.cli.detect_asking import ask_about_data
 from lapsus.cli.output import JsonOption, print_json, progress, remark
-from lapsus.errors import UsageError
-from lapsus.formats import FORMATS, Format, Reading, format_for_output, read
-from lapsus.formats.sink import put_in_place
+from lapsus.errors import InputError, UsageError
+from lapsus.formats import FORMATS, Conversion, Format, Reading, format_for_output, read
+from lapsus.formats.convert import carried
+from lapsus.formats.sink import check_place, put_in_place
 from lapsus.model import Document, Entry, Judgment
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def _detect(
 
     if keep and format.name == "dbdc-run":
         raise UsageError("a run for the challenge holds one detector", hint="with --keep name a RUN.jsonl")
+    check_place(target, overwrite=overwrite, source=reading.source.path)
     judges = Judges(judge, profile=profile, tell=announce)
     labels: Counter[str] = Counter()
     kept: dict[str, tuple[Judgment, ...]] = {}
@@ -143,9 +145,25 @@ def _detect(
 
     with put_in_place(target, overwrite=overwrite) as draft, progress("documents") as step:
         watched = _watched(judges.entries(documents()), labels, step)
-        format.write((_beside(kept.pop(entry.id), entry) for entry in watched), draft)
-    tell_language(reading)
-    _report(judges.called, reading, target, format, labels, as_json)
+        whole = (_beside(kept.pop(entry.id), entry) for entry in watched)
+        done = Conversion(format)
+        format.write(carried(whole, done), draft)
+        if not labels:
+            raise nothing_to_judge(reading)
+    tell_reading(reading)
+    if (others := reading.documents - done.documents) and not as_json:
+        remark(f"documents without a turn to judge, left out: {others:,}")
+    _report(judges.called, done.documents, target, format, labels, as_json)
+
+
+def nothing_to_judge(reading: Reading) -> InputError:
+    """What to say where there is no system turn: to say nothing would look as if all were well."""
+    where = str(reading.source.path)
+    if not reading.documents:
+        hint = "give the dialogues that they are about"
+        return InputError("holds judgments and no dialogues", where=where, hint=hint)
+    hint = "turns of the system have a role such as 'assistant' or 'bot'; 'system' is read as a prompt"
+    return InputError("no dialogue in it has a turn of the system to judge", where=where, hint=hint)
 
 
 def _beside(others: tuple[Judgment, ...], entry: Entry) -> Entry:
@@ -157,7 +175,7 @@ def _beside(others: tuple[Judgment, ...], entry: Entry) -> Entry:
 
 def _report(
     judges: list[str],
-    reading: Reading,
+    documents: int,
     target: Path,
     format: Format,
     labels: Counter[str],
@@ -165,11 +183,11 @@ def _report(
 ) -> None:
     total = sum(labels.values())
     if as_json:
-        counts = {"documents": reading.documents, "turns": total, "labels": dict(sorted(labels.items()))}
+        counts = {"documents": documents, "turns": total, "labels": dict(sorted(labels.items()))}
         print_json({"by": ", ".join(judges), "out": str(target), **counts})
         return
-    found = ", ".join(f"{label} {count:,}" for label, count in sorted(labels.items())) or "none to judge"
-    typer.echo(f"{reading.documents:,} documents, {total:,} turns ({found}) → {target} ({format.name})")
+    found = ", ".join(f"{label} {count:,}" for label, count in sorted(labels.items()))
+    typer.echo(f"{documents:,} documents, {total:,} turns ({found}) → {target} ({format.name})")
 
 
 def _format(target: Path) -> Format:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from lapsus.cli.asking import Asking, ask_leave, ending_gently, facts, finish, make_language_model, tell
-from lapsus.cli.convert import tell_language
+from lapsus.cli.convert import tell_reading
 from lapsus.cli.output import print_json, progress, remark
 from lapsus.errors import UsageError
 from lapsus.formats import Format, Reading
@@ -45,7 +45,7 @@ def ask_about_data(
     model = make_language_model(name, scheme, asking, stop)
     _check_journal(journal, model)
     waiting = _take_stock(reading, scheme, journal)
-    tell_language(reading)
+    tell_reading(reading)
     if goes_on:
         _tell_journal(journal, waiting)
     if waiting:

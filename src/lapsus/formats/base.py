@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from lapsus.errors import UsageError
 from lapsus.formats.source import Source
-from lapsus.language import language_by_script
+from lapsus.language import language_of_turns
 from lapsus.model import Entry, Segment
 
 
@@ -37,7 +37,10 @@ class ReadOptions:
         """The language to give a document whose format does not name one."""
         if self.language:
             return self.language
-        language = language_by_script("\n".join(segment.text for segment in segments))
+        known = list(segments)
+        # A prompt may be in another language than the talk.
+        said = [segment.text for segment in known if segment.role in ("user", "system")]
+        language = language_of_turns(said or [segment.text for segment in known])
         if language:
             self.told_by_script[language] += 1
         return language

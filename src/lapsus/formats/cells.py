@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Generator, Iterable, Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO, Protocol, TypeAlias
 
 from lapsus.errors import InputError, LossError
+from lapsus.formats.encoding import not_utf8, refuse_utf16
 from lapsus.formats.source import Member
 
 LIMIT = 16 << 20
@@ -21,8 +21,6 @@ Numbered: TypeAlias = tuple[int, list[str]]
 DELIMITERS = (",", ";", "\t")
 # Full-width signs are formulas too where Japanese is typed, and some programs look past leading blanks.
 _RISKY = re.compile(r"'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])")
-_KANA = re.compile(r"[ぁ-んァ-ヶ]")
-_ENCODINGS = {"EUC-JP": "euc_jp", "Shift_JIS (CP932)": "cp932"}
 
 
 def defused(text: str) -> str:
@@ -64,12 +62,12 @@ def rows(member: Member) -> Generator[Numbered, None, None]:
     Every row has as many cells as the header. Comma, semicolon or tab: the one that makes most of the header.
     """
     csv.field_size_limit(max(csv.field_size_limit(), LIMIT))
-    _refuse_utf16(member)
+    refuse_utf16(member)
     with member.text(newline="") as text:
         try:
             yield from _even(_records(text, member.name), member.name)
         except UnicodeDecodeError as error:
-            raise _not_utf8(error, member.name) from error
+            raise not_utf8(error, member.name) from error
 
 
 def opening(member: Member, count: int) -> list[list[str]]:
@@ -125,30 +123,3 @@ def _lines(text: IO[str], name: str, number: int = 1) -> Iterator[str]:
 
 def _delimiter(line: str) -> str:
     return max(DELIMITERS, key=lambda sign: len(next(csv.reader([line], delimiter=sign), [])))
-
-
-def _refuse_utf16(member: Member) -> None:
-    start = member.head(2)
-    if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or b"\0" in start:
-        raise _wrong_encoding("UTF-16", "UTF-16", member.name)
-
-
-def _not_utf8(error: UnicodeDecodeError, name: str) -> InputError:
-    for shown, codec in _ENCODINGS.items():
-        try:
-            text = codecs.getincrementaldecoder(codec)().decode(error.object)
-        except UnicodeDecodeError:
-            continue
-        if _KANA.search(text):
-            return _wrong_encoding(shown, codec.upper().replace("_", "-"), name)
-    return InputError(
-        f"not UTF-8 text: {error.reason}", where=name, hint="save it as UTF-8; in Excel: 'CSV UTF-8'"
-    )
-
-
-def _wrong_encoding(shown: str, codec: str, name: str) -> InputError:
-    return InputError(
-        f"looks like {shown}, not UTF-8",
-        where=name,
-        hint=f"convert it: iconv -f {codec} -t UTF-8 old.csv > new.csv; in Excel, save it as 'CSV UTF-8'",
-    )

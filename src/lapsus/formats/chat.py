@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,12 +12,15 @@ import msgspec
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
+from lapsus.formats.encoding import not_utf8
 from lapsus.formats.json_stream import raw_items
 from lapsus.formats.source import Member, Source, lines
 from lapsus.model import Document, Entry, Role, Segment
 from lapsus.model.decoding import converted
 
 VERSION = 1
+LINED = (".jsonl", ".ndjson")
+"""Endings of files with a conversation a line."""
 MAX_OBJECT = 64 << 20
 """How large a `.json` file with a single conversation may be. Lists and `.jsonl` files may be of any size."""
 MAX_FIRST_LINE = 4 << 20
@@ -67,16 +71,19 @@ class Chat(Format):
 
     def recognises(self, source: Source) -> bool:
         """By the first conversation."""
-        member = source.first(".jsonl", ".json")
+        member = source.first(*LINED, ".json")
         return member is not None and _looks_like_chat(member)
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """A conversation at a time."""
-        for member in source.members(".jsonl", ".json"):
-            stem = member.path.name.removesuffix(self.suffix).removesuffix(member.path.suffix)
+        stems = Counter(_stem(member) for member in source.members(*LINED, ".json"))
+        for member in source.members(*LINED, ".json"):
+            stem = _stem(member)
+            # Files of one name in several folders are told apart by the folder.
+            called = stem if stems[stem] == 1 else f"{member.path.parent}/{stem}"
             for place in _conversations(member):
                 try:
-                    document = _document(place.value, f"{stem}-{place.number}", options)
+                    document = _document(place.value, f"{called}-{place.number}", options)
                 except InvalidError as error:
                     where = f"{place.where}, {error.where}" if error.where else place.where
                     raise InputError(error.what, where=where, hint=error.hint) from error
@@ -113,6 +120,10 @@ def role_of(name: str, names: Mapping[str, Role] = ROLES) -> Role:
         raise InvalidError(f"unknown role {name!r}", hint=f"known: {', '.join(names)}") from None
 
 
+def _stem(member: Member) -> str:
+    return member.path.name.removesuffix(".chat.jsonl").removesuffix(member.path.suffix)
+
+
 class _Place(NamedTuple):
     where: str
     number: int
@@ -120,7 +131,7 @@ class _Place(NamedTuple):
 
 
 def _conversations(member: Member) -> Iterator[_Place]:
-    if member.name.endswith(".jsonl"):
+    if member.name.lower().endswith(LINED):
         found, unit = lines(member), "line"
     elif member.head(1000).lstrip().startswith(b"["):
         found, unit = _items(member), "conversation"
@@ -147,7 +158,9 @@ def _whole(member: Member) -> bytes:
 def _decoded(content: bytes, where: str) -> Any:
     try:
         return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, where) from error
+    except msgspec.DecodeError as error:
         hint = "a file with a conversation a line must be named .jsonl, one with a JSON array .json"
         raise InputError(f"not sound JSON: {error}", where=where, hint=hint) from error
     except RecursionError:
@@ -156,7 +169,7 @@ def _decoded(content: bytes, where: str) -> Any:
 
 def _looks_like_chat(member: Member) -> bool:
     with member.open() as stream:
-        read = stream.readline if member.name.endswith(".jsonl") else stream.read
+        read = stream.readline if member.name.lower().endswith(LINED) else stream.read
         start = read(MAX_FIRST_LINE)
     # Most files of other formats are told by this alone, without parsing them.
     if not any(b'"%s"' % name.encode() in start for name in _LISTS):
@@ -164,19 +177,15 @@ def _looks_like_chat(member: Member) -> bool:
     try:
         first = next(_conversations(member), None)
     except InputError:
-        return False
+        # What is wrong with it is said when it is read.
+        return True
     return first is not None and _has_messages(first.value)
 
 
 def _has_messages(value: Any) -> bool:
     try:
         messages = value[_list_of(value)]
-        return all(
-            isinstance(role := message.get("role", message.get("from")), str)
-            and role.lower() in ROLES
-            and not message.keys().isdisjoint(("content", "value", "tool_calls"))
-            for message in messages[:2]
-        ) and (bool(messages) or "lapsus" in value)
+        return all(isinstance(message.get("role", message.get("from")), str) for message in messages[:2])
     except (InvalidError, AttributeError):
         return False
 

@@ -58,16 +58,15 @@ class ChatCsv(Format):
     suffix = ".chat.csv"
 
     def recognises(self, source: Source) -> bool:
-        """By the header, and the role in the first row."""
+        """By the header."""
         member = source.first(*SUFFIXES)
-        if member is None or len(start := opening(member, 2)) < 2:
+        if member is None or not (start := opening(member, 1)):
             return False
         names = [_plain(name) for name in start[0]]
         places = _places(names)
         if not places.keys() >= set(NEEDED) or set(names) >= TABLE:
             return False
-        sure = UNSURE.isdisjoint(names[places[column]] for column in NEEDED)
-        return sure and start[1][places["role"]].strip().lower() in NAMES
+        return UNSURE.isdisjoint(names[places[column]] for column in NEEDED)
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """A conversation at a time: rows that follow each other and have the same id."""

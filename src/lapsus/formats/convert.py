@@ -45,13 +45,28 @@ def convert(
         raise UsageError(f"format {target.name!r} can be read but not written")
     conversion = Conversion(target)
     with put_in_place(path, overwrite=overwrite) as draft:
-        target.write(_watched(entries, conversion, lossy, progress), draft)
+        target.write(carried(_watched(entries, progress), conversion, lossy=lossy), draft)
     return conversion
 
 
-def _watched(
-    entries: Iterable[Entry], conversion: Conversion, lossy: bool, progress: Callable[[Entry], None]
+def _watched(entries: Iterable[Entry], progress: Callable[[Entry], None]) -> Iterator[Entry]:
+    for entry in entries:
+        progress(entry)
+        yield entry
+
+
+def carried(
+    entries: Iterable[Entry], conversion: Conversion, *, lossy: bool | None = None
 ) -> Iterator[Entry]:
+    """Entries on their way into a format, counted. Where it cannot carry what matters, that is an error.
+
+    Unless `lossy`; None is for those who cannot choose that.
+    """
+    way_out = (
+        "choose another format"
+        if lossy is None
+        else "choose another format, or --lossy to go on without them"
+    )
     for entry in entries:
         losses = dict.fromkeys(conversion.to.losses(entry))
         conversion.losses.update(list(losses))
@@ -60,14 +75,13 @@ def _watched(
             raise LossError(
                 f"format {conversion.to.name!r} cannot carry {severe.what}",
                 where=f"document {entry.id!r}",
-                hint="choose another format, or --lossy to go on without them",
+                hint=way_out,
             )
-        progress(entry)
-        carried = _carried(conversion.to, entry) if severe else entry
-        if carried is not None:
-            conversion.documents += carried.document is not None
-            conversion.judgments += len(carried.judgments)
-            yield carried
+        rest = _carried(conversion.to, entry) if severe else entry
+        if rest is not None:
+            conversion.documents += rest.document is not None
+            conversion.judgments += len(rest.judgments)
+            yield rest
 
 
 def _carried(format: Format, entry: Entry) -> Entry | None:

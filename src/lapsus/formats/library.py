@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.base import Format
+from lapsus.formats.encoding import refuse_other_encodings
 from lapsus.formats.source import Source
 from lapsus.registry import Registry
 
@@ -43,6 +44,7 @@ def recognise(source: Source) -> Format:
         )
     if source.only and not source.first():
         raise InputError(f"nothing in it matches --only {source.only!r}", where=str(source.path))
+    _refuse_what_is_no_text(source)
     shape = '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}'
     chat = f"; a chat log has a conversation a line: {shape}" if source.first(".jsonl", ".json") else ""
     raise InputError(
@@ -52,11 +54,21 @@ def recognise(source: Source) -> Format:
     )
 
 
+def _refuse_what_is_no_text(source: Source) -> None:
+    """Say more than that the format is unknown, where a file is empty or in another encoding."""
+    member = source.first(".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+    if member is None:
+        return
+    if not member.head().strip():
+        raise InputError("is empty", where=member.name)
+    refuse_other_encodings(member)
+
+
 def format_for_output(path: Path) -> Format:
     """The format that an output's file ending stands for."""
     fitting = [kind for kind in FORMATS if kind.writes and kind.suffix and path.name.endswith(kind.suffix)]
     if fitting:
         return max(fitting, key=lambda kind: len(kind.suffix or ""))()
-    names = ", ".join(kind.name for kind in FORMATS if kind.writes)
-    hint = f"say --to one of: {names}"
+    endings = ", ".join(str(kind.suffix) for kind in FORMATS if kind.writes and kind.suffix)
+    hint = f"known endings: {endings}; `lapsus convert --to` takes a format by its name"
     raise UsageError("its ending does not say which format is wanted", where=str(path), hint=hint)

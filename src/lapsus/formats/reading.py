@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,7 @@ class Reading:
     def __iter__(self) -> Iterator[Entry]:
         self.documents = self.units = self.judgments = 0
         self.languages.clear()
+        self.source.asked.clear()
         # Ids are all that is kept of what went by, so memory hardly grows with the corpus.
         seen: set[str] = set()
         doubled: set[str] = set()
@@ -76,12 +77,12 @@ class Reading:
             "with the same text": [name for name in places if len(texts[name]) == 1],
         }
         counts = ", ".join(f"{len(names)} {how}" for how, names in kinds.items() if names)
-        lines = [f"\n  {name} ({'; '.join(places[name])})" for names in kinds.values() for name in names]
+        lines = [f"\n  {name} ({_said(places[name])})" for names in kinds.values() for name in names]
         more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
         return InputError(
             f"{len(lines)} ids come twice ({counts}), and are not merged:{''.join(lines[:SHOWN])}{more}\n",
             where=str(self.source.path),
-            hint="choose with --only, or convert the parts one by one",
+            hint="give each an id of its own; where they stand in several files, choose with --only",
         )
 
     def _count(self, entry: Entry) -> None:
@@ -107,6 +108,12 @@ def read(
             raise InputError(f"format {format!r} can be written but not read", where=str(path))
         return Reading(source, kind(), recognised=False, options=ReadOptions(language))
     return Reading(source, recognise(source), recognised=True, options=ReadOptions(language))
+
+
+def _said(places: Sequence[str]) -> str:
+    """Files, and how often where it is more than once."""
+    found = Counter(places)
+    return "; ".join(place if times == 1 else f"{place}, {times} times" for place, times in found.items())
 
 
 def _digest(document: Document) -> bytes:

@@ -83,8 +83,12 @@ def sink(path: Path) -> Iterator[Sink]:
 
 @contextmanager
 def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A path to write to, beside the real one: takes its place at the end, or vanishes on any error."""
+    """A path to write to, beside the real one: takes its place at the end, or vanishes on any error.
+
+    A link stays, and what it points to is replaced.
+    """
     check_place(path, overwrite=overwrite)
+    path = path.resolve() if path.is_symlink() else path
     room = Path(tempfile.mkdtemp(prefix=".lapsus-", dir=path.parent))
     try:
         draft = room / path.name
@@ -94,10 +98,14 @@ def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def check_place(path: Path, *, overwrite: bool = False) -> None:
-    """Complain where nothing can be put in place. Long work asks beforehand."""
+def check_place(path: Path, *, overwrite: bool = False, source: Path | None = None) -> None:
+    """Complain where nothing can be put in place. Long work asks beforehand. `source` is what the work reads."""
     if path.name in ("", ".."):
         raise UsageError("is no name for an output", where=str(path), hint="give it a name of its own")
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise UsageError("is what is to be read", where=str(path), hint="give the output another name")
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise UsageError("is no plain file", where=str(path), hint="give another name")
     if path.is_dir() and overwrite and any(path.iterdir()) and not (path / MARK).exists():
         hint = "only folders that Lapsus wrote are replaced; remove it yourself if you are sure"
         raise UsageError("is a folder with other files in it", where=str(path), hint=hint)

@@ -26,6 +26,7 @@ SMALL = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _LITTER = "__MACOSX/"
 """A folder that Macs add to zips: files with the names of real ones but without their content."""
+_DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -75,6 +76,8 @@ class Source:
     only: str | None = None
     place: str = field(default="", init=False)
     """The member read last, for messages."""
+    asked: set[tuple[str, ...]] = field(default_factory=set, init=False)
+    """The endings that were asked for; an empty one stands for any."""
 
     def __post_init__(self) -> None:
         try:
@@ -91,13 +94,28 @@ class Source:
 
     def members(self, *suffixes: str) -> Iterator[Member]:
         """The members with one of these endings (any, if none is given), by name."""
+        self.asked.add(suffixes)
         for member in self._all():
-            if (suffixes and not member.name.endswith(suffixes)) or _LITTER in member.name:
-                continue
-            if self.only and not self._wanted(member.name):
+            if (suffixes and not member.name.lower().endswith(suffixes)) or not self._counts(member.name):
                 continue
             self.place = member.name
             yield member
+
+    def left_out(self) -> list[str]:
+        """Members that look like data and that nobody asked for."""
+        if () in self.asked:
+            return []
+        wanted = tuple(ending for endings in self.asked for ending in endings)
+        return [
+            member.name
+            for member in self._all()
+            if (name := member.name.lower()).endswith(_DATA)
+            and not name.endswith(wanted)
+            and self._counts(member.name)
+        ]
+
+    def _counts(self, name: str) -> bool:
+        return _LITTER not in name and (not self.only or self._wanted(name))
 
     def first(self, *suffixes: str) -> Member | None:
         """The first such member."""

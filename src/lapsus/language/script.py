@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 import regex
 
 _LETTERS = {
@@ -14,6 +17,8 @@ _LETTERS = {
 
 _LETTERS_A_SIGN = {"ja": 3, "ko": 2, "zh": 3}
 """A sign of these scripts says as much as several letters."""
+_ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
+_LETTER = regex.compile(r"\p{L}")
 
 
 def language_by_script(text: str) -> str | None:
@@ -21,6 +26,7 @@ def language_by_script(text: str) -> str | None:
 
     Latin letters count as English. Kanji count as Japanese beside kana, else as Chinese.
     """
+    text = _ADDRESS.sub(" ", text)
     if text.isascii():
         return "en" if _LETTERS["en"].search(text) else None
     counts = {
@@ -31,3 +37,19 @@ def language_by_script(text: str) -> str | None:
         counts["ja"] += counts.pop("zh")
     language = max(counts, key=lambda name: counts[name])
     return language if counts[language] else None
+
+
+def language_of_turns(texts: Iterable[str]) -> str | None:
+    """The language of most of the turns: a long quotation in another one is still a single turn.
+
+    Where as many are in one as in another, the first that came. Kanji alone count as Japanese beside kana elsewhere.
+    """
+    found = Counter(language for text in texts if (language := language_by_script(text)))
+    if found["ja"]:
+        found["ja"] += found.pop("zh", 0)
+    return max(found, key=lambda name: found[name]) if found.total() else None
+
+
+def has_letters(text: str) -> bool:
+    """Whether anything in a text is written, in whatever script."""
+    return _LETTER.search(_ADDRESS.sub(" ", text)) is not None

@@ -154,6 +154,7 @@ def _shipped(examples: Sequence[Example]) -> State:
         known = (
             f"these dialogues are in {', '.join(sorted(languages))}" if languages else "no language is given"
         )
-        raise UsageError(f"an encoder reads one language, and {known}", hint="set it with --lang")
+        hint = "train on one of them at a time" if languages else "set it with --lang"
+        raise UsageError(f"an encoder reads one language, and {known}", hint=hint)
     _, state = read_model(default_model(languages.pop()))
     return state

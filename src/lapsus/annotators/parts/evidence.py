@@ -28,6 +28,8 @@ _FAR = 200
 _STRONGEST = 3.0
 _KEYWORDS = 4
 _REPEATS = frozenset({"repeats-itself", "repeats-again", "rephrases-itself"})
+_SAID_BEFORE = _REPEATS | {"echoes-user"}
+"""Signs that point to an earlier turn although it may say the very same."""
 
 
 class Evidence(NamedTuple):
@@ -52,7 +54,7 @@ def evidence(unit: Unit) -> list[Evidence]:
     """All evidence for a breakdown that is seen in a turn, the strongest first."""
     unit = msgspec.structs.replace(unit, context=unit.context[-_FAR:])
     found = [
-        Evidence(kind, sign, quote, _segments(unit, quote), weight)
+        Evidence(kind, sign, quote, _segments(unit, sign, quote), weight)
         for sign, quote in _seen(unit).items()
         for kind, weight in _weights().get(sign, {}).items()
     ]
@@ -82,6 +84,9 @@ def _seen(unit: Unit) -> dict[str, str]:
     found = dict(signs(unit))
     if len(scene.turn.words) < _LEAST_WORDS[scene.cues.spaceless]:
         found = {sign: quote for sign, quote in found.items() if sign not in _REPEATS}
+    if not scene.turn.words:
+        # Nothing, or a face: that is little, but not garbled.
+        found.pop("garbled", None)
     # The rule of that name is quick to see a contradiction: good where it is weighed, not where it is shown.
     found.pop("contradicts-itself", None)
     if denied := _denied(scene, unit.language):
@@ -126,8 +131,11 @@ def _as_said(keyword: str, looks: Iterable[Look]) -> str:
     return keyword
 
 
-def _segments(unit: Unit, quote: str) -> tuple[str, ...]:
-    return tuple(segment.id for segment in unit.context if quote and segment.text == quote)
+def _segments(unit: Unit, sign: str, quote: str) -> tuple[str, ...]:
+    """The earlier turns that the sign was seen in. Where it was seen in the turn itself, there are none."""
+    if not quote or (unit.target and quote == unit.target.text and sign not in _SAID_BEFORE):
+        return ()
+    return tuple(segment.id for segment in unit.context if segment.text == quote)
 
 
 @cache
