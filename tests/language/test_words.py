@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lapsus.language import cuts_token, language_by_script, snap, tokens, word_count
+from lapsus.language import (
+    cuts_token,
+    has_letters,
+    language_by_script,
+    language_of_turns,
+    snap,
+    tokens,
+    word_count,
+)
 
 FAMILY = "👩‍👩‍👧‍👦"
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
@@ -102,3 +110,27 @@ def test_a_snapped_selection_never_cuts(text: str, language: str | None, data: s
 )
 def test_the_script_with_most_letters_decides(text: str, language: str | None) -> None:
     assert language_by_script(text) == language
+
+
+@pytest.mark.parametrize(
+    ("turns", "language"),
+    [
+        (["こんにちは", "How are you today, my dear friend of many years?", "元気です"], "ja"),
+        (["了解", "はい"], "ja"),
+        (["了解", "承知"], "zh"),
+        (["Hello", "こんにちは"], "en"),
+        (["見て https://example.com/a/long/address/with/words"], "ja"),
+        (["https://example.com"], None),
+        (["…", "🙂"], None),
+        ([], None),
+    ],
+)
+def test_most_turns_decide(turns: list[str], language: str | None) -> None:
+    assert language_of_turns(turns) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "has"), [("สวัสดี", True), ("é", True), ("🙂 12 …", False), ("a@b.org", False)]
+)
+def test_letters_of_any_script_are_letters(text: str, has: bool) -> None:
+    assert has_letters(text) == has

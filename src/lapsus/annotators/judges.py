@@ -12,7 +12,7 @@ from lapsus.annotators.entries import judged_entries
 from lapsus.annotators.library import default_model, find_annotator, load_model
 from lapsus.annotators.parts.words import plain_language
 from lapsus.errors import UsageError
-from lapsus.language import has_letters
+from lapsus.language import has_letters, language_of_turns
 from lapsus.model import Document, Entry
 
 _KANJI_ALONE = "zh"
@@ -81,8 +81,9 @@ def _by_language(documents: Iterable[Document]) -> Iterator[tuple[str, Document]
 
 def _own_language(document: Document) -> str:
     """Empty where there are no letters, or only kanji, which are Japanese in a Japanese log."""
-    language = plain_language(document.language)
-    if not language and any(has_letters(segment.text) for segment in document.segments):
+    said = [segment.text for segment in document.segments if segment.role in ("user", "system")]
+    language = plain_language(document.language) or language_of_turns(said) or ""
+    if not language and any(map(has_letters, said)):
         raise UsageError(
             "is in a script that no shipped model reads",
             where=f"document {document.id!r}",

@@ -17,7 +17,7 @@ _LETTERS = {
 
 _LETTERS_A_SIGN = {"ja": 3, "ko": 2, "zh": 3}
 """A sign of these scripts says as much as several letters."""
-_ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
+_ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w.-]+")
 _LETTER = regex.compile(r"\p{L}")
 
 
