@@ -129,7 +129,7 @@ def test_a_file_and_a_campaign_are_too_much(bench: Bench, mori: Browser, file: P
 def test_files_are_called_as_their_owner_calls_them(mori: Browser, file: Path) -> None:
     file.write_bytes(file.read_bytes() * 2)
     error = make(mori, file).json()["error"]
-    assert "en-0 (gold.jsonl; gold.jsonl)" in error
+    assert "en-0 (gold.jsonl, 2 times)" in error
     assert "upload" not in error
 
 
