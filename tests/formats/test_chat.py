@@ -337,6 +337,13 @@ def test_files_of_one_name_are_told_apart_by_their_folder(tmp_path: Path) -> Non
     assert ids == ["other-1", f"{tmp_path.name}/a/log-1", f"{tmp_path.name}/b/log-1"]
 
 
+def test_ids_that_come_twice_are_told_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(json.dumps({"id": name, "messages": []}) for name in ("a", "b", "a")))
+    with pytest.raises(InputError, match=r"a \(x.jsonl, line 1; x.jsonl, line 3\)"):
+        list(read(path))
+
+
 def test_others_spellings_are_recognised_by_chat_alone(tmp_path: Path) -> None:
     for line in (OPENAI, {"conversations": [{"from": "human", "value": "x"}]}):
         path = written(tmp_path, line)

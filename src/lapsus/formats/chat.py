@@ -82,6 +82,7 @@ class Chat(Format):
             # Files of one name in several folders are told apart by the folder.
             called = stem if stems[stem] == 1 else f"{member.path.parent}/{stem}"
             for place in _conversations(member):
+                source.place = place.where
                 try:
                     document = _document(place.value, f"{called}-{place.number}", options)
                 except InvalidError as error:
