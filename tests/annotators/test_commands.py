@@ -6,19 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from lapsus.cli.detect import detect_command
-from lapsus.cli.train import train_command
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
 from tests.annotators import invented
-
-app = typer.Typer()
-app.command("train")(train_command)
-app.command("detect")(detect_command)
+from tests.running import lapsus, refused
 
 
 @pytest.fixture
@@ -27,19 +20,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for language in ("en", "ja"):
         Jsonl().write([invented.entry(n, language) for n in range(6)], tmp_path / f"{language}.jsonl")
     return tmp_path
-
-
-def lapsus(*arguments: str) -> tuple[str, str]:
-    """What a command prints and remarks; its error is raised."""
-    done = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout, done.stderr
-
-
-def refused(*arguments: str) -> str:
-    with pytest.raises(LapsusError) as caught:
-        lapsus(*arguments)
-    return str(caught.value)
 
 
 def test_train_then_detect(folder: Path) -> None:

@@ -7,17 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from lapsus.cli.check import check_command
-from lapsus.cli.detect import detect_command
-from lapsus.errors import LapsusError
 from lapsus.formats import read
+from tests.running import lapsus, refused
 
-app = typer.Typer()
-app.command("check")(check_command)
-app.command("detect")(detect_command)
 JA = ["こんにちは", "今日は何をしましたか？", "映画を見ました", "それは楽しそうですね"]
 EN = ["Hello there", "What did you do today?", "I saw a film", "That sounds like fun"]
 
@@ -38,18 +31,6 @@ def put(name: str, *lines: str) -> str:
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).write_text("\n".join(lines), encoding="utf-8")
     return name
-
-
-def lapsus(*arguments: str) -> tuple[str, str]:
-    done = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout, done.stderr
-
-
-def refused(*arguments: str) -> str:
-    with pytest.raises(LapsusError) as caught:
-        lapsus(*arguments)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(
