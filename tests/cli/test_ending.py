@@ -47,7 +47,8 @@ def test_nothing_half_written_is_left(name: str, tmp_path: Path) -> None:
         deadline = time.monotonic() + 30
         while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert process.returncode not in (None, 0)
+        # As a service manager wants it: ended by the signal, not failed.
+        assert process.returncode == -number or (name == "SIGINT" and process.returncode not in (None, 0))
         assert list(tmp_path.iterdir()) == []
     finally:
         process.kill()

@@ -13,6 +13,14 @@ from lapsus.errors import LapsusError
 INTERRUPTED = 130
 
 
+class _ToldToEnd(SystemExit):
+    """A signal to end, on its way out through all that tidies up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.number = number
+
+
 def main() -> None:
     """Run a command; a user's mistake gets a message, never a traceback."""
     _tidy_up_when_told_to_end()
@@ -27,6 +35,11 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # an odd terminal shows "?" rather than nothing at all
     try:
         app()
+    except _ToldToEnd as told:
+        # Whoever sent the signal sees that it was heeded: for a service that is no failure.
+        sys.stdout.flush()
+        signal.signal(told.number, signal.SIG_DFL)
+        signal.raise_signal(told.number)
     except LapsusError as error:
         complain(error)
         sys.exit(error.exit_code)
@@ -43,7 +56,7 @@ def _tidy_up_when_told_to_end() -> None:
     """Let what is half-written vanish, as it does on Ctrl-C, also when the process is ended from elsewhere."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)
+        raise _ToldToEnd(number)
 
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)

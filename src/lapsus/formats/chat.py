@@ -122,7 +122,7 @@ def role_of(name: str, names: Mapping[str, Role] = ROLES) -> Role:
 
 
 def _stem(member: Member) -> str:
-    return member.path.name.removesuffix(".chat.jsonl").removesuffix(member.path.suffix)
+    return member.path.name.removesuffix(Chat.suffix).removesuffix(member.path.suffix)
 
 
 class _Place(NamedTuple):
