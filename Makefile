@@ -5,19 +5,21 @@ BASE := .venv/.base
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint acceptance docs samples screenshots kill bench clean
+.PHONY: demo test lint acceptance docs types commands samples screenshots kill ray fuzz bench language-model encoder clean
 
 demo: $(BASE)
 	@$(BIN)/lapsus demo
 
 test: lint
-	$(BIN)/pytest -n 2 -m "not acceptance"
+# Each core takes one half of the tests, and from the other what is left: so that what a module sets up is set up once.
+	$(BIN)/pytest -n 2 --dist worksteal -m "not acceptance"
 
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	PATH="$(CURDIR)/$(BIN):$$PATH" .venv/typescript/node_modules/.bin/tsc -p .
 
 acceptance: $(READY)
 	@test -n "$(LAPSUS_DATA)" || { echo "set LAPSUS_DATA to the folder with the real corpora"; exit 2; }
@@ -26,21 +28,48 @@ acceptance: $(READY)
 docs: $(READY)
 	$(BIN)/mkdocs build --strict
 
+# What the server sends to the pages' scripts, as types: made from the records.
+types: $(READY)
+	$(BIN)/python tools/make_types.py
+
+# The table of commands in the documentation: made from the commands.
+commands: $(READY)
+	$(BIN)/python tools/make_commands.py
+
 samples: $(READY)
 	$(BIN)/python tools/make_samples.py
 
 screenshots: $(READY)
 	$(BIN)/python tools/screenshots.py
 
-# The server is killed a hundred times in the middle of saves, on both databases.
+# The server is killed two hundred times in the middle of saves, on both databases, with one process and with two.
 kill: $(READY)
 	LAPSUS_KILL_ROUNDS=50 $(BIN)/pytest tests/web/test_kill.py -s
 
+# Judging on a real cluster of two nodes, with a node and a driver killed. Ray is heavy, so only this installs it.
+ray: $(READY)
+	$(BIN)/pip install --quiet --editable '.[ray]'
+	$(BIN)/pytest tests/cluster/ray_rounds.py
+
+# Files made unsound for everything that reads files: SECONDS in all, what escapes is kept in `escapes`.
+SECONDS ?= 300
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz.fuzzing --seconds $(SECONDS) --keep escapes
+
 bench: $(READY)
 	$(BIN)/python benchmarks/formats.py
+	$(BIN)/python benchmarks/traces.py
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/breakdown.py
 	$(BIN)/python benchmarks/workbench.py
+
+# Real language models over llama.cpp, from PyPI: judgments under every guideline come back whole, or refused with a reason.
+language-model: $(READY)
+	$(BIN)/python tools/try_language_model.py
+
+# A real encoder of 90 MB from PyPI, as it is and trained through.
+encoder: $(READY)
+	$(BIN)/python tools/try_encoder.py
 
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -52,7 +81,8 @@ $(BASE): pyproject.toml
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 
-# What a developer needs on top: checkers, PostgreSQL, PyTorch.
+# What a developer needs on top: checkers (of JavaScript too), PostgreSQL, PyTorch.
 $(READY): $(BASE)
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" NODE_OPTIONS=--use-system-ca $(BIN)/npm install --silent --no-fund --no-audit --prefix .venv/typescript typescript@5.9.3
 	@touch $@

@@ -1,5 +1,7 @@
 """Every method of the breakdown challenge on three corpora: trains them all, scores them all, prints one table.
 
+`lapsus challenge tables --data` does the same for the paper's runs on any corpus; this one has the default beside them.
+
 Run it with LAPSUS_DATA set to the folder that holds dbdc2-ja.zip, dbdc3-en.zip and dbdc5-en.zip:
 
     python benchmarks/breakdown.py [--methods crf,svm] [--corpora dbdc2-ja] [--threshold 0.5] [--runs FOLDER]
@@ -28,11 +30,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lapsus.annotators import METHODS, make_annotator, training_data
-from lapsus.annotators.parts.words import way_to_find_words
+from lapsus.annotators.features.word_forms import way_to_find_words
 from lapsus.errors import LapsusError
 from lapsus.formats import FORMATS, read
-from lapsus.measures.compare import compare_runs
-from lapsus.measures.resample import USUAL
+from lapsus.measures.bootstrap import USUAL
+from lapsus.measures.comparison import compare_runs
 from lapsus.measures.score import Score
 from lapsus.measures.scores import (
     BREAKDOWN_MEASURES,
@@ -206,7 +208,7 @@ def rows(name: str, corpus: Corpus, runs: Mapping[str, Run], gold: Data, t: floa
     """The lines of one corpus: a block a system, a line a method, what people reach at the end of each."""
     for group, documents in groups(corpus, gold).items():
         parts = {method: part(found.aligned, documents) for method, found in runs.items()}
-        scores = {method: aligned.scores(t=t, plan=USUAL) for method, aligned in parts.items()}
+        scores = {method: aligned.scores(t=t, bootstrap=USUAL) for method, aligned in parts.items()}
         best = {measure: best_of(scores, measure) for measure in COLUMNS}
         stars = marks(parts, best, t)
         for method, found in scores.items():

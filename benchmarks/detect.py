@@ -27,8 +27,8 @@ from rich.table import Table
 
 from lapsus.annotators import default_model, load_model
 from lapsus.annotators.encoder.encoder import Encoder
-from lapsus.annotators.encoder.history import passages_of
 from lapsus.annotators.encoder.japanese import _one_thread as one_thread
+from lapsus.annotators.encoder.passages import passages_of
 from lapsus.annotators.encoder.reader import Passage, numbers_of
 from lapsus.model import Document, Segment, units
 from lapsus.schemes import load_scheme
@@ -188,7 +188,7 @@ def measure(language: str, turns: int) -> Iterator[Row]:
     model = load_model(default_model(language))
     yield Row(language, "loading the model", time.perf_counter() - start, "s", most=MOST_LOAD)
     if not isinstance(model, Encoder):
-        raise SystemExit(f"{model.called} is no encoder")
+        raise SystemExit(f"{model.name} is no encoder")
     list(model.judge(dialogues(language, 100, seed=1)))
     goes = [list(dialogues(language, BULK // GOES, seed=10 + go)) for go in range(GOES)]
     whole = rate([lambda go=go: list(model.judge(go)) for go in goes], BULK // GOES)  # type: ignore[misc]

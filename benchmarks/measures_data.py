@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.analysis.corpus import load_corpus
-from lapsus.analysis.scoring import breakdown_votes
 from lapsus.measures.scores import breakdown_counts
 from lapsus.model.votes import MISSING, count_labels
 from lapsus.schemes import load_scheme
@@ -123,7 +122,8 @@ def _marks(things: int, generator: np.random.Generator) -> NDArray[np.int64]:
 def _challenge(corpora: Path, generator: np.random.Generator) -> dict[str, NDArray[np.generic]]:
     """The revised evaluation set of DBDC3 in English, with a run that knows nothing."""
     corpus = load_corpus(corpora / "dbdc3-en.zip", only="*/revised/eval/*")
-    votes = breakdown_votes(corpus, load_scheme("breakdown"))
+    scheme = load_scheme("breakdown")
+    votes = corpus.votes(scheme, scheme.questions[0])
     run = _run(len(votes.units), generator)
     return {
         "eval_counts": breakdown_counts(votes),

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from lapsus.measures.agreement.fleiss import fleiss_kappa
 from lapsus.measures.agreement.gamma import gamma
 from lapsus.measures.agreement.krippendorff import krippendorff_alpha
+from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.gold.dawid_skene import dawid_skene
-from lapsus.measures.resample import Bootstrap
 from lapsus.measures.scores import breakdown_scores
 from lapsus.model import Span, UnitKey
 from lapsus.model.votes import LabelVotes, SpanVotes
@@ -33,24 +33,24 @@ def _votes(codes: NDArray[Any]) -> LabelVotes:
 def _alpha(name: str) -> Callable[[Path], Callable[[], Results]]:
     def prepare(folder: Path) -> Callable[[], Results]:
         votes = _votes(_load(folder, name))
-        return lambda: {"alpha": krippendorff_alpha(votes, plan=None).value}
+        return lambda: {"alpha": krippendorff_alpha(votes, bootstrap=None).value}
 
     return prepare
 
 
 def _fleiss(folder: Path) -> Callable[[], Results]:
     counts = _load(folder, "counts")
-    return lambda: {"kappa": fleiss_kappa(counts, plan=None).value}
+    return lambda: {"kappa": fleiss_kappa(counts, bootstrap=None).value}
 
 
-def _scores(prefix: str, plan: Bootstrap | None) -> Callable[[Path], Callable[[], Results]]:
+def _scores(prefix: str, bootstrap: Bootstrap | None) -> Callable[[Path], Callable[[], Results]]:
     def prepare(folder: Path) -> Callable[[], Results]:
         gold, labels, distributions, groups = (
             _load(folder, prefix + name) for name in ("counts", "labels", "distributions", "groups")
         )
 
         def action() -> Results:
-            found = breakdown_scores(gold, labels, distributions, groups, plan=plan).scores()
+            found = breakdown_scores(gold, labels, distributions, groups, bootstrap=bootstrap).scores()
             return {name: score.value for name, score in found.items()}
 
         return action
@@ -83,7 +83,7 @@ def _gamma(folder: Path) -> Callable[[], Results]:
     votes = SpanVotes((UnitKey("d", None),), names, tuple("abcd"), (spans,))
 
     def action() -> Results:
-        found = gamma(votes, precision=precision, plan=None)
+        found = gamma(votes, precision=precision, bootstrap=None)
         told = found.details
         return {
             "gamma": found.value,

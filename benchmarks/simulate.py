@@ -101,14 +101,14 @@ def set_up(store: Store, documents: int, per_unit: int) -> None:
         checks=Checks(known[2:], every=4, then="stop"),
     )  # fmt: skip
     turns = (1, 1, 1, 1, *(3 for _ in range(documents)))
-    store.set_up(plan, [dialogue(f"d{n}", many) for n, many in enumerate(turns)])
+    store.campaigns.set_up(plan, [dialogue(f"d{n}", many) for n, many in enumerate(turns)])
 
 
 def simulate(store: Store, people: int) -> list[Worker]:
     """Serve, let everybody work, open the main stage when the pilot is through, and wait for the end."""
     over, up = threading.Event(), threading.Event()
     listening = listen("127.0.0.1", 0)
-    tokens = [store.add_token(store.add_person(f"worker {n}").id, "simulated") for n in range(people)]
+    tokens = [store.access.add_token(store.people.add(f"worker {n}").id, "simulated") for n in range(people)]
     threading.Thread(target=serve, args=(store, listening), kwargs={"ready": up.set}, daemon=True).start()
     up.wait(20)
     workers = [Worker(n, address(listening), token, over) for n, token in enumerate(tokens)]
@@ -116,10 +116,10 @@ def simulate(store: Store, people: int) -> list[Worker]:
         worker.start()
     while any(worker.is_alive() for worker in workers):
         time.sleep(0.2)
-        progress = store.progress("crowd")
+        progress = store.progress.of_campaign("crowd")
         if progress.complete == progress.units:
-            if store.campaign("crowd").stage == "pilot":
-                store.open_main("crowd")
+            if store.campaigns.get("crowd").stage == "pilot":
+                store.campaigns.open_main("crowd")
             else:
                 over.set()
     for worker in workers:
@@ -130,18 +130,18 @@ def simulate(store: Store, people: int) -> list[Worker]:
 def problems(store: Store, workers: list[Worker]) -> list[str]:
     """What is not as it must be."""
     found: list[str] = []
-    plan, progress = store.campaign("crowd").plan, store.progress("crowd")
+    plan, progress = store.campaigns.get("crowd").plan, store.progress.of_campaign("crowd")
     if (progress.complete, progress.done) != (progress.units, progress.wanted):
         found.append(f"{progress.complete} of {progress.units} units, {progress.done} of {progress.wanted}")
     wanted = {"main": plan.per_unit, "pilot": plan.pilot_per_unit}
-    judged = Counter(judgment.unit for entry in store.export("crowd") for judgment in entry.judgments)
-    for unit in store.unit_places("crowd"):
-        part, count = store.part_of("crowd", unit.number), judged[UnitKey(unit.document, unit.segment)]
+    judged = Counter(judgment.unit for entry in store.exports.export("crowd") for judgment in entry.judgments)
+    for unit in store.units.places("crowd"):
+        part, count = store.units.part_of("crowd", unit.number), judged[UnitKey(unit.document, unit.segment)]
         if count != wanted.get(part, 0):
             found.append(f"unit {unit.number} ({part}) has {count} judgments, not {wanted.get(part, 0)}")
     for worker in workers:
-        person = store.person_named(worker.name).id
-        kept = {j.unit: j.revision for j in store.own_judgments("crowd", person, limit=100_000)}
+        person = store.people.named(worker.name).id
+        kept = {j.unit: j.revision for j in store.judgments.of_person("crowd", person, limit=100_000)}
         if kept != dict(worker.kept):
             found.append(f"{worker.name}: {len(kept)} kept, {len(worker.kept)} acknowledged")
     return found
@@ -150,8 +150,8 @@ def problems(store: Store, workers: list[Worker]) -> list[str]:
 def report(store: Store, workers: list[Worker], seconds: float) -> None:
     waits = sorted(wait for worker in workers for wait in worker.waits)
     outcomes = Counter(worker.outcome for worker in workers)
-    events = Counter(event.what for event in store.events("crowd", limit=100_000))
-    progress = store.progress("crowd")
+    events = Counter(event.what for event in store.audit.events("crowd", limit=100_000))
+    progress = store.progress.of_campaign("crowd")
     print(f"{len(workers)} annotators: " + ", ".join(f"{n} {what}" for what, n in outcomes.most_common()))
     print(f"{progress.units} units, {progress.done} of {progress.wanted} judgments, in {seconds:.1f} s")
     print(f"{events['units went back after their time']} times units went back after their time,")

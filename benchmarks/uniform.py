@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from lapsus.analysis.corpus import load_corpus
-from lapsus.analysis.scoring import SHOWN, breakdown_votes
+from lapsus.analysis.scores import SHOWN
 from lapsus.measures.score import Score
 from lapsus.measures.scores import (
     BREAKDOWN_MEASURES,
@@ -49,7 +49,7 @@ def rows(folder: Path) -> list[tuple[str, str, BreakdownScores]]:
     scheme = load_scheme("breakdown")
     found = []
     for name, file, only in CORPORA:
-        votes = breakdown_votes(load_corpus(folder / file, only=only), scheme)
+        votes = load_corpus(folder / file, only=only).votes(scheme, scheme.questions[0])
         gold, groups = breakdown_counts(votes), votes.document_groups()
         labels = np.zeros(len(gold), dtype=np.int8)
         thirds = np.full((len(gold), 3), 1 / 3)

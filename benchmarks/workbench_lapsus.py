@@ -36,15 +36,15 @@ def fill(database: str, sizes: Sizes, level: int) -> dict[str, list[int]]:
     """A campaign with so many judgments. Who has which units to judge next."""
     with open_store(database) as store:
         for name in PEOPLE:
-            store.add_person(name, password=PASSWORD)
+            store.people.add(name, password=PASSWORD)
         for campaign, batch in ((CAMPAIGN, sizes.free), (READING, 1)):
             plan = Plan(
                 name=campaign, scheme="breakdown", per_unit=CLIENTS, batch=batch, order="given",
                 minutes=100_000,
             )  # fmt: skip
-            store.create_campaign(plan)
-        store.add_judgments(CAMPAIGN, _entries(sizes, level), check=False)
-        store.add_documents(READING, [entry.document for entry in _entries(sizes, 0)][: sizes.free])
+            store.campaigns.create(plan)
+        store.imports.add_judgments(CAMPAIGN, _entries(sizes, level), check=False)
+        store.campaigns.add_documents(READING, [entry.document for entry in _entries(sizes, 0)][: sizes.free])
         return {name: _reserve(store, name, sizes) for name in PEOPLE}
 
 
@@ -64,7 +64,7 @@ def _entries(sizes: Sizes, level: int) -> Iterator[Entry]:
 
 
 def _reserve(store: Store, name: str, sizes: Sizes) -> list[int]:
-    given = store.next_units(store.person_named(name).id, CAMPAIGN)
+    given = store.assignment.next_units(store.people.named(name).id, CAMPAIGN)
     if not isinstance(given, Reservation):
         raise TypeError(f"no units for {name}: {given}")
     return [unit.number for unit in given.units]

@@ -42,6 +42,9 @@ CROWD = {
     ],
     "ja": ["葵", "伊吹", "渚", "楓", "薫", "千尋", "翼", "遥", "光", "真琴", "律", "玲"],
 }
+VERSIONS = {"breakdown": "1.0", "error-types": "1.2", "response-quality": "1.0", "semantic-errors": "1.0"}
+"""The guidelines that these people were given; answers mean the same under the later ones."""
+NO_BREAKDOWN = {"en": "I see no breakdown here.", "ja": "私には破綻と思えませんでした。"}
 ELEMENTS = {"subject": (0,), "predicate": (1,), "object": (2,), "all": (0, 1, 2)}
 
 
@@ -64,7 +67,7 @@ class Annotator:
         broken = broken_rules(load_scheme(scheme), answers, document, segment)
         if broken:
             raise ValueError(f"{document.id} {segment}: {[rule.message() for rule in broken]}")
-        version = load_scheme(scheme).version
+        version = VERSIONS[scheme]
         return Judgment(
             document.id, segment, self.name, scheme, version, answers, at=self.clock, seconds=seconds
         )
@@ -161,8 +164,7 @@ def dialogues(language: str) -> Iterator[Entry]:
 def _types(who: Annotator, turn: dict[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {"types": who.types(turn["types"])}
     if who.dice.random() < turn["mind"][0] / 2:
-        suggestions = load_scheme("error-types").questions[1].suggest
-        answers["remark"] = suggestions["ja" if who.name in CROWD["ja"] else "en"][0]
+        answers["remark"] = NO_BREAKDOWN["ja" if who.name in CROWD["ja"] else "en"]
     return answers
 
 

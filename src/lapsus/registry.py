@@ -24,6 +24,18 @@ def did_you_mean(name: str, names: list[str]) -> str:
     return f"did you mean {by_lower[close[0]]!r}? known: {known}" if close else f"known: {known}"
 
 
+def points_of(group: str) -> dict[str, EntryPoint]:
+    """What other packages offer in a group of entry points, by name."""
+    # Looked up once for each place to look: going through all that is installed takes milliseconds.
+    key = entry_points, group
+    if key not in _points:
+        _points[key] = {point.name: point for point in entry_points(group=group)}
+    return _points[key]
+
+
+_points: dict[tuple[object, str], dict[str, EntryPoint]] = {}
+
+
 class Registry(Generic[T]):
     """Things of one kind by name: own ones as `module:attribute`, others' by entry point."""
 
@@ -35,7 +47,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Every known name, our own first."""
-        return [*self._own, *sorted(self._foreign().keys() - self._own.keys())]
+        return [*self._own, *sorted(points_of(self.group).keys() - self._own.keys())]
 
     def get(self, name: str) -> T:
         """Load the thing of that name, or say which name may have been meant."""
@@ -43,7 +55,7 @@ class Registry(Generic[T]):
             if name in self._own:
                 module, _, attribute = self._own[name].partition(":")
                 self._loaded[name] = getattr(importlib.import_module(module), attribute)
-            elif name in (foreign := self._foreign()):
+            elif name in (foreign := points_of(self.group)):
                 self._loaded[name] = foreign[name].load()
             else:
                 raise UsageError(f"no {self.kind} is called {name!r}", hint=did_you_mean(name, self.names()))
@@ -51,6 +63,3 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return (self.get(name) for name in self.names())
-
-    def _foreign(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self.group)}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lapsus.formats import read
+from lapsus.kinds.votes import collect_votes
 from lapsus.measures.agreement import coefficient
-from lapsus.model.votes import collect_votes
 from lapsus.schemes import load_scheme
 
 pytestmark = pytest.mark.acceptance

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from lapsus.analysis import agree
-from lapsus.challenge.checking import CheckedRun
-from lapsus.challenge.desk import challenge_board, challenge_tracks, create, keep_run
-from lapsus.challenge.tables import describe
+from lapsus.challenge.paper_tables import describe
+from lapsus.challenge.run_validation import CheckedRun
+from lapsus.challenge.service import challenge_board, challenge_tracks, create, keep_run
 from lapsus.measures.scores import strict_labels, vote_shares
 from lapsus.store import open_store
 from lapsus.store.challenge_records import ChallengePlan
@@ -31,7 +31,7 @@ def test_a_board_of_a_hundred_runs_on_the_english_test_set(tmp_path: Path) -> No
         floors = challenge_board(store, challenge).floors
         assert floors["prior"].values["jsd"].value == pytest.approx(0.053, abs=5e-4)
         assert floors["halves"].values["mse"].value == pytest.approx(0.026, abs=5e-4)
-        said = agree(path, only=ONLY, measures=["fleiss"], plan=None).data
+        said = agree(path, only=ONLY, measures=["fleiss"], bootstrap=None).data
         assert describe(track).kappa == pytest.approx(said["fleiss_kappa"])
         assert describe(track).kappa_merged == pytest.approx(said["fleiss_kappa_merged"])
 

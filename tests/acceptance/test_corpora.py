@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from lapsus.errors import InputError
-from lapsus.formats import Reading, convert, read
+from lapsus.formats import EntryStream, convert, read
 from lapsus.model import Document
 
 pytestmark = pytest.mark.acceptance
@@ -26,7 +26,7 @@ class Corpus(NamedTuple):
     judgments: int
     language: str
 
-    def open(self) -> Reading:
+    def open(self) -> EntryStream:
         return read(data() / self.file, only=self.only)
 
 
@@ -48,7 +48,7 @@ def data() -> Path:
     return Path(folder)
 
 
-def as_set(reading: Reading) -> set[bytes]:
+def as_set(reading: EntryStream) -> set[bytes]:
     encode = msgspec.json.Encoder(order="deterministic").encode
     records = set()
     for entry in reading:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zipfile
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from lapsus.analysis import score
+from lapsus.cli.app import app
 from lapsus.formats import read
-from lapsus.measures.resample import Bootstrap
+from lapsus.kinds.votes import collect_votes
+from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.scores.breakdown_floors import constant_floor, half_floor, majority_accuracy
 from lapsus.measures.scores.breakdown_labels import (
     LABELS,
@@ -21,7 +30,7 @@ from lapsus.measures.scores.breakdown_labels import (
 )
 from lapsus.measures.scores.runs import align_run
 from lapsus.model import Judgment, UnitKey, units
-from lapsus.model.votes import LabelVotes, collect_votes
+from lapsus.model.votes import LabelVotes
 from lapsus.schemes import load_scheme
 from tests.measures.scores.official import official_scores
 
@@ -81,7 +90,7 @@ def made_up_run(turns: tuple[UnitKey, ...], seed: int) -> list[Judgment]:
 def test_as_the_official_loop(name: str, t: float) -> None:
     votes, turns = load(name)
     run = align_run(votes, made_up_run(turns, seed=1), known_units=turns)
-    found = {field: score.value for field, score in run.scores(t=t, plan=None).scores().items()}
+    found = {field: score.value for field, score in run.scores(t=t, bootstrap=None).scores().items()}
     expected = official_scores(run.gold.tolist(), run.labels.tolist(), run.distributions.tolist(), t)
     assert found == pytest.approx(expected, abs=1e-9)
 
@@ -94,8 +103,8 @@ def test_as_many_turns_are_scored_as_have_annotations(name: str, turns: int) -> 
     votes, known = load(name)
     run = align_run(votes, made_up_run(known, seed=1), known_units=known)
     assert len(run.units) == turns
-    assert run.scores(plan=Bootstrap(100)).jsd.interval is not None
-    assert "raters:30|" in run.scores(plan=None).jsd.signature
+    assert run.scores(bootstrap=Bootstrap(100)).jsd.interval is not None
+    assert "raters:30|" in run.scores(bootstrap=None).jsd.signature
 
 
 def test_strict_and_lenient_labels_differ_on_1204_of_2000_turns() -> None:
@@ -107,12 +116,12 @@ def test_strict_and_lenient_labels_differ_on_1204_of_2000_turns() -> None:
 def test_floors_of_the_revised_english_set() -> None:
     votes, _ = load("DBDC3 en eval, revised")
     gold, groups = breakdown_counts(votes), votes.document_groups()
-    assert majority_accuracy(gold, groups, plan=None).value == pytest.approx(0.382, abs=5e-4)
-    constant = constant_floor(gold, groups, plan=None)
+    assert majority_accuracy(gold, groups, bootstrap=None).value == pytest.approx(0.382, abs=5e-4)
+    constant = constant_floor(gold, groups, bootstrap=None)
     assert constant.jsd.value == pytest.approx(0.053, abs=5e-4)
     assert constant.mse.value == pytest.approx(0.030, abs=5e-4)
     # Known from single splits, which differ in the third decimal.
-    halves = half_floor(gold, groups, plan=None)
+    halves = half_floor(gold, groups, bootstrap=None)
     assert halves.jsd.value == pytest.approx(0.054, abs=1e-3)
     assert halves.mse.value == pytest.approx(0.026, abs=1e-3)
 
@@ -120,6 +129,48 @@ def test_floors_of_the_revised_english_set() -> None:
 def test_constant_floor_of_the_japanese_set_by_its_training_data() -> None:
     votes, _ = load("DBDC2 ja ref")
     training = breakdown_counts(load("DBDC2 ja dev")[0])
-    found = constant_floor(breakdown_counts(votes), votes.document_groups(), training=training, plan=None)
+    found = constant_floor(
+        breakdown_counts(votes), votes.document_groups(), training=training, bootstrap=None
+    )
     known = {"accuracy": 0.378, "f1_b": 0.0, "f1_pb_b": 0.0, "jsd": 0.139, "mse": 0.071}
     assert {name: found.scores()[name].value for name in known} == pytest.approx(known, abs=5e-4)
+
+
+class Turn(NamedTuple):
+    """A turn as the challenge's program sees it: votes and answers in the order of the files."""
+
+    votes: list[int]
+    label: str
+    shares: list[float]
+
+
+def pairs_by_position(gold: Path, run: Path, only: str) -> Iterator[Turn]:
+    """Plainly, as the challenge's program pairs them: the nth turn with votes and the nth answer of the run."""
+    with zipfile.ZipFile(gold) as logs, zipfile.ZipFile(run) as answers:
+        said = {Path(name).name: json.loads(answers.read(name)) for name in answers.namelist()}
+        for name in sorted(n for n in logs.namelist() if fnmatch(n, only) and n.endswith(".log.json")):
+            dialogue = json.loads(logs.read(name))
+            voted = [turn for turn in dialogue["turns"] if turn["annotations"]]
+            mine = said[f"{dialogue['dialogue-id']}.labels.json"]["turns"]
+            for turn, answer in zip(voted, mine, strict=True):
+                votes = [sum(a["breakdown"] == label for a in turn["annotations"]) for label in LABELS]
+                (label,) = answer["labels"]
+                shares = [label[key] for key in ("prob-O", "prob-T", "prob-X")]
+                yield Turn(votes, label["breakdown"], shares)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.5])
+def test_a_run_straight_from_detect_scores_the_same_there_and_here(tmp_path: Path, t: float) -> None:
+    gold, only, run = data("dbdc5-en.zip"), "*/dev/*", tmp_path / "run.zip"
+    model = str(tmp_path / "rules.lapsus")
+    for command in (
+        ["train", "rules", str(gold), "-o", model],
+        ["detect", str(gold), "--with", model, "-o", str(run)],
+    ):
+        assert CliRunner().invoke(app, [*command, "--only", only]).exit_code == 0
+    turns = list(pairs_by_position(gold, run, only))
+    labels = [LABELS.index(turn.label) for turn in turns]
+    expected = official_scores([t.votes for t in turns], labels, [t.shares for t in turns], t)
+    table = score(gold, run, only=only, threshold=t, bootstrap=None)
+    found = table.data["runs"][0]["scores"]
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)

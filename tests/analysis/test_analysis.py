@@ -13,7 +13,7 @@ import lapsus
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.dbdc_run import DbdcRun
 from lapsus.formats.jsonl import Jsonl
-from lapsus.measures.compare import Difference
+from lapsus.measures.comparison import Difference
 from lapsus.measures.score import Score
 from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.samples import sample_path
@@ -169,7 +169,7 @@ def test_the_measure_and_the_merge_can_be_chosen(gold: Path) -> None:
 
 
 def test_which_scheme_must_be_clear() -> None:
-    with pytest.raises(UsageError, match="say which with --scheme"):
+    with pytest.raises(UsageError, match="say which with `scheme=`"):
         lapsus.agree(sample_path("dialogues-en"))
     with pytest.raises(InputError, match="nothing is judged under 'semantic-errors'"):
         lapsus.agree(sample_path("dialogues-en"), scheme="semantic-errors")
@@ -244,7 +244,7 @@ def test_steps_of_a_scale_that_nobody_chose_count_too(tmp_path: Path) -> None:
 
 
 def test_gold_comes_once_where_a_document_comes_in_pieces(tmp_path: Path) -> None:
-    from lapsus.analysis.golding import gold_entries
+    from lapsus.analysis.gold_standard import gold_entries
 
     whole = entry(VOTES)
     parts = [Entry("d", None, (judgment,)) for judgment in whole.judgments]
@@ -292,3 +292,50 @@ def test_other_versions_of_a_guideline_are_told(tmp_path: Path) -> None:
     old = [msgspec.structs.replace(judgment, version="0.1") for judgment in entry(VOTES).judgments]
     Jsonl().write([Entry("d", entry(VOTES).document, tuple(old))], path)
     assert any("judged under breakdown 0.1; ours is 1.0" in note for note in lapsus.agree(path).notes)
+
+
+def types(*sets: tuple[str, ...], id: str = "d") -> Entry:
+    judgments = tuple(
+        Judgment(id, "0", f"ann{k}", "error-types", "1.2", {"types": labels}) for k, labels in enumerate(sets)
+    )
+    return Entry(id, Document(id, (Segment("0", "system", "Hello"),), "en", {"system": "A"}), judgments)
+
+
+def test_a_threshold_of_nothing_is_not_one_half(tmp_path: Path) -> None:
+    """With t = 0 every label counts as chosen, so that one right label is no exact match; at .5 it is."""
+    gold, run = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
+    Jsonl().write([types(("repetition",), ("repetition",), ("contradiction",))], gold)
+    Jsonl().write([types(("repetition",))], run)
+    found = {
+        t: json.loads(lapsus.score(gold, run, threshold=t).to_json())["runs"][0]["questions"]["types"]
+        for t in (None, 0.5, 0.0)
+    }
+    assert [found[t]["exact"]["value"] for t in (None, 0.5, 0.0)] == [1.0, 1.0, 0.0]
+    assert "votes>=0|" in found[0.0]["exact"]["signature"]
+
+
+def test_scores_are_asked_for_by_name(gold: Path, tmp_path: Path) -> None:
+    made = tmp_path / "run.jsonl"
+    Jsonl().write([answers("OOTX"), answers("OOTX", "e")], made)
+    rows = {
+        row[2]: row[3] for row in lapsus.score(gold, made, measures=["accuracy", "jsd"], bootstrap=None).rows
+    }
+    assert list(rows) == ["accuracy", "JSD(NB,PB,B)"]
+    whole = scores_of(lapsus.score(gold, made, bootstrap=None))
+    assert rows["accuracy"].value == whole["accuracy"]
+    assert rows["JSD(NB,PB,B)"].value == whole["jsd"]
+    (like,) = lapsus.score(gold, made, measures=["likeness"], bootstrap=None).rows
+    assert (like[2], like[3].value) == ("likeness(equal)", pytest.approx(11 / 16))
+    with pytest.raises(UsageError, match="no score of these answers is called pearson"):
+        lapsus.score(gold, made, measures=["pearson"])
+
+
+@pytest.mark.parametrize(
+    ("measure", "first"), [("ratings", "pearson"), ("mae", "mae"), ("likeness", "likeness(rmse)")]
+)
+def test_scores_of_a_scale_by_name(tmp_path: Path, measure: str, first: str) -> None:
+    path, made = tmp_path / "q.jsonl", tmp_path / "run.jsonl"
+    Jsonl().write([quality([{"soundness": level} for level in (4, 5, 4)])], path)
+    Jsonl().write([quality([{"soundness": 4}])], made)
+    table = lapsus.score(path, made, measures=[measure], questions=["soundness"], bootstrap=None)
+    assert table.rows[0][2] == first

@@ -8,11 +8,15 @@ from itertools import cycle
 
 import numpy as np
 
-from lapsus.annotators import training_data
+from lapsus.annotators import METHODS, training_data
+from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.kinds.votes import collect_votes
 from lapsus.model import Document, Entry, Judgment, Segment
-from lapsus.model.votes import LabelVotes, collect_votes
+from lapsus.model.votes import LabelVotes
 from lapsus.schemes import load_scheme
 
+FOR_TURNS = [name for name in METHODS.names() if METHODS.get(name).made_for in (None, "breakdown")]
+"""The methods that judge turns. What is made for other guidelines has tests of its own."""
 OPENERS = {"en": "Hello! How are you today?", "ja": "こんにちは。今日はどんな一日でしたか？"}
 TALK = {
     "en": {
@@ -65,6 +69,12 @@ NONSENSE = {
     "ja": ["紫のはしごが月を投票の", "ご予約の番号を入力してください", "窓がの決してを"],
 }
 VOTES = {"good": ("O",) * 7 + ("T",), "odd": ("T",) * 4 + ("X",) * 2 + ("O",) * 2, "bad": ("X",) * 7 + ("T",)}
+GREETED = (
+    TurnWords(True, "こんにちは。何かお話しましょうか？"),
+    TurnWords(False, "こんにちは。今日は暑いですね。"),
+)
+ASKED = (*GREETED, TurnWords(True, "本当に暑いですね。"), TurnWords(False, "夏の食べ物では何が好きですか？"))
+"""Japanese talk, up to a turn of the system."""
 
 
 def entry(number: int, language: str, seed: int = 0) -> Entry:

@@ -10,8 +10,9 @@ import pytest
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
+from lapsus.model import Entry
 from tests.annotators import invented
-from tests.running import lapsus, refused
+from tests.command_process import lapsus, refused
 
 
 @pytest.fixture
@@ -32,6 +33,27 @@ def test_train_then_detect(folder: Path) -> None:
     entries = list(read("run.zip"))
     assert {j.annotator for e in entries for j in e.judgments} == {"m"}
     assert all(set(j.distributions["breakdown"]) == {"O", "T", "X"} for e in entries for j in e.judgments)
+
+
+def test_a_run_answers_the_turns_that_people_judged(folder: Path) -> None:
+    """The challenge's program pairs answers by position, so a first turn without votes must have none."""
+    whole = [invented.entry(n, "en") for n in range(6)]
+    first = whole[0].judgments[0].segment
+    fewer = [Entry(e.id, e.document, tuple(j for j in e.judgments if j.segment != first)) for e in whole]
+    Jsonl().write([*fewer[:5], Entry(whole[5].id, whole[5].document)], folder / "some.jsonl")
+    lapsus("train", "prior", "en.jsonl", "-o", "m.lapsus")
+    detect = ("detect", "some.jsonl", "--with", "m.lapsus", "--overwrite", "-o")
+    out, remarks = lapsus(*detect, "run.zip")
+    assert "6 documents, 25 turns" in out
+    assert "only turns with votes are answered, 5 others are not" in remarks
+    assert {len(entry.judgments) for entry in read("run.zip")} == {4, 5}
+    for more, turns in (
+        (("run.zip", "--turns", "all"), 30),
+        (("run.jsonl",), 30),
+        (("r.jsonl", "--turns", "judged"), 25),
+    ):
+        assert f"{turns} turns" in lapsus(*detect, *more)[0]
+    assert "known: judged, all" in str(refused(*detect, "run.zip", "--turns", "some"))
 
 
 def test_the_ending_tells_the_format_and_evidence_is_kept(folder: Path) -> None:

@@ -130,13 +130,15 @@ def test_what_is_judged_along_with_it_does_not_matter(
 
 
 def test_profiles_differ_in_distribution_and_rule(model: Encoder) -> None:
-    assert model.profiles() == ["dbdc5", "dbdc3"]
+    assert model.profiles() == ["dbdc5", "dbdc3", "general"]
     other = model.under("dbdc3")
     usual, flat = (shares(list(annotator.judge([chat("films")]))) for annotator in (model, other))
     # The crowd of DBDC3 says T far more often than that of DBDC5, and agrees far less.
     assert (flat[:, 1] > usual[:, 1]).all()
     assert flat.max(axis=1).mean() < usual.max(axis=1).mean()
-    with pytest.raises(UsageError, match=r"'breakdown-en' has no profile 'dbdc4'.*known: dbdc3, dbdc5"):
+    with pytest.raises(
+        UsageError, match=r"'breakdown-en' has no profile 'dbdc4'.*known: dbdc3, dbdc5, general"
+    ):
         model.under("dbdc4")
 
 
@@ -167,7 +169,7 @@ def upside_down(count: int, seed: int) -> tuple[list[Document], LabelVotes]:
 
 
 def divergence(annotator: Any, documents: list[Document], votes: LabelVotes) -> float:
-    return float(align_run(votes, annotator.judge(documents)).scores(plan=None).jsd)
+    return float(align_run(votes, annotator.judge(documents)).scores(bootstrap=None).jsd)
 
 
 def test_a_few_dialogues_adapt_it(model: Encoder, tmp_path: Path) -> None:
@@ -211,7 +213,7 @@ def test_one_language_at_a_time() -> None:
         make_annotator("encoder").fit(french, votes)
 
 
-@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
+@pytest.mark.parametrize("library", ["onnxruntime"])
 def test_a_missing_library_is_named(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(UsageError, match=rf"judging English needs {library}.*lapsus\[detect\]"):
@@ -220,7 +222,7 @@ def test_a_missing_library_is_named(library: str, monkeypatch: pytest.MonkeyPatc
 
 def test_a_damaged_encoder_is_an_error_of_ours(model: Encoder, tmp_path: Path) -> None:
     state = model.state()
-    for name in ("encoder.onnx", "tokenizer.json"):
+    for name in ("lower.onnx", "general.onnx", "tokenizer.json"):
         broken = Encoder()
         with pytest.raises(ValueError, match="cannot be read"):
             broken.restore(model.origin_, state._replace(files={**state.files, name: b"nothing"}))
@@ -246,6 +248,6 @@ def test_the_parts_of_the_shipped_model_fit_together(model: Encoder) -> None:
     path = Path(os.environ["LAPSUS_DATA"], "dbdc5-en.zip")
     documents, votes = training_data(read(path, "dbdc", only="*/dev/*", language="en"))
     turns = {UnitKey(document.id, segment.id) for document in documents for segment in document.segments}
-    scores = align_run(votes, model.judge(documents), known_units=turns).scores(plan=None)
+    scores = align_run(votes, model.judge(documents), known_units=turns).scores(bootstrap=None)
     assert float(scores.jsd) < 0.035
     assert float(scores.accuracy) > 0.82

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lapsus.annotators import default_model
-from lapsus.annotators.encoder import history
+from lapsus.annotators.encoder import passages
 from lapsus.annotators.encoder.calibration import (
     Seen,
     first_weights,
@@ -20,11 +20,11 @@ from lapsus.annotators.encoder.calibration import (
     shares_of,
 )
 from lapsus.annotators.encoder.english import TOKENIZER, TOKENS, Tokens
-from lapsus.annotators.encoder.features import NAMES, Turn, features
-from lapsus.annotators.encoder.history import LONGEST, WINDOW, Memory, passages_of
+from lapsus.annotators.encoder.passages import LONGEST, WINDOW, Memory, passages_of
 from lapsus.annotators.encoder.reader import Passage
-from lapsus.annotators.encoder.words import fit_words, word_matrix, word_shares
-from lapsus.annotators.storage import State, read_model
+from lapsus.annotators.encoder.turn_features import NAMES, TurnWords, features
+from lapsus.annotators.encoder.word_weights import fit_words, word_matrix, word_shares
+from lapsus.annotators.model_files import State, read_model
 from lapsus.measures.scores.divergence import jensen_shannon
 from lapsus.model import Document, Segment, Unit, units
 from lapsus.schemes import load_scheme
@@ -35,9 +35,9 @@ def units_of(*turns: tuple[str, str]) -> list[Unit]:
     return list(units(Document("d", segments), load_scheme("breakdown").unit))
 
 
-def said(*texts: str) -> tuple[Turn, ...]:
+def said(*texts: str) -> tuple[TurnWords, ...]:
     """Turns of user and system by turns; the user begins."""
-    return tuple(Turn(place % 2 == 1, text) for place, text in enumerate(texts))
+    return tuple(TurnWords(place % 2 == 1, text) for place, text in enumerate(texts))
 
 
 class Counting:
@@ -48,7 +48,7 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[Passage] = []
 
-    def logits(self, passages: Sequence[Passage]) -> NDArray[np.float64]:
+    def logits(self, passages: Sequence[Passage], view: str) -> NDArray[np.float64]:
         self.asked += passages
         return np.array([[len(passage.target), 0.0, 0.0] for passage in passages])
 
@@ -65,7 +65,12 @@ def test_a_turn_and_the_system_turns_before_it() -> None:
         ("system", "Hi."), ("user", "Hello."), ("system", "A?"), ("user", "B!"), ("system", "C.")
     )
     own, earlier = passages_of(last)
-    before = (Turn(True, "Hi."), Turn(False, "Hello."), Turn(True, "A?"), Turn(False, "B!"))
+    before = (
+        TurnWords(True, "Hi."),
+        TurnWords(False, "Hello."),
+        TurnWords(True, "A?"),
+        TurnWords(False, "B!"),
+    )
     assert own == Passage(before, "C.")
     # The greeting answers nothing, so it says nothing of how the system answers.
     assert earlier == [Passage(before[:2], "A?")]
@@ -88,7 +93,7 @@ def test_long_turns_are_cut() -> None:
 
 
 def test_each_passage_is_read_once_and_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "_REMEMBERED", 3)
+    monkeypatch.setattr(passages, "_REMEMBERED", 3)
     memory = Memory(Counting())
     a, b, c, d = (Passage((), "x" * size) for size in range(1, 5))
     assert [row[0] for row in memory.readings([a, b, a]).values()] == [1, 2]
@@ -102,7 +107,7 @@ def test_each_passage_is_read_once_and_not_remembered_for_ever(monkeypatch: pyte
 
 
 def test_features_tell_what_is_repeated_and_taken_up() -> None:
-    def find(context: tuple[Turn, ...], target: str) -> dict[str, float]:
+    def find(context: tuple[TurnWords, ...], target: str) -> dict[str, float]:
         return dict(zip(NAMES, features(context, target), strict=True))
 
     talk = said("I grow tomatoes.", "Do you water them?", "Every day. Do tomatoes need sun?")
@@ -146,16 +151,16 @@ def test_tokens_of_the_talk_and_of_the_turn(tokens: Tokens) -> None:
 
 
 def test_what_is_too_long_loses_the_oldest_of_the_talk_and_the_end_of_the_turn(tokens: Tokens) -> None:
-    long = Passage((Turn(False, "old " * 300), Turn(False, "new " * 20)), "yes " * 300)
+    long = Passage((TurnWords(False, "old " * 300), TurnWords(False, "new " * 20)), "yes " * 300)
     ids, own = tokens.encode(long)
     assert len(ids) == len(own) == TOKENS
     assert sum(own) == TOKENS // 2 + 1
-    short, _ = tokens.encode(Passage((Turn(False, "new"),), "yes"))
+    short, _ = tokens.encode(Passage((TurnWords(False, "new"),), "yes"))
     new = short[3]
     assert ids[: own.index(1) - 1].count(new) == 20
     # A sixth turn before is out of sight.
     seen = tokens.encode(Passage(said("a", "b", "c", "d", "e"), "x"))
-    assert tokens.encode(Passage((Turn(True, "gone"), *said("a", "b", "c", "d", "e")), "x")) == seen
+    assert tokens.encode(Passage((TurnWords(True, "gone"), *said("a", "b", "c", "d", "e")), "x")) == seen
 
 
 def seen(count: int, seed: int, extra: int = 0) -> Seen:

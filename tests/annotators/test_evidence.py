@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lapsus.annotators.parts.evidence import Evidence, evidence, kind_name, kinds, strength
-from lapsus.annotators.parts.evidence import _data as data
-from lapsus.annotators.parts.sign_rules import RULES
-from lapsus.annotators.parts.statements import contradict
+from lapsus.annotators.features.evidence import Evidence, evidence, kind_name, kinds, strength
+from lapsus.annotators.features.evidence import _data as data
+from lapsus.annotators.features.sign_rules import RULES
+from lapsus.annotators.features.statements import contradict
 from lapsus.model import Segment, Unit
+from lapsus.schemes import load_scheme
 
 
 def seen(language: str, *turns: str) -> dict[str, Evidence]:
@@ -129,3 +130,21 @@ def test_every_kind_and_sign_has_its_words() -> None:
 def test_good_turns_have_no_evidence_that_counts() -> None:
     assert not any(one.weight for one in seen("en", "Do you like tea?", "Yes, I like tea a lot.").values())
     assert not any(one.weight for one in seen("ja", "お茶は好きですか？", "はい、お茶が好きです。").values())
+
+
+def test_each_kind_and_each_sign_names_types_of_the_guideline() -> None:
+    types = {label.id for label in load_scheme("error-types").questions[0].labels}
+    for kind, rule in data()["kinds"].items():
+        assert rule["types"], kind
+        for sign in rule["signs"]:
+            found = Evidence(kind, sign, "", (), 0.0).types
+            assert found
+            assert set(found) <= types
+    signs = {sign for rule in data()["kinds"].values() for sign in rule["signs"]}
+    assert set(data()["types"]) <= signs
+
+
+def test_a_greeting_missed_and_a_contradiction_of_the_user_are_shown() -> None:
+    assert seen("en", "Hello!", "Trains are late today.")["misses-greeting"].types == ("ignore-greeting",)
+    signs = {sign for rule in data()["kinds"].values() for sign in rule["signs"]}
+    assert {"contradicts-user", "misses-greeting"} <= signs

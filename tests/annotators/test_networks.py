@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from lapsus.annotators.acts import Acts
-from lapsus.annotators.lstm import Lstm
-from lapsus.annotators.ncm import Ncm
-from lapsus.annotators.network import NetworkAnnotator
-from lapsus.annotators.parts import conversation
-from lapsus.annotators.parts.conversation import Pairs
-from lapsus.annotators.parts.fitting import take_weights, torch_for
+from lapsus.annotators.challenge import conversation_model
+from lapsus.annotators.challenge.acts import Acts
+from lapsus.annotators.challenge.conversation_model import Pairs
+from lapsus.annotators.challenge.lstm import Lstm
+from lapsus.annotators.challenge.ncm import Ncm
+from lapsus.annotators.challenge.network import NetworkAnnotator
+from lapsus.annotators.challenge.network_fitting import take_weights, torch_for
+from lapsus.annotators.challenge.vocabulary import RESERVED
 from lapsus.errors import UsageError
 from lapsus.model import Unit, UnitRule, units
 from tests.annotators import invented
@@ -34,10 +36,12 @@ def some_units(language: str) -> list[Unit]:
     [
         Lstm(**SMALL, width=8),
         Lstm(**SMALL, cell="rnn", width=6),
+        Lstm(**SMALL, width=6, layers=2, features="frequencies,words"),
         Acts(**SMALL),
         Ncm(**SMALL, replies=1, width=6),
+        Ncm(**SMALL, replies=1, width=6, history=3),
     ],
-    ids=["lstm", "rnn", "acts", "ncm"],
+    ids=["lstm", "rnn", "frequencies", "acts", "ncm", "extended ncm"],
 )
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_numpy_judges_as_torch_does(annotator: NetworkAnnotator, language: str) -> None:
@@ -57,12 +61,14 @@ def test_numpy_judges_as_torch_does(annotator: NetworkAnnotator, language: str) 
 def test_likelihoods_of_replies_as_torch_has_them() -> None:
     pairs = Pairs.of([([2, 3, 4], [5, 6]), ([], [4]), ([5], [1, 1]), ([2], [])])
     with torch_for(1) as torch:
-        model = conversation.build(torch, 8, 4, 6).eval()
+        model = conversation_model.build(torch, 8, 4, 6).eval()
         arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
         with torch.no_grad():
-            _, states = conversation.run(torch, model, [torch.from_numpy(array) for array in pairs], 0.0)
+            _, states = conversation_model.run(
+                torch, model, [torch.from_numpy(array) for array in pairs], 0.0
+            )
             logs = torch.log_softmax(model["say"](states), -1).numpy()
-    found = conversation.likelihoods(arrays, pairs)
+    found = conversation_model.likelihoods(arrays, pairs)
     assert found[0, 0] == pytest.approx((logs[0, 0, 5] + logs[0, 1, 6]) / 2, abs=1e-5)
     assert found[0, 2] == pytest.approx(min(logs[0, 0, 5], logs[0, 1, 6]), abs=1e-5)
     assert found[1, 0] == pytest.approx(logs[1, 0, 4], abs=1e-5)
@@ -88,7 +94,34 @@ def test_torch_is_left_as_it_was() -> None:
     assert torch.rand(1) == expected
 
 
-@pytest.mark.parametrize("settings", [{"cell": "gru"}, {"hidden": 0}, {"epochs": 0}])
+def test_only_the_extended_model_reads_what_came_before_the_last_utterance() -> None:
+    unit = some_units("en")[4]
+    changed = [replace(unit.context[0], text="The weather is lovely here."), *unit.context[1:]]
+    other = replace(unit, context=tuple(changed))
+    for history, reads in ((0, False), (20, True)):
+        annotator = Ncm(**SMALL, replies=1, width=6, history=history).fit(*invented.data("en"))
+        one, another = annotator._distributions([unit]), annotator._distributions([other])
+        assert np.allclose(one, another) is not reads
+
+
+def test_word_frequencies_are_a_linear_layer_on_a_vector_of_unit_length() -> None:
+    annotator = Lstm(**SMALL, width=6, features="frequencies").fit(*invented.data("en"))
+    words = annotator.vocabulary_.words[0]
+    unit = some_units("en")[0]
+    said = replace(unit, target=replace(unit.target, text=" ".join([words] * 3)))
+    ids, _, lengths = annotator._inputs([said])
+    # One word three times: the frequencies are 3 in one place, and at unit length 1.
+    assert lengths[0, -1] == 3
+    assert (ids[0, -1] >= RESERVED).sum() == 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"cell": "gru"}, {"hidden": 0}, {"epochs": 0}, {"layers": 4}, {"features": "words,colours"},
+        {"features": ","},
+    ],
+)  # fmt: skip
 def test_settings_that_make_no_network(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Lstm(**settings)

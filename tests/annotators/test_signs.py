@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lapsus.annotators import make_annotator
-from lapsus.annotators.parts.cues import look, share_topic
-from lapsus.annotators.parts.sign_rules import RULES
-from lapsus.annotators.parts.signs import _texts, meaning, signs
+from lapsus.annotators.features.cues import look, share_topic
+from lapsus.annotators.features.sign_rules import RULES
+from lapsus.annotators.features.signs import meaning, signs
 from lapsus.model import Segment, Unit
+from lapsus.word_files import word_file
 from tests.annotators import invented
 
 
@@ -109,8 +110,9 @@ def test_what_is_repeated_is_quoted() -> None:
 
 
 def test_every_rule_says_what_it_means_in_both_languages() -> None:
-    assert set(_texts()) == set(RULES)
-    for texts in _texts().values():
+    words = word_file("lapsus.annotators.features", "signs.yaml")
+    assert set(words) == set(RULES)
+    for texts in words.values():
         assert set(texts) == {"en", "ja"}
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lapsus.annotators.examples import make_examples, shares
-from lapsus.annotators.parts.counts import Sparse, products
-from lapsus.annotators.svm import Svm
+from lapsus.annotators.challenge.svm import Svm
+from lapsus.annotators.challenge.word_counts import Sparse, products
+from lapsus.annotators.training_examples import make_examples, shares
 from lapsus.errors import UsageError
 from lapsus.model import UnitRule
 from tests.annotators import invented

@@ -1,4 +1,4 @@
-"""Commands as a user runs them: in a process of their own."""
+"""Commands as a user runs them: in a process of their own where that may matter."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lapsus.samples import SAMPLES
+from tests.cli import in_process
 
 
 def lapsus(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,18 +39,18 @@ def test_a_sample_is_copied_converted_and_read_back(tmp_path: Path) -> None:
 
 
 def test_a_recognised_format_is_announced(tmp_path: Path) -> None:
-    lapsus("sample", "pairs-en", "a.jsonl", cwd=tmp_path)
-    done = lapsus("convert", "a.jsonl", "b.jsonl", cwd=tmp_path)
+    in_process.lapsus("sample", "pairs-en", "a.jsonl", cwd=tmp_path)
+    done = in_process.lapsus("convert", "a.jsonl", "b.jsonl", cwd=tmp_path)
     assert "a.jsonl is read as jsonl" in done.stderr
 
 
 def test_losses_are_refused_then_warned_of(tmp_path: Path) -> None:
-    lapsus("sample", "dialogues-en", "a.jsonl", cwd=tmp_path)
-    refused = lapsus("convert", "a.jsonl", "run", "--to", "dbdc", cwd=tmp_path)
+    in_process.lapsus("sample", "dialogues-en", "a.jsonl", cwd=tmp_path)
+    refused = in_process.lapsus("convert", "a.jsonl", "run", "--to", "dbdc", cwd=tmp_path)
     assert refused.returncode == 1
     assert "cannot carry judgments under the scheme" in refused.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
-    lossy = lapsus("convert", "a.jsonl", "run", "--to", "dbdc", "--lossy", cwd=tmp_path)
+    lossy = in_process.lapsus("convert", "a.jsonl", "run", "--to", "dbdc", "--lossy", cwd=tmp_path)
     assert lossy.returncode == 0
     assert "warning: dbdc does not carry" in lossy.stderr
     assert "1,200 judgments were written" in lossy.stdout
@@ -68,7 +69,6 @@ def test_losses_are_refused_then_warned_of(tmp_path: Path) -> None:
         (("convert", "a.jsonl", "deep/down/b.jsonl"), 2, "make it first"),
         (("sample", "dialogue-en"), 2, "did you mean 'dialogues-en'"),
         (("scheme", "manual", "breakdown", "--lang", "fr", "-o", "m.html"), 2, "languages: en, ja"),
-        (("scheme", "check", "nowhere.yaml"), 1, "nowhere.yaml"),
         (("nonsense",), 2, "nonsense"),
     ],
 )
@@ -76,10 +76,9 @@ def test_mistakes_get_a_message_and_a_code(
     arguments: tuple[str, ...], code: int, words: str, tmp_path: Path
 ) -> None:
     (tmp_path / "a.jsonl").write_text('{"lapsus":1}\n{"document":{"id":"d","segments":[]}}\n')
-    done = lapsus(*arguments, cwd=tmp_path)
+    done = in_process.lapsus(*arguments, cwd=tmp_path)
     assert done.returncode == code, done.stderr
     assert words in done.stderr
-    assert "Traceback" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
 
 
@@ -90,6 +89,13 @@ def test_schemes_are_listed_in_the_readers_language() -> None:
     assert json.loads(lapsus("scheme", "list", "--json").stdout)[0]["name"] == "breakdown"
 
 
+def test_a_file_that_is_not_there_gets_a_message(tmp_path: Path) -> None:
+    done = lapsus("scheme", "check", "nowhere.yaml", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "nowhere.yaml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_scheme_shows_as_json() -> None:
     scheme = json.loads(lapsus("scheme", "show", "error-types", "--json").stdout)
     assert len(scheme["questions"][0]["labels"]) == 17
@@ -97,18 +103,16 @@ def test_a_scheme_shows_as_json() -> None:
 
 def test_a_bad_scheme_file_is_told_by_line(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("scheme: x\nversion: 1\n")
-    done = lapsus("scheme", "check", "own.yaml", cwd=tmp_path)
+    done = in_process.lapsus("scheme", "check", "own.yaml", cwd=tmp_path)
     assert done.returncode == 1
     assert "own.yaml:" in done.stdout
-    problems = json.loads(lapsus("scheme", "check", "own.yaml", "--json", cwd=tmp_path).stdout)
+    problems = json.loads(in_process.lapsus("scheme", "check", "own.yaml", "--json", cwd=tmp_path).stdout)
     assert problems["errors"] == len(problems["problems"]) > 0
 
 
 def test_a_manual_is_written(tmp_path: Path) -> None:
-    assert (
-        lapsus("scheme", "manual", "semantic-errors", "--lang", "ja", "-o", "m.html", cwd=tmp_path).returncode
-        == 0
-    )
+    made = ("scheme", "manual", "semantic-errors", "--lang", "ja", "-o", "m.html")
+    assert in_process.lapsus(*made, cwd=tmp_path).returncode == 0
     assert "トリプル" in (tmp_path / "m.html").read_text(encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ def work():
     with put_in_place(Path("out.jsonl")) as draft:
         draft.write_text("half")
         print("ready", flush=True)
-        time.sleep(60)
+        time.sleep(300)
 
 lapsus.cli.app.app = work
 cli.main()
@@ -44,7 +44,7 @@ def test_nothing_half_written_is_left(name: str, tmp_path: Path) -> None:
         assert process.stdout.readline() == b"ready\n"
         assert len(list(tmp_path.iterdir())) == 1
         os.kill(process.pid, number)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         # As a service manager wants it: ended by the signal, not failed.

@@ -42,9 +42,9 @@ class Desk:
     def __init__(self, folder: Path, scheme: str = "breakdown", **plan: Any) -> None:
         self.db = str(folder / "a.sqlite")
         with open_store(self.db) as store:
-            store.create_campaign(Plan(name="spring", scheme=scheme, **plan))
+            store.campaigns.create(Plan(name="spring", scheme=scheme, **plan))
             documents = [pair()] if scheme == "semantic-errors" else [chat(), chat("ja", "c2")]
-            store.add_documents("spring", documents)
+            store.campaigns.add_documents("spring", documents)
 
     def annotate(self, stub: Stub, *more: str, name: str = "spring", code: int = 0, **how: Any) -> Result:
         asked = ("--with", "openai:tiny", "--endpoint", stub.endpoint, "--db", self.db)
@@ -85,12 +85,12 @@ def test_a_program_in_a_campaign_goes_on_and_suggests(folder: Path) -> None:
             desk.annotate(stub, "--temperature", "0.5")
         assert "judged 4 of 4" in desk.annotate(stub, "--temperature", "0.5", "--as", "warm").stdout
     with open_store(desk.db) as store:
-        assert store.progress("spring").done == 0
-        assert [(who.name, who.program) for who in store.members("spring")] == [
+        assert store.progress.of_campaign("spring").done == 0
+        assert [(who.name, who.program) for who in store.members.all("spring")] == [
             ("openai:tiny", True),
             ("warm", True),
         ]
-        suggested = store.suggestion("spring", 2)
+        suggested = store.programs.suggestion("spring", 2)
         assert suggested is not None
         assert (suggested.annotator, suggested.answers) == ("openai:tiny", {"breakdown": "X"})
 
@@ -98,11 +98,11 @@ def test_a_program_in_a_campaign_goes_on_and_suggests(folder: Path) -> None:
 def test_beside_a_person_in_a_campaign(folder: Path, stub: Stub) -> None:
     desk = Desk(folder)
     with open_store(desk.db) as store:
-        judge_all(store, store.add_person("avery").id, "spring", answer="O")
-        done = store.progress("spring").done
+        judge_all(store, store.people.add("avery").id, "spring", answer="O")
+        done = store.progress.of_campaign("spring").done
     desk.annotate(stub)
     with open_store(desk.db) as store:
-        assert store.progress("spring").done == done > 0
+        assert store.progress.of_campaign("spring").done == done > 0
     lapsus("export", "spring", "both.jsonl", "--programs", "--db", desk.db)
     by = {who for _, _, who in labels(folder / "both.jsonl")}
     assert "openai:tiny" in by
@@ -163,13 +163,13 @@ def test_a_no_leaves_nothing_behind(folder: Path, stub: Stub) -> None:
     said = desk.annotate(stub, code=1, input="n\n")
     assert "4 units, with their context, go to model.invalid, another machine\n" in said.stderr
     with open_store(desk.db) as store:
-        assert store.people() == []
+        assert store.people.all() == []
 
 
 def test_a_persons_name_is_not_taken(folder: Path, stub: Stub) -> None:
     desk = Desk(folder)
     with open_store(desk.db) as store:
-        judge_all(store, store.add_person("avery").id, "spring", answer="O")
+        judge_all(store, store.people.add("avery").id, "spring", answer="O")
     with pytest.raises(LapsusError, match="is a person"):
         desk.annotate(stub, "--as", "avery")
     assert stub.asked == []

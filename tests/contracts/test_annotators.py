@@ -13,13 +13,15 @@ import numpy as np
 import pytest
 
 from lapsus.annotators import METHODS, Annotator, load_model, make_annotator
-from lapsus.annotators.decide import decision
+from lapsus.annotators.decision_rules import decision
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Document, Judgment, Segment
 from lapsus.model.votes import LabelVotes
 from tests.annotators import invented
 
-NAMES = METHODS.names()
+NAMES = invented.FOR_TURNS
+CHALLENGE = [name for name in NAMES if METHODS.get(name).made_for == "breakdown"]
+"""The challenge's methods, which have decision rules and learn from however little."""
 LANGUAGES = ("en", "ja")
 SMALL: dict[str, dict[str, Any]] = {
     "lstm": {"members": 1, "epochs": 3, "hidden": 8, "width": 8},
@@ -43,7 +45,7 @@ HOSTILE = [
 
 @cache
 def fitted(name: str, language: str = "en") -> Annotator:
-    return make_annotator(name, SMALL.get(name)).fit(*invented.data(language))
+    return make_annotator(name, SMALL.get(name), "breakdown").fit(*invented.data(language))
 
 
 def judged(annotator: Annotator, documents: list[Document]) -> list[Judgment]:
@@ -63,6 +65,11 @@ def dialogue(texts: list[str], language: str | None = "en", id: str = "d") -> Do
     )
 
 
+@pytest.fixture(params=CHALLENGE)
+def method(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(params=NAMES)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -70,21 +77,21 @@ def name(request: pytest.FixtureRequest) -> str:
 
 def test_it_is_called_what_it_is_registered_as(name: str) -> None:
     kind = METHODS.get(name)
-    assert kind.name == name
+    assert kind.method == name
     assert kind.title
 
 
 def test_parameters_are_plain_and_make_the_same_annotator(name: str) -> None:
-    annotator = make_annotator(name, SMALL.get(name))
+    annotator = make_annotator(name, SMALL.get(name), "breakdown")
     parameters = annotator.parameters()
     assert json.loads(json.dumps(parameters)) == parameters
     assert make_annotator(name, parameters).parameters() == parameters
     assert set(SMALL.get(name, {})) <= set(parameters)
 
 
-def test_a_parameter_it_does_not_have_is_refused(name: str) -> None:
+def test_a_parameter_it_does_not_have_is_refused(method: str) -> None:
     with pytest.raises(UsageError, match=r"no parameter 'decision'.*did you mean 'decide'"):
-        make_annotator(name, {"decision": "argmax"})
+        make_annotator(method, {"decision": "argmax"})
 
 
 def test_unfitted_it_says_so(name: str, tmp_path: Path) -> None:
@@ -109,17 +116,22 @@ def test_every_system_turn_is_judged_once_and_in_order(name: str, language: str)
     rows = shares(judgments)
     assert np.abs(rows.sum(axis=1) - 1).max() < 1e-6
     assert rows.min() >= 0
-    assert [j.answers["breakdown"] for j in judgments] == ["OTX"[code] for code in decision("argmax")(rows)]
+    if name in CHALLENGE:
+        assert [j.answers["breakdown"] for j in judgments] == [
+            "OTX"[code] for code in decision("argmax")(rows)
+        ]
 
 
-def test_the_decision_rule_is_a_parameter(name: str) -> None:
+def test_the_decision_rule_is_a_parameter(method: str) -> None:
     documents, votes = invented.data("en", 6)
-    annotator = make_annotator(name, {**SMALL.get(name, {}), "decide": "cuts(1.1,0)"}).fit(documents, votes)
+    annotator = make_annotator(method, {**SMALL.get(method, {}), "decide": "cuts(1.1,0)"}).fit(
+        documents, votes
+    )
     assert {j.answers["breakdown"] for j in annotator.judge(documents)} == {"X"}
 
 
 def test_the_same_seed_gives_the_same_model(name: str, tmp_path: Path) -> None:
-    again = make_annotator(name, SMALL.get(name)).fit(*invented.data("en"))
+    again = make_annotator(name, SMALL.get(name), "breakdown").fit(*invented.data("en"))
     fitted(name).save(tmp_path / "a")
     again.save(tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -131,7 +143,15 @@ def test_saved_and_loaded_it_judges_the_same(name: str, language: str, tmp_path:
     path = tmp_path / "m.lapsus"
     fitted(name, language).save(path)
     loaded = load_model(path)
-    assert judged(loaded, documents) == judged(fitted(name, language), documents)
+    for ours, theirs in zip(
+        judged(loaded, documents), judged(fitted(name, language), documents), strict=True
+    ):
+        # How many turns are read at once moves the last digits of a sum, and with them what is rounded.
+        assert msgspec.structs.replace(ours, distributions={}) == msgspec.structs.replace(
+            theirs, distributions={}
+        )
+        for question, shares in theirs.distributions.items():
+            assert ours.distributions[question] == pytest.approx(dict(shares), abs=1e-4)
     assert loaded.parameters() == fitted(name, language).parameters()
     assert loaded.origin_ == fitted(name, language).origin_
     assert Annotator.load(path).name == name
@@ -165,13 +185,13 @@ def test_how_units_are_batched_does_not_matter(name: str, monkeypatch: pytest.Mo
     assert shares(judged(fitted(name), documents)) == pytest.approx(at_once, abs=1e-5)
 
 
-def test_nothing_to_learn_from_is_an_error(name: str) -> None:
+def test_nothing_to_learn_from_is_an_error(method: str) -> None:
     _, votes = invented.data("en", 2)
     with pytest.raises(InputError, match="no judged system turn"):
-        make_annotator(name, SMALL.get(name)).fit([], votes)
+        make_annotator(method, SMALL.get(method), "breakdown").fit([], votes)
     other = LabelVotes(votes.units, votes.annotators, ("yes", "no", "maybe"), votes.codes)
     with pytest.raises(InputError, match="know no label 'O'"):
-        make_annotator(name, SMALL.get(name)).fit(invented.data("en", 2)[0], other)
+        make_annotator(method, SMALL.get(method), "breakdown").fit(invented.data("en", 2)[0], other)
 
 
 @pytest.mark.parametrize("language", [*LANGUAGES, None])
@@ -185,7 +205,7 @@ def test_hostile_texts_are_judged(name: str, language: str | None) -> None:
     assert np.isfinite(rows).all()
 
 
-def test_it_learns_from_hostile_and_tiny_data(name: str) -> None:
+def test_it_learns_from_hostile_and_tiny_data(method: str) -> None:
     texts = [text[:300] for text in HOSTILE]
     documents = [dialogue(texts, id="x"), dialogue(texts[::-1], id="y")]
     units = [(d.id, s.id) for d in documents for s in d.segments if s.role == "system"]
@@ -196,10 +216,14 @@ def test_it_learns_from_hostile_and_tiny_data(name: str) -> None:
     ]
     votes = invented.votes_of(judgments)
     assert np.isfinite(
-        shares(judged(make_annotator(name, SMALL.get(name)).fit(documents, votes), documents))
+        shares(
+            judged(make_annotator(method, SMALL.get(method), "breakdown").fit(documents, votes), documents)
+        )
     ).all()
     one = invented.votes_of(judgments[:2])
-    rows = shares(judged(make_annotator(name, SMALL.get(name)).fit(documents, one), documents))
+    rows = shares(
+        judged(make_annotator(method, SMALL.get(method), "breakdown").fit(documents, one), documents)
+    )
     assert np.isfinite(rows).all()
 
 
@@ -216,7 +240,7 @@ def test_a_document_in_another_language_is_refused(name: str) -> None:
 
 def test_it_goes_on_learning_or_says_that_it_cannot(name: str) -> None:
     documents, votes = invented.data("en", 6, seed=5)
-    annotator = make_annotator(name, SMALL.get(name)).fit(*invented.data("en", 6))
+    annotator = make_annotator(name, SMALL.get(name), "breakdown").fit(*invented.data("en", 6))
     before = annotator.origin_
     assert before is not None
     if not annotator.adapts:

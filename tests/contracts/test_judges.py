@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import msgspec
 import pytest
 
-from lapsus.annotators import METHODS
 from lapsus.model import Document, Judgment, Segment
 from lapsus.schemes import broken_rules, load_scheme
 from tests.annotators import invented
@@ -27,7 +26,7 @@ def by_what_it_is_told(body: dict[str, Any]) -> Said:
     return completion({"breakdown": "OTX"[int(told, 16) % 3], "comment": told})
 
 
-@pytest.fixture(params=[*METHODS.names(), MODEL])
+@pytest.fixture(params=[*invented.FOR_TURNS, MODEL])
 def judge(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Judge]]:
     """Somebody who judges documents in a language."""
     if request.param != MODEL:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lapsus.errors import InputError
-from lapsus.formats import Reading, read
+from lapsus.formats import EntryStream, read
 from lapsus.formats.brat import Brat
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme
@@ -27,7 +27,7 @@ def project(folder: Path, files: dict[str, str]) -> Path:
 
 
 def entries(path: Path) -> list[Entry]:
-    return list(Reading(read(path, "brat").source, Brat(), recognised=False))
+    return list(EntryStream(read(path, "brat").source, Brat(), recognised=False))
 
 
 def one(path: Path) -> Entry:
@@ -251,7 +251,7 @@ def test_a_text_that_is_no_utf8(tmp_path: Path) -> None:
 
 def test_the_examples_in_the_docs(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/formats/brat.md").read_text(encoding="utf-8")
-    _, _, text, marks, foreign = (block.split("\n", 1)[1] for block in page.split("```")[1::2])
+    _, _, text, marks, foreign, *_ = (block.split("\n", 1)[1] for block in page.split("```")[1::2])
     files = {"a/x.txt": text, "a/x.ann": marks, "a/y.txt": foreign, "a/y.ann": ""}
     first, second = entries(project(tmp_path, files))
     assert first.judgments[0].answers["remark"] == "day and month are swapped"

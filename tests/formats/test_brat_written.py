@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from lapsus.errors import LossError
 from lapsus.formats import Loss, convert, read
 from lapsus.formats.brat import Brat
 from lapsus.formats.jsonl import Jsonl
 from lapsus.model import Document, Entry, Judgment, Segment, Span
-from tests import strategies
 from tests.formats.test_brat import VERSION, one, only, problem
 
 LINED = Segment("s", "text", "one\ntwo three")
@@ -60,7 +57,8 @@ def test_the_files(tmp_path: Path) -> None:
     )
     assert (folder / "annotation.conf").read_text() == (
         "[entities]\nomission\naddition\nrepetition\n\n"
-        "[relations]\nTied\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric\n\n"
+        "[relations]\nTied\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric\n"
+        "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>\n\n"
         "[events]\n\n[attributes]\n"
     )
 
@@ -70,23 +68,6 @@ def test_what_was_written_comes_back_from_folder_and_zip(tmp_path: Path) -> None
     for name in ("out", "out.zip"):
         Brat().write([entry], tmp_path / name)
         assert one(tmp_path / name) == entry
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(entry=strategies.pair_entries)
-def test_brat_itself_would_take_it(entry: Entry) -> None:
-    """Brat reads lines as Python does, and compares covered texts sign by sign."""
-    with tempfile.TemporaryDirectory() as folder:
-        Brat().write([entry], Path(folder) / "out")
-        for path in (Path(folder) / "out").rglob("*.ann"):
-            text = path.with_suffix(".txt").read_bytes().decode()
-            for line in path.read_bytes().decode().splitlines():
-                assert line[:2] in {f"{sign}{digit}" for sign in "TR#" for digit in "123456789"}
-                if line.startswith("T"):
-                    _, data, covered = line.split("\t", 2)
-                    pairs = [pair.split(" ") for pair in data.split(" ", 1)[1].split(";")]
-                    assert covered == " ".join(text[int(start) : int(end)] for start, end in pairs)
-                    assert covered.strip()
 
 
 def test_two_annotators_and_the_one_conf_each(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def test_a_severe_loss_is_refused_and_nothing_is_written(native: Path, name: str
         convert(read(native), native.parent / name, "dbdc")
     assert str(caught.value).startswith("document 'd1': format 'dbdc' cannot carry")
     assert "judgments under the scheme 'error-types'" in str(caught.value)
-    assert "--lossy" in str(caught.value)
+    assert "`lossy=True`" in str(caught.value)
+    assert "--lossy" in str(caught.value.hint)
     assert there(native.parent) == ["in.jsonl"]
 
 

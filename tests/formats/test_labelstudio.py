@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lapsus.errors import InputError
-from lapsus.formats import Reading, Source
+from lapsus.formats import EntryStream, Source
 from lapsus.formats.labelstudio import LabelStudio
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme
@@ -25,7 +25,7 @@ def saved(folder: Path, tasks: Any, name: str = "export.json") -> Path:
 
 
 def entries(path: Path) -> list[Entry]:
-    return list(Reading(Source(path), LabelStudio(), recognised=False))
+    return list(EntryStream(Source(path), LabelStudio(), recognised=False))
 
 
 def task(data: dict[str, Any], *results: dict[str, Any], **annotation: Any) -> dict[str, Any]:

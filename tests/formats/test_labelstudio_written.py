@@ -60,7 +60,7 @@ def test_a_task_that_can_be_imported(tmp_path: Path) -> None:
     (chat,) = written(tmp_path, Entry("d", CHAT, TALKED))
     assert list(chat) == ["annotations", "data"]
     assert chat["data"]["dialogue"] == TALK
-    first, second = chat["annotations"]
+    first, second, third = chat["annotations"]
     assert list(first) == ["result", "ground_truth"], "nobody is named, for Label Studio refuses strangers"
     place = turn(1, "so 😀 what")
     assert place["endOffset"] == 10
@@ -88,11 +88,16 @@ def test_a_task_that_can_be_imported(tmp_path: Path) -> None:
         },
     ]
     assert second["result"][0]["value"]["choices"] == ["repetition", "contradiction"]
+    (none,) = third["result"]
+    assert (none["from_name"], none["value"]) == ("error-types.types.none", {**place, "choices": ["none"]})
 
 
 def test_marks_count_utf16_units(tmp_path: Path) -> None:
     (pair,) = written(tmp_path, Entry("p", PAIR, MARKED))
-    (annotation,) = pair["annotations"]
+    annotation, nothing = pair["annotations"]
+    assert [(one["from_name"], one["value"]) for one in nothing["result"]] == [
+        ("semantic-errors.errors.none", {"choices": ["none"]})
+    ], "nothing to mark is an annotation too"
     first, second, line, remark = annotation["result"]
     assert (first["type"], first["value"]) == (
         "paragraphlabels",

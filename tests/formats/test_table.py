@@ -286,7 +286,7 @@ def test_bundles_of_rows_do_not_cut_judgments(
 ) -> None:
     monkeypatch.setattr(module, "WRITTEN", 2)
     monkeypatch.setattr(module, "GROUP", 3)
-    monkeypatch.setattr(module, "READ", 2)
+    monkeypatch.setattr(module, "ROWS", 2)
     given = [judgment({"q": ("a", "b", "c"), "r": number}, document=f"d{number}") for number in range(7)]
     assert there_and_back(kind, tmp_path, *given) == given
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lapsus.errors import InputError, UsageError
-from lapsus.formats import Reading, convert, read
+from lapsus.formats import EntryStream, convert, read
 from lapsus.model import Document
 
 TRIPLES = "<modifiedtripleset><mtriple>Bo | likes | Tea</mtriple></modifiedtripleset>"
@@ -232,7 +232,7 @@ def test_memory_stays_flat_however_long_the_file(tmp_path: Path) -> None:
 
 
 def test_it_is_only_read(tmp_path: Path) -> None:
-    reading: Reading = read(written(tmp_path, file_of(entry(TRIPLES))))
+    reading: EntryStream = read(written(tmp_path, file_of(entry(TRIPLES))))
     assert reading.format.name == "webnlg"
     with pytest.raises(UsageError, match="can be read but not written"):
         convert(reading, tmp_path / "out", "webnlg")

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from lapsus.errors import InvalidError
+from lapsus.kinds.votes import collect_votes
 from lapsus.model import Judgment, Span, UnitKey
 from lapsus.model.scheme import Level, Question
-from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, collect_votes
+from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes
 from lapsus.schemes import load_scheme
 
 BREAKDOWN = load_scheme("breakdown").questions[0]

@@ -9,7 +9,7 @@ from lapsus.model import in_language
 from lapsus.schemes import check_scheme, load_scheme
 from lapsus.schemes.library import OWN
 from lapsus.schemes.manual import manual
-from tests.schemes.test_check import GOOD
+from tests.schemes.test_scheme_check import GOOD
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -32,6 +32,8 @@ def test_rules_are_said_in_words() -> None:
     page = manual(load_scheme("error-types"), "en")
     assert "Never together: 10 Unclear intention and 11 Topic transition error." in page
     assert "at least 50%" in page
+    assert "T (Possible breakdown) / X (Breakdown)" in page
+    assert "T（違和感あり） / X（明らかな破綻）" in manual(load_scheme("error-types"), "ja")
 
 
 def test_nothing_in_a_scheme_can_run_in_the_page() -> None:

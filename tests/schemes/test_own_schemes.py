@@ -107,7 +107,9 @@ def test_error_types_stand_in_the_manuals_grid() -> None:
         frozenset((10, 11)),
         frozenset((10, 12)),
     }
-    assert question("error-types", "remark").suggest["en"]
+    own = question("error-types", "own-view")
+    assert not own.required
+    assert [label.id for label in own.labels] == ["no-breakdown", "breakdown"]
 
 
 @pytest.mark.parametrize(

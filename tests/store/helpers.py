@@ -43,18 +43,18 @@ def pair(name: str, text: str = "Ida Vale was born in Orsk") -> Document:
 
 def campaign(store: Store, documents: int = 4, turns: int = 3, **plan: Any) -> str:
     """A breakdown campaign."""
-    made = store.create_campaign(Plan(**({"name": "chat", "scheme": "breakdown"} | plan)))
-    store.add_documents(made.name, [dialogue(f"d{number}", turns) for number in range(documents)])
+    made = store.campaigns.create(Plan(**({"name": "chat", "scheme": "breakdown"} | plan)))
+    store.campaigns.add_documents(made.name, [dialogue(f"d{number}", turns) for number in range(documents)])
     return made.name
 
 
 def people(store: Store, *names: str) -> list[int]:
-    return [store.add_person(name).id for name in names]
+    return [store.people.add(name).id for name in names]
 
 
 def reserve(store: Store, person: int, name: str = "chat") -> list[int]:
     """The numbers of the units that a person is given."""
-    given = store.next_units(person, name)
+    given = store.assignment.next_units(person, name)
     return [unit.number for unit in given.units] if isinstance(given, Reservation) else []
 
 
@@ -65,7 +65,7 @@ def request(unit: int, person: int, answer: str = "O", **more: Any) -> SaveReque
 
 
 def save(store: Store, unit: int, person: int, answer: str = "O", **more: Any) -> Saved:
-    return store.save(request(unit, person, answer, **more))
+    return store.saves.save(request(unit, person, answer, **more))
 
 
 def judge_all(store: Store, person: int, name: str = "chat", answer: str = "O") -> int:

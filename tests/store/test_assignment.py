@@ -15,13 +15,13 @@ from tests.store.helpers import Clock, campaign, dialogue, judge_all, people, re
 def test_a_person_gets_a_whole_document_and_the_same_again_until_it_is_done(store: Store) -> None:
     campaign(store, documents=3, turns=4)
     (me,) = people(store, "avery")
-    given = store.next_units(me, "chat")
+    given = store.assignment.next_units(me, "chat")
     assert isinstance(given, Reservation)
     assert len(given.units) == 4
     assert len({unit.document for unit in given.units}) == 1
     assert [unit.segment for unit in given.units] == ["0", "2", "4", "6"]
     save(store, given.units[0].number, me)
-    again = store.next_units(me, "chat")
+    again = store.assignment.next_units(me, "chat")
     assert isinstance(again, Reservation)
     assert again.units == given.units[1:]
 
@@ -30,12 +30,12 @@ def test_nobody_judges_a_unit_twice_and_every_unit_gets_its_number(store: Store)
     campaign(store, documents=6, per_unit=2)
     crowd = people(store, "avery", "blake", "casey")
     assert sum(judge_all(store, person) for person in crowd) == 6 * 3 * 2
-    progress = store.progress("chat")
+    progress = store.progress.of_campaign("chat")
     assert (progress.units, progress.wanted, progress.done, progress.complete) == (18, 36, 36, 18)
     for number in range(1, 19):
-        judges = [judgment.person for judgment in store.unit_judgments("chat", number)]
+        judges = [judgment.person for judgment in store.judgments.of_unit("chat", number)]
         assert len(judges) == len(set(judges)) == 2
-    assert store.next_units(crowd[0], "chat") == Nothing("done")
+    assert store.assignment.next_units(crowd[0], "chat") == Nothing("done")
 
 
 def test_the_document_handed_out_least_often_comes_first(store: Store) -> None:
@@ -43,7 +43,7 @@ def test_the_document_handed_out_least_often_comes_first(store: Store) -> None:
     crowd = people(store, "avery", "blake", "casey", "drew")
     taken: Counter[str] = Counter()
     for turn in range(18):
-        given = store.next_units(crowd[turn % 4], "chat")
+        given = store.assignment.next_units(crowd[turn % 4], "chat")
         assert isinstance(given, Reservation)
         taken[given.units[0].document] += 1
         assert max(taken.values()) - min(taken[f"d{n}"] for n in range(8)) <= 1
@@ -63,7 +63,7 @@ def test_every_pair_of_annotators_overlaps(store: Store) -> None:
                 save(store, unit, person)
     together: Counter[tuple[int, int]] = Counter()
     for number in range(1, 61):
-        judges = sorted(judgment.person for judgment in store.unit_judgments("chat", number))
+        judges = sorted(judgment.person for judgment in store.judgments.of_unit("chat", number))
         together.update(combinations(judges, 2))
     # 60 documents by 3 of 6 people: 12 documents a pair on average.
     assert len(together) == 15
@@ -73,7 +73,7 @@ def test_every_pair_of_annotators_overlaps(store: Store) -> None:
 def first_documents(store: Store, name: str, person: int, many: int) -> list[str]:
     found = []
     for _ in range(many):
-        given = store.next_units(person, name)
+        given = store.assignment.next_units(person, name)
         assert isinstance(given, Reservation)
         found.append(given.units[0].document)
         for unit in given.units:
@@ -112,10 +112,10 @@ def test_what_is_not_judged_in_time_goes_to_others_and_the_rest_counts(store: St
     avery, blake = people(store, "avery", "blake")
     mine = reserve(store, avery)
     save(store, mine[0], avery)
-    assert store.next_units(blake, "chat") == Nothing("wait")
+    assert store.assignment.next_units(blake, "chat") == Nothing("wait")
     clock.forward(minutes=31)
     assert reserve(store, blake) == mine[1:]
-    assert [unit.state for unit in store.own_units(avery, "chat")] == [
+    assert [unit.state for unit in store.assignment.own_units(avery, "chat")] == [
         "done",
         "released",
         "released",
@@ -123,9 +123,9 @@ def test_what_is_not_judged_in_time_goes_to_others_and_the_rest_counts(store: St
     ]
     for unit in mine[1:]:
         save(store, unit, blake)
-    assert store.progress("chat").complete == 4
-    assert store.next_units(avery, "chat") == Nothing("done")
-    assert "units went back after their time" in [event.what for event in store.events("chat")]
+    assert store.progress.of_campaign("chat").complete == 4
+    assert store.assignment.next_units(avery, "chat") == Nothing("done")
+    assert "units went back after their time" in [event.what for event in store.audit.events("chat")]
 
 
 def test_every_save_gives_more_time(store: Store, clock: Clock) -> None:
@@ -135,7 +135,7 @@ def test_every_save_gives_more_time(store: Store, clock: Clock) -> None:
     clock.forward(minutes=20)
     save(store, mine[0], avery, submitted=False)
     clock.forward(minutes=20)
-    assert store.next_units(blake, "chat") == Nothing("wait")
+    assert store.assignment.next_units(blake, "chat") == Nothing("wait")
     assert reserve(store, avery) == mine
 
 
@@ -151,11 +151,11 @@ def test_a_late_answer_takes_its_place_again_if_it_is_free(store: Store, clock: 
     campaign(store, documents=2, turns=2, minutes=30, order="given")
     avery, blake = people(store, "avery", "blake")
     mine = reserve(store, avery)
-    assert store.give_back(avery, "chat") == 2
+    assert store.assignment.give_back(avery, "chat") == 2
     answer = save(store, mine[0], avery)
     assert not answer.extra
     assert reserve(store, blake) == [mine[1]]
-    assert store.progress("chat").done == 1
+    assert store.progress.of_campaign("chat").done == 1
 
 
 def test_a_late_answer_is_kept_beside_the_plan_when_others_have_the_places(
@@ -171,10 +171,10 @@ def test_a_late_answer_is_kept_beside_the_plan_when_others_have_the_places(
     save(store, unit, blake, "O")
     assert (draft.extra, late.extra) == (False, True)
     assert save(store, unit, avery, "X", key="late") == late
-    progress = store.progress("chat")
+    progress = store.progress.of_campaign("chat")
     assert (progress.done, progress.complete, progress.wanted) == (1, 1, 1)
-    assert [len(entry.judgments) for entry in store.export("chat")] == [1]
-    assert [len(entry.judgments) for entry in store.export("chat", extras=True)] == [2]
+    assert [len(entry.judgments) for entry in store.exports.export("chat")] == [1]
+    assert [len(entry.judgments) for entry in store.exports.export("chat", extras=True)] == [2]
 
 
 def test_given_back_units_go_to_the_next_and_counts_hold(store: Store) -> None:
@@ -182,12 +182,12 @@ def test_given_back_units_go_to_the_next_and_counts_hold(store: Store) -> None:
     avery, blake, casey = people(store, "avery", "blake", "casey")
     mine = reserve(store, avery)
     save(store, mine[0], avery)
-    assert store.give_back(avery, "chat") == 2
-    assert store.give_back(avery, "chat") == 0
+    assert store.assignment.give_back(avery, "chat") == 2
+    assert store.assignment.give_back(avery, "chat") == 0
     assert reserve(store, blake) == mine
     assert reserve(store, casey) == mine[1:]
-    assert store.next_units(avery, "chat") == Nothing("wait")
-    held = {who.name: who.held for who in store.progress("chat").people}
+    assert store.assignment.next_units(avery, "chat") == Nothing("wait")
+    held = {who.name: who.held for who in store.progress.of_campaign("chat").people}
     assert held == {"avery": 0, "blake": 3, "casey": 2}
 
 
@@ -195,13 +195,13 @@ def test_more_places_open_when_the_plan_asks_for_more(store: Store) -> None:
     campaign(store, documents=2, turns=2)
     avery, blake = people(store, "avery", "blake")
     assert judge_all(store, avery) == 4
-    assert store.next_units(blake, "chat") == Nothing("done")
-    store.set_per_unit("chat", 2)
-    assert (store.progress("chat").complete, store.progress("chat").wanted) == (0, 8)
+    assert store.assignment.next_units(blake, "chat") == Nothing("done")
+    store.campaigns.set_per_unit("chat", 2)
+    assert (store.progress.of_campaign("chat").complete, store.progress.of_campaign("chat").wanted) == (0, 8)
     assert judge_all(store, blake) == 4
-    assert store.progress("chat").complete == 4
-    store.set_per_unit("chat", 1)
-    assert store.progress("chat").complete == 4
+    assert store.progress.of_campaign("chat").complete == 4
+    store.campaigns.set_per_unit("chat", 1)
+    assert store.progress.of_campaign("chat").complete == 4
 
 
 def test_only_those_invited_work_in_a_named_campaign(store: Store) -> None:
@@ -209,41 +209,41 @@ def test_only_those_invited_work_in_a_named_campaign(store: Store) -> None:
     campaign(store, who="named", people=("avery",))
     assert reserve(store, avery)
     with pytest.raises(RefusedError, match="invited"):
-        store.next_units(blake, "chat")
-    assert [c.name for c in store.campaigns_of(blake)] == []
-    store.add_people("chat", ["blake"])
+        store.assignment.next_units(blake, "chat")
+    assert [c.name for c in store.campaigns.of_person(blake)] == []
+    store.campaigns.add_people("chat", ["blake"])
     assert reserve(store, blake)
-    assert [c.name for c in store.campaigns_of(blake)] == ["chat"]
+    assert [c.name for c in store.campaigns.of_person(blake)] == ["chat"]
 
 
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_nothing_is_handed_out_unless_open(store: Store, state: str) -> None:
     campaign(store)
     (me,) = people(store, "avery")
-    store.set_state("chat", state)  # type: ignore[arg-type]
-    assert store.next_units(me, "chat") == Nothing(state)  # type: ignore[arg-type]
-    store.set_state("chat", "open")
+    store.campaigns.set_state("chat", state)  # type: ignore[arg-type]
+    assert store.assignment.next_units(me, "chat") == Nothing(state)  # type: ignore[arg-type]
+    store.campaigns.set_state("chat", "open")
     assert reserve(store, me)
 
 
 def test_a_document_without_a_unit_is_never_handed_out(store: Store) -> None:
     from lapsus.model import Document, Segment
 
-    store.create_campaign(Plan("chat", "breakdown"))
+    store.campaigns.create(Plan("chat", "breakdown"))
     silent = Document("silent", (Segment("0", "user", "hello?"),))
-    assert store.add_documents("chat", [silent, dialogue("d0")]).units == 3
+    assert store.campaigns.add_documents("chat", [silent, dialogue("d0")]).units == 3
     (me,) = people(store, "avery")
     assert judge_all(store, me) == 3
-    assert store.next_units(me, "chat") == Nothing("done")
+    assert store.assignment.next_units(me, "chat") == Nothing("done")
 
 
 def test_shut_accounts_and_unknown_people_get_nothing(store: Store) -> None:
     campaign(store)
     (me,) = people(store, "avery")
-    store.set_disabled(me, True)
+    store.people.set_disabled(me, True)
     with pytest.raises(RefusedError, match="shut"):
-        store.next_units(me, "chat")
+        store.assignment.next_units(me, "chat")
     with pytest.raises(UsageError, match="no person"):
-        store.next_units(99, "chat")
+        store.assignment.next_units(99, "chat")
     with pytest.raises(UsageError, match="did you mean 'chat'"):
-        store.next_units(me, "chart")
+        store.assignment.next_units(me, "chart")

@@ -15,13 +15,13 @@ from lapsus.store import Store, open_store, restore
 from lapsus.store.tables import metadata
 from tests.store.helpers import campaign, people, reserve, save
 from tests.store.test_concurrency import check_counts
-from tests.store.test_exporting import judged_campaign
+from tests.store.test_export import judged_campaign
 
 PHRASE = "correct horse"
 
 
 def everything(store: Store) -> dict[str, list[tuple[object, ...]]]:
-    with store.reading() as conn:
+    with store.database.reading() as conn:
         return {
             table.name: sorted((tuple(row) for row in conn.execute(select(table))), key=repr)
             for table in metadata.sorted_tables
@@ -32,12 +32,12 @@ def everything(store: Store) -> dict[str, list[tuple[object, ...]]]:
 def kept(store: Store, tmp_path: Path) -> Path:
     """A backup of a store that has something of everything."""
     judged_campaign(store)
-    boss = store.add_person("boss", "manager", password=PHRASE)
-    store.add_token(boss.id, "script")
-    store.invite(campaign="chat")
-    store.add_flag("f", "chat", 1, boss.id, "odd")
-    store.secret("session")
-    store.backup(tmp_path / "kept.zip")
+    boss = store.people.add("boss", "manager", password=PHRASE)
+    store.access.add_token(boss.id, "script")
+    store.access.invite(campaign="chat")
+    store.flags.add("f", "chat", 1, boss.id, "odd")
+    store.access.secret("session")
+    store.backups.backup(tmp_path / "kept.zip")
     return tmp_path / "kept.zip"
 
 
@@ -46,10 +46,10 @@ def test_a_backup_restored_is_the_same_on_either_database(store: Store, kept: Pa
     assert header.rows["judgment"] == len(everything(store)["judgment"]) > 9
     with open_store(other_url) as back:
         assert everything(back) == everything(store)
-        assert back.sign_in("boss", PHRASE) is not None
-        assert back.secret("session") == store.secret("session")
+        assert back.access.sign_in("boss", PHRASE) is not None
+        assert back.access.secret("session") == store.access.secret("session")
         (new,) = people(back, "somebody new")
-        assert new == max(person.id for person in store.people()) + 1
+        assert new == max(person.id for person in store.people.all()) + 1
         campaign(back, name="next")
         save(back, reserve(back, new, "next")[0], new, campaign="next")
         check_counts(back)
@@ -61,7 +61,7 @@ def test_a_backup_goes_back_into_the_same_kind_of_database(
     """There and back again: what came from the other kind restores into this one."""
     restore(kept, other_url)
     with open_store(other_url) as back:
-        back.backup(tmp_path / "again.zip")
+        back.backups.backup(tmp_path / "again.zip")
     restore(tmp_path / "again.zip", tmp_path / "third.sqlite")
     with open_store(tmp_path / "third.sqlite") as third:
         assert everything(third) == everything(store)
@@ -77,8 +77,8 @@ def test_a_restore_never_overwrites(kept: Path, url: str, store: Store) -> None:
 def test_a_backup_is_for_its_owner_only_and_replaces_nothing_unasked(store: Store, kept: Path) -> None:
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     with pytest.raises(UsageError, match="is there already"):
-        store.backup(kept)
-    store.backup(kept, overwrite=True)
+        store.backups.backup(kept)
+    store.backups.backup(kept, overwrite=True)
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 

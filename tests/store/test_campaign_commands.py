@@ -13,7 +13,8 @@ from lapsus.cli.app import app
 from lapsus.errors import LapsusError
 from lapsus.formats import convert
 from lapsus.model import Entry, Judgment
-from lapsus.store import Nothing, open_store, read_plan
+from lapsus.samples import sample_path
+from lapsus.store import Nothing, Plan, open_store, read_plan
 from tests.store.helpers import dialogue, judge_all, people, reserve
 
 
@@ -80,7 +81,7 @@ def test_paths_in_a_plan_start_from_its_folder(
     with open_store(desk.db) as store:
         (me,) = people(store, "avery")
         (unit,) = reserve(store, me, "spring")
-        assert store.unit("spring", unit).document == "t0"
+        assert store.units.get("spring", unit).document == "t0"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_running_a_campaign(desk: Desk) -> None:
     )
     with open_store(desk.db) as store:
         avery, blake = people(store, "avery", "blake")
-        store.add_people("spring", ["avery", "blake"])
+        store.campaigns.add_people("spring", ["avery", "blake"])
         assert len(reserve(store, avery, "spring")) == 2
     assert "spring is paused" in desk.run("pause", "spring")
     assert "2 units" in desk.run("release", "spring", "avery")
@@ -135,8 +136,8 @@ def test_running_a_campaign(desk: Desk) -> None:
     desk.run("stop", "spring", "avery")
     desk.run("message", "spring", "Please read section 2.", "--to", "blake")
     with open_store(desk.db) as store:
-        assert store.next_units(avery, "spring") == Nothing("stopped")
-        assert [message.text for message in store.unread(blake)] == ["Please read section 2."]
+        assert store.assignment.next_units(avery, "spring") == Nothing("stopped")
+        assert [message.text for message in store.messages.unread(blake)] == ["Please read section 2."]
         assert judge_all(store, blake, "spring") == 8
     desk.run("resume", "spring", "avery")
     link = desk.run("invite", "spring", "--any", "--for", "mturk", "--at", "https://x.example/").strip()
@@ -179,5 +180,108 @@ def test_a_detector_judges_and_goes_on_where_it_stopped(desk: Desk) -> None:
     with pytest.raises(LapsusError, match="judges under 'breakdown'"):
         desk.run("annotate", "types", "--with", str(model))
     with open_store(desk.db) as store:
-        assert store.progress("spring").done == 0
-        assert [person.name for person in store.people()] == ["floor"]
+        assert store.progress.of_campaign("spring").done == 0
+        assert [person.name for person in store.people.all()] == ["floor"]
+
+
+def test_a_detector_judges_under_the_profile_that_is_asked_for(desk: Desk) -> None:
+    from lapsus.annotators import find_annotator
+
+    desk.run("create", "spring", "--scheme", "breakdown", "--data", str(desk.folder / "chats.jsonl"))
+    model = find_annotator("breakdown-en")
+    for profile, more in (("dbdc5", ()), ("general", ("--profile", "general"))):
+        desk.run("annotate", "spring", "--with", "breakdown-en", "--as", profile, *more)
+        with open_store(desk.db) as store:
+            judged = list(store.exports.export("spring", programs=True, names="names"))
+        expected = list(model.under(profile).judge(entry.document for entry in judged if entry.document))
+        kept = [one for entry in judged for one in entry.judgments if one.annotator == profile]
+        assert [one.distributions for one in kept] == [one.distributions for one in expected]
+    with pytest.raises(LapsusError, match="no profile 'generall'"):
+        desk.run("annotate", "spring", "--with", "breakdown-en", "--profile", "generall")
+    with pytest.raises(LapsusError, match="a language model has no profiles"):
+        desk.run("annotate", "spring", "--with", "openai:tiny", "--profile", "general")
+
+
+def votes(document: str, *turns: tuple[str, str]) -> tuple[Judgment, ...]:
+    """Votes on breakdown: for each turn, a label a person."""
+    return tuple(
+        Judgment(document, segment, f"p{place}", "breakdown", "1.0", {"breakdown": label})
+        for segment, labels in turns
+        for place, label in enumerate(labels)
+    )
+
+
+def test_only_target_turns_are_judged_where_votes_came_along(desk: Desk) -> None:
+    """The audit's case: the sample's votes choose 42 of its 100 turns."""
+    data = ["--scheme", "error-types", "--data", str(sample_path("dialogues-en"))]
+    made = json.loads(desk.run("create", "types", *data, "--json"))
+    assert made["units"] == 42
+    assert made["targets"] == {"judged": 100, "chosen": 42}
+    assert "42 of 100 turns are targets" in desk.run("create", "again", *data)
+    everything = json.loads(desk.run("create", "all", *data, "--all-turns", "--json"))
+    assert (everything["units"], everything["targets"]) == (100, None)
+    assert "all_turns: true" in desk.run("plan", "all")
+
+
+def test_documents_without_votes_are_judged_whole_with_a_warning(desk: Desk) -> None:
+    entries = [Entry(name, dialogue(name, 2)) for name in ("a", "b")]
+    voted = Entry("c", dialogue("c", 2), votes("c", ("0", "OOX"), ("2", "XTO")))
+    data = str(desk.write("mixed.jsonl", *entries, voted))
+    options = ["campaign", "create", "x", "--scheme", "error-types", "--data", data, "--db", str(desk.db)]
+    result = CliRunner().invoke(app, options)
+    assert "1 of 2 turns are targets" in result.stdout
+    assert "2 documents hold no votes under 'breakdown'" in result.stderr
+    assert "5 units" in result.stdout
+    more = desk.write("more.jsonl", Entry("e", dialogue("e", 2), votes("e", ("0", "TX"), ("2", "OO"))))
+    assert "1 units more" in desk.run("add", "x", str(more))
+
+
+def test_votes_that_choose_nothing_make_no_campaign(desk: Desk) -> None:
+    data = str(desk.write("fine.jsonl", Entry("a", dialogue("a", 2), votes("a", ("0", "OO"), ("2", "OO")))))
+    with pytest.raises(LapsusError, match="none of its 2 judged turns is a target"):
+        desk.run("create", "x", "--scheme", "error-types", "--data", data)
+    assert json.loads(desk.run("list", "--json")) == []
+
+
+def test_a_judged_corpus_is_imported_and_chained(desk: Desk) -> None:
+    data = str(desk.write("dbdc.jsonl", Entry("a", dialogue("a", 2), votes("a", ("0", "OOX"), ("2", "XTO")))))
+    desk.run("create", "votes", "--scheme", "breakdown", "--data", data)
+    done = json.loads(desk.run("import", "votes", data, "--json"))
+    assert (done["judgments"], done["people"], done["known"], done["broken"]) == (6, 3, 0, 0)
+    again = json.loads(desk.run("import", "votes", data, "--json"))
+    assert (again["judgments"], again["people"], again["known"]) == (0, 0, 6)
+    chained = json.loads(desk.run("create", "types", "--scheme", "error-types", "--chain", "votes", "--json"))
+    assert chained["units"] == 1
+
+
+def test_an_import_that_breaks_the_guideline_is_refused_whole(desk: Desk) -> None:
+    good = votes("a", ("0", "OX"))
+    bad = Judgment("a", "2", "p9", "breakdown", "1.0", {"breakdown": "maybe"})
+    data = str(desk.write("bad.jsonl", Entry("a", dialogue("a", 2), (*good, bad))))
+    desk.run("create", "votes", "--scheme", "breakdown", "--data", data)
+    with pytest.raises(LapsusError, match="1 of 3 judgments break the guideline"):
+        desk.run("import", "votes", data)
+    assert json.loads(desk.run("show", "votes", "--json"))["done"] == 0
+    done = json.loads(desk.run("import", "votes", data, "--drop-broken", "--json"))
+    assert (done["judgments"], done["broken"], done["people"]) == (2, 1, 2)
+
+
+def test_a_report_says_how_many_judgments_break_the_guideline(desk: Desk) -> None:
+    bad = Judgment("a", "2", "p9", "breakdown", "1.0", {"breakdown": "maybe"})
+    with open_store(desk.db) as store:
+        store.campaigns.set_up(Plan("votes", "breakdown"), [dialogue("a", 2)])
+        entry = Entry("a", None, (*votes("a", ("0", "OX"), ("2", "TO")), bad))
+        store.imports.add_judgments("votes", [entry], check=False)
+    command = ["report", "votes", "-o", str(desk.folder / "r.html"), "--db", str(desk.db), "--json"]
+    result = CliRunner().invoke(app, command)
+    assert json.loads(result.stdout)["broken"] == 1, result.output
+    assert "1 judgments of the campaign break the guideline" in result.stderr
+    result = CliRunner().invoke(app, [*command, "--drop-broken", "--overwrite"])
+    assert "1 judgments of the campaign break the guideline and were left out" in result.stderr
+    written = (desk.folder / "r.html").read_text(encoding="utf-8")
+    assert "judgments left out: they break the guideline" in written
+    assert "|broken:1 left out|lapsus:" in written
+    assert "raters:2|" in written
+    # The campaign itself is as it was.
+    with open_store(desk.db) as store:
+        assert store.progress.of_campaign("votes").done == 5

@@ -21,7 +21,7 @@ def gold(name: str, language: str = "en") -> GoldDocument:
 
 def challenge(store: Store, name: str = "c", **plan: object) -> int:
     made = ChallengePlan(name, **plan)  # type: ignore[arg-type]
-    return store.create_challenge(made, [gold("d0"), gold("d1")], floors='{"en":{}}').id
+    return store.challenges.create(made, [gold("d0"), gold("d1")], floors='{"en":{}}').id
 
 
 def new_run(digest: str, language: str = "en", name: str | None = None) -> NewRun:
@@ -30,10 +30,10 @@ def new_run(digest: str, language: str = "en", name: str | None = None) -> NewRu
 
 def test_a_test_set_is_kept_as_it_was(store: Store) -> None:
     id = challenge(store, title={"en": "A try", "ja": "試し"}, threshold=0.5)
-    found = store.challenge("c")
-    assert found == store.challenges()[0]
+    found = store.challenges.get("c")
+    assert found == store.challenges.all()[0]
     assert (found.state, found.plan.threshold, found.plan.titles["ja"]) == ("open", 0.5, "試し")
-    assert store.challenge_gold(id) == [gold("d0"), gold("d1")]
+    assert store.challenges.gold(id) == [gold("d0"), gold("d1")]
 
 
 def test_a_name_stands_for_one_challenge(store: Store) -> None:
@@ -41,15 +41,15 @@ def test_a_name_stands_for_one_challenge(store: Store) -> None:
     with pytest.raises(InputError, match="there is a challenge 'c' already"):
         challenge(store)
     with pytest.raises(UsageError, match=r"no challenge is called 'd'.*known: c"):
-        store.challenge("d")
+        store.challenges.get("d")
     with pytest.raises(UsageError, match="no challenge"):
-        store.challenge("\0")
+        store.challenges.get("\0")
 
 
 def test_a_challenge_needs_votes_and_a_sound_plan(store: Store) -> None:
     with pytest.raises(InputError, match="nobody judged"):
-        store.create_challenge(ChallengePlan("c"), [GoldDocument(dialogue("d"), "en", {})])
-    assert store.challenges() == []
+        store.challenges.create(ChallengePlan("c"), [GoldDocument(dialogue("d"), "en", {})])
+    assert store.challenges.all() == []
     for wrong in ({"threshold": 1.5}, {"runs": 0}, {"title": {"en": "x" * 300}}):
         with pytest.raises(InvalidError):
             ChallengePlan("c", **wrong)  # type: ignore[arg-type]
@@ -59,72 +59,75 @@ def test_a_challenge_needs_votes_and_a_sound_plan(store: Store) -> None:
 
 def test_two_dialogues_of_one_name_are_not_taken(store: Store) -> None:
     with pytest.raises(InputError, match="document 'd0': comes twice"):
-        store.create_challenge(ChallengePlan("c"), [gold("d0"), gold("d0")])
-    assert store.challenges() == []
+        store.challenges.create(ChallengePlan("c"), [gold("d0"), gold("d0")])
+    assert store.challenges.all() == []
 
 
 def test_a_teams_secret_is_kept_as_a_hash_and_can_be_renewed(store: Store) -> None:
     challenge(store)
     challenge(store, "other")
-    old = store.add_team("c", " Kite ")
-    with store.reading() as conn:
+    old = store.challenges.add_team("c", " Kite ")
+    with store.database.reading() as conn:
         assert old not in str(conn.execute(select(t.challenge_team)).all())
-    team = store.team_of_token("c", old)
+    team = store.challenges.team_of_token("c", old)
     assert team is not None
-    assert (team.name, store.team_of_token("other", old)) == ("Kite", None)
-    new = store.add_team("c", "Kite")
-    assert store.team_of_token("c", old) is None
-    assert store.team_of_token("c", new) == team
-    assert [one.name for one in store.challenge_teams("c")] == ["Kite"]
+    assert (team.name, store.challenges.team_of_token("other", old)) == ("Kite", None)
+    new = store.challenges.add_team("c", "Kite")
+    assert store.challenges.team_of_token("c", old) is None
+    assert store.challenges.team_of_token("c", new) == team
+    assert [one.name for one in store.challenges.teams("c")] == ["Kite"]
     for wrong in ("", "\0", "\ud800", old + "x"):
-        assert store.team_of_token("c", wrong) is None
+        assert store.challenges.team_of_token("c", wrong) is None
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 61, "a\nb", "Organisers"])
 def test_names_that_no_team_may_have(store: Store, name: str) -> None:
     challenge(store)
     with pytest.raises(InputError):
-        store.add_team("c", name)
+        store.challenges.add_team("c", name)
 
 
 def test_a_team_hands_in_so_many_runs_for_each_language(store: Store) -> None:
     challenge(store, runs=2)
-    store.add_team("c", "Kite")
-    team = store.team_named("c", "Kite").id
-    assert [store.add_run("c", new_run(str(n)), team=team).name for n in range(2)] == ["run1", "run2"]
+    store.challenges.add_team("c", "Kite")
+    team = store.challenges.team_named("c", "Kite").id
+    assert [store.challenges.add_run("c", new_run(str(n)), team=team).name for n in range(2)] == [
+        "run1",
+        "run2",
+    ]
     with pytest.raises(RefusedError, match="2 runs for 'en'") as error:
-        store.add_run("c", new_run("2"), team=team)
+        store.challenges.add_run("c", new_run("2"), team=team)
     assert error.value.reason == "too-many-runs"
-    assert store.add_run("c", new_run("2", "ja"), team=team).number == 1
+    assert store.challenges.add_run("c", new_run("2", "ja"), team=team).number == 1
     # Organisers may add as many baselines as they like.
-    assert [store.add_run("c", new_run(str(n))).number for n in range(4)] == [1, 2, 3, 4]
-    assert len(store.challenge_runs("c")) == 7
+    assert [store.challenges.add_run("c", new_run(str(n))).number for n in range(4)] == [1, 2, 3, 4]
+    assert len(store.challenges.runs("c")) == 7
 
 
 def test_the_same_answers_do_not_count_twice(store: Store) -> None:
     challenge(store)
-    store.add_team("c", "Kite")
-    store.add_team("c", "Wren")
-    kite, wren = (team.id for team in store.challenge_teams("c"))
-    store.add_run("c", new_run("same", name="first"), team=kite)
+    store.challenges.add_team("c", "Kite")
+    store.challenges.add_team("c", "Wren")
+    kite, wren = (team.id for team in store.challenges.teams("c"))
+    store.challenges.add_run("c", new_run("same", name="first"), team=kite)
     with pytest.raises(RefusedError, match="same answers as 'first'"):
-        store.add_run("c", new_run("same"), team=kite)
+        store.challenges.add_run("c", new_run("same"), team=kite)
     with pytest.raises(RefusedError, match="a run 'first' already"):
-        store.add_run("c", new_run("other", name=" first "), team=kite)
-    store.add_run("c", new_run("same"), team=wren)
+        store.challenges.add_run("c", new_run("other", name=" first "), team=kite)
+    store.challenges.add_run("c", new_run("same"), team=wren)
     with pytest.raises(InputError, match="a run's name"):
-        store.add_run("c", new_run("more", name="a\x1bb"), team=kite)
+        store.challenges.add_run("c", new_run("more", name="a\x1bb"), team=kite)
 
 
 def test_many_at_once_do_not_get_more_than_there_are(store: Store) -> None:
     challenge(store, runs=3)
-    store.add_team("c", "Kite")
-    team = store.team_named("c", "Kite").id
+    store.challenges.add_team("c", "Kite")
+    team = store.challenges.team_named("c", "Kite").id
     kept, refused = [], []
 
     def hand_in(number: int) -> None:
         try:
-            kept.append(store.add_run("c", new_run(str(number)), team=team).number)
+            kept.append(store.challenges.add_run("c", new_run(str(number)), team=team).number)
         except RefusedError as error:
             refused.append(error.reason)
 
@@ -139,63 +142,63 @@ def test_many_at_once_do_not_get_more_than_there_are(store: Store) -> None:
 
 def test_frozen_takes_no_runs_of_teams_and_revealed_is_for_good(store: Store) -> None:
     challenge(store)
-    store.add_team("c", "Kite")
-    team = store.team_named("c", "Kite").id
-    store.set_challenge_state("c", "frozen")
+    store.challenges.add_team("c", "Kite")
+    team = store.challenges.team_named("c", "Kite").id
+    store.challenges.set_state("c", "frozen")
     with pytest.raises(RefusedError, match="no more runs") as error:
-        store.add_run("c", new_run("1"), team=team)
+        store.challenges.add_run("c", new_run("1"), team=team)
     assert error.value.reason == "challenge-frozen"
-    store.add_run("c", new_run("1"))
-    store.set_challenge_state("c", "open")
-    store.add_run("c", new_run("1"), team=team)
-    store.set_challenge_state("c", "revealed")
-    store.set_challenge_state("c", "revealed")
+    store.challenges.add_run("c", new_run("1"))
+    store.challenges.set_state("c", "open")
+    store.challenges.add_run("c", new_run("1"), team=team)
+    store.challenges.set_state("c", "revealed")
+    store.challenges.set_state("c", "revealed")
     with pytest.raises(RefusedError, match="stays seen"):
-        store.set_challenge_state("c", "open")
+        store.challenges.set_state("c", "open")
     with pytest.raises(UsageError, match="no state is called 'shut'"):
-        store.set_challenge_state("c", "shut")  # type: ignore[arg-type]
+        store.challenges.set_state("c", "shut")  # type: ignore[arg-type]
 
 
 def test_a_run_is_found_in_its_own_challenge_only(store: Store) -> None:
     challenge(store)
     challenge(store, "other")
-    run = store.add_run("c", new_run("1"))
-    assert store.challenge_run("c", run.id) == run
-    assert (run.team, store.run_answers(run.id), store.run_sums([run.id])) == (
+    run = store.challenges.add_run("c", new_run("1"))
+    assert store.challenges.run("c", run.id) == run
+    assert (run.team, store.challenges.run_answers(run.id), store.challenges.run_sums([run.id])) == (
         None,
         '{"labels":"OO"}',
         {run.id: "[[1.0]]"},
     )
     for name, id in (("other", run.id), ("c", 2**40), ("c", -1)):
         with pytest.raises(UsageError, match="there is no run"):
-            store.challenge_run(name, id)
+            store.challenges.run(name, id)
 
 
 def test_comparisons_are_kept_once(store: Store) -> None:
     id = challenge(store)
-    first, second = (store.add_run("c", new_run(str(n))).id for n in range(2))
-    store.keep_pairs(id, {(first, second): "[0.5]"})
-    store.keep_pairs(id, {(first, second): "[0.5]"})
-    store.keep_pairs(id, {})
-    assert store.run_pairs(id) == {(first, second): "[0.5]"}
+    first, second = (store.challenges.add_run("c", new_run(str(n))).id for n in range(2))
+    store.challenges.keep_pairs(id, {(first, second): "[0.5]"})
+    store.challenges.keep_pairs(id, {(first, second): "[0.5]"})
+    store.challenges.keep_pairs(id, {})
+    assert store.challenges.run_pairs(id) == {(first, second): "[0.5]"}
 
 
 def test_a_backup_brings_a_challenge_to_another_database(
     store: Store, other_url: str, tmp_path: Path, clock: Clock
 ) -> None:
     id = challenge(store)
-    token = store.add_team("c", "Kite")
-    team = store.team_named("c", "Kite")
-    runs = [store.add_run("c", new_run(str(n)), team=team.id) for n in range(2)]
-    store.keep_pairs(id, {(runs[0].id, runs[1].id): "[0.5]"})
-    store.backup(tmp_path / "all.zip")
+    token = store.challenges.add_team("c", "Kite")
+    team = store.challenges.team_named("c", "Kite")
+    runs = [store.challenges.add_run("c", new_run(str(n)), team=team.id) for n in range(2)]
+    store.challenges.keep_pairs(id, {(runs[0].id, runs[1].id): "[0.5]"})
+    store.backups.backup(tmp_path / "all.zip")
     restore(tmp_path / "all.zip", other_url)
     with open_store(other_url, clock=clock) as other:
-        assert other.challenge("c") == store.challenge("c")
-        assert other.challenge_gold(id) == store.challenge_gold(id)
-        assert other.challenge_runs("c") == runs
-        assert other.team_of_token("c", token) == team
-        assert other.run_pairs(id) == store.run_pairs(id)
+        assert other.challenges.get("c") == store.challenges.get("c")
+        assert other.challenges.gold(id) == store.challenges.gold(id)
+        assert other.challenges.runs("c") == runs
+        assert other.challenges.team_of_token("c", token) == team
+        assert other.challenges.run_pairs(id) == store.challenges.run_pairs(id)
         # Numbers go on where they were.
-        assert other.add_run("c", new_run("more"), team=team.id).id > runs[1].id
-        other.add_team("c", "Wren")
+        assert other.challenges.add_run("c", new_run("more"), team=team.id).id > runs[1].id
+        other.challenges.add_team("c", "Wren")

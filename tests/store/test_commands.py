@@ -49,12 +49,12 @@ def test_accounts_are_added_listed_and_changed(url: str) -> None:
     token = run(url, "user", "token", "avery").stdout.strip()
     link = json.loads(run(url, "user", "invite", "--json").stdout)["path"]
     with open_store(url) as store:
-        assert store.sign_in("boss", PHRASE) is not None
-        found = store.sign_in("avery", "battery staple")
+        assert store.access.sign_in("boss", PHRASE) is not None
+        found = store.access.sign_in("avery", "battery staple")
         assert found is not None
         assert found.role == "adjudicator"
-        assert store.person_of_token(token) == found
-        assert store.invitation(link.removeprefix("/join/")) is not None
+        assert store.access.person_of_token(token) == found
+        assert store.access.invitation(link.removeprefix("/join/")) is not None
 
 
 def test_mistakes_are_told(url: str, tmp_path: Path) -> None:
@@ -104,6 +104,6 @@ def test_a_backup_goes_into_a_new_database(url: str, other_url: str, tmp_path: P
     assert json.loads(run(url, "backup", kept, "--overwrite", "--json").stdout)["rows"]["judgment"] == 6
     assert "6 judgments as of" in run(other_url, "restore", kept).stdout
     with open_store(other_url) as back:
-        assert back.progress("chat").done == 6
+        assert back.progress.of_campaign("chat").done == 6
     with pytest.raises(UsageError, match="new database"):
         run(other_url, "restore", kept, "--json")

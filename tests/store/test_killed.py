@@ -40,10 +40,10 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(url: str) -> None:
             stored = Counter(
                 str(judgment.answers["comment"])
                 for unit in range(1, 5)
-                for judgment in store.history("chat", unit)
+                for judgment in store.judgments.history("chat", unit)
             )
             for unit in range(1, 5):
-                revisions = [judgment.revision for judgment in store.history("chat", unit)]
+                revisions = [judgment.revision for judgment in store.judgments.history("chat", unit)]
                 assert revisions == list(range(1, len(revisions) + 1))
             check_counts(store)
         assert set(stored.values()) <= {1}
@@ -61,8 +61,10 @@ def test_a_save_sent_again_after_the_kill_is_stored_once(url: str) -> None:
         for key in sorted(sent):
             _, number, place = key.split("-")
             answers = {"breakdown": "OTX"[int(number) % 3], "comment": key}
-            store.save(SaveRequest(key, "chat", int(place) + 1, me, answers, submitted=False))
-        stored = Counter(j.answers["comment"] for unit in range(1, 5) for j in store.history("chat", unit))
+            store.saves.save(SaveRequest(key, "chat", int(place) + 1, me, answers, submitted=False))
+        stored = Counter(
+            j.answers["comment"] for unit in range(1, 5) for j in store.judgments.history("chat", unit)
+        )
         assert stored == Counter(sent)
         assert kept <= sent
         check_counts(store)
@@ -74,5 +76,5 @@ def test_a_killed_process_leaves_its_reservation_to_come_back(url: str) -> None:
         (me,) = people(store, "avery")
     acknowledged(url, me, 0)
     with open_store(url) as store:
-        assert store.give_back(me, "chat") == 4
+        assert store.assignment.give_back(me, "chat") == 4
         check_counts(store)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from lapsus.store import Saved, Store, open_store
-from lapsus.store.batch import Batch, Ready
+from lapsus.store.save_batch import Ready, SaveBatch
 from tests.store.conftest import new_postgres
 from tests.store.helpers import campaign, people, reserve, save
 from tests.store.test_concurrency import check_counts
@@ -52,17 +52,17 @@ def test_a_connection_lost_within_a_save_is_no_loss(
     campaign(on_postgres)
     (me,) = people(on_postgres, "avery")
     unit = reserve(on_postgres, me)[0]
-    run, lost = Batch.run, []
+    run, lost = SaveBatch.run, []
 
-    def interrupted(self: Batch, saves: list[Ready]) -> list[Saved | Exception]:
+    def interrupted(self: SaveBatch, saves: list[Ready]) -> list[Saved | Exception]:
         outcomes = run(self, saves) if when == "after" else []
         if not lost:
             lost.append(True)
             self.conn.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
         return outcomes or run(self, saves)
 
-    monkeypatch.setattr(Batch, "run", interrupted)
+    monkeypatch.setattr(SaveBatch, "run", interrupted)
     assert save(on_postgres, unit, me).revision == 1
     assert lost
-    assert len(on_postgres.history("chat", unit)) == 1
+    assert len(on_postgres.judgments.history("chat", unit)) == 1
     check_counts(on_postgres)

@@ -13,7 +13,7 @@ from lapsus.store import Reservation, SaveRequest, Store, open_store
 def judge(store: Store, person: int) -> None:
     """Judge until nothing is left; give some documents back midway."""
     for turn in count():
-        given = store.next_units(person, "chat")
+        given = store.assignment.next_units(person, "chat")
         if not isinstance(given, Reservation):
             if given.reason == "done":
                 return
@@ -22,21 +22,21 @@ def judge(store: Store, person: int) -> None:
         units = given.units[:1] if (turn + person) % 5 == 4 else given.units
         for unit in units:
             key = f"{person}-{unit.number}"
-            store.save(SaveRequest(key, "chat", unit.number, person, {"breakdown": "O"}))
+            store.saves.save(SaveRequest(key, "chat", unit.number, person, {"breakdown": "O"}))
         if len(units) < len(given.units):
-            store.give_back(person, "chat")
+            store.assignment.give_back(person, "chat")
 
 
 def reserve(store: Store, person: int) -> None:
     """Take one document and say so."""
-    given = store.next_units(person, "chat")
+    given = store.assignment.next_units(person, "chat")
     assert isinstance(given, Reservation)
     sys.stdout.write("".join(f"{person} {unit.number}\n" for unit in given.units))
 
 
 def stream(store: Store, person: int, start: int) -> None:
     """Save for ever, several at a time, and say what was acknowledged."""
-    given = store.next_units(person, "chat")
+    given = store.assignment.next_units(person, "chat")
     assert isinstance(given, Reservation)
     units = [unit.number for unit in given.units]
     for number in count(start):
@@ -48,7 +48,7 @@ def stream(store: Store, person: int, start: int) -> None:
             for key, unit in zip(keys, units, strict=True)
         ]
         print("sent", *keys, flush=True)
-        for key, future in zip(keys, [store.save_soon(save) for save in saves], strict=True):
+        for key, future in zip(keys, [store.saves.save_soon(save) for save in saves], strict=True):
             future.result()
             print("kept", key, flush=True)
 
@@ -59,7 +59,7 @@ def main() -> None:
     with open_store(url) as store:
         match what:
             case "open":
-                print(store.has_manager())
+                print(store.people.has_manager())
             case "judge" | "reserve":
                 work = judge if what == "judge" else reserve
                 with ThreadPoolExecutor(len(numbers)) as pool:

@@ -34,12 +34,15 @@ class Bench:
         self._starting.__exit__(kind, error, trace)
 
     def stranger(self, **more: Any) -> TestClient:
-        return TestClient(self.app, **more)
+        """A browser in which nobody is signed in. All are answered in one loop, as by a server."""
+        made = TestClient(self.app, **more)
+        made.portal = self._starting.portal
+        return made
 
     def person(self, name: str, role: Role = "annotator") -> Browser:
         """Somebody new who has signed in."""
-        made = self.store.add_person(name, role, password=PASSWORD)
-        browser = Browser(self.app, made.id)
+        made = self.store.people.add(name, role, password=PASSWORD)
+        browser = Browser(self.app, made.id, self.stranger())
         browser.sign_in(name)
         return browser
 
@@ -47,18 +50,18 @@ class Bench:
         self, scheme: str = "breakdown", documents: list[Document] | None = None, **plan: Any
     ) -> str:
         name = plan.pop("name", scheme)
-        self.store.create_campaign(Plan(name=name, scheme=scheme, order="given", **plan))
+        self.store.campaigns.create(Plan(name=name, scheme=scheme, order="given", **plan))
         if plan.get("chain") is None:
-            self.store.add_documents(name, documents or [chat("d0"), chat("d1")])
+            self.store.campaigns.add_documents(name, documents or [chat("d0"), chat("d1")])
         return str(name)
 
 
 class Browser:
     """A browser in which somebody is signed in."""
 
-    def __init__(self, app: Any, person: int) -> None:
+    def __init__(self, app: Any, person: int, http: TestClient | None = None) -> None:
         self.id = person
-        self.http = TestClient(app)
+        self.http = http or TestClient(app)
         self.csrf = ""
 
     def sign_in(self, name: str, password: str = PASSWORD) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from lapsus.model import Document, Segment
 from lapsus.web.security import RateLimit
+from lapsus.web.sessions import DEVICE
 from tests.web.helpers import PASSWORD, Bench, Browser, chat
 
 POLICY = {
@@ -28,7 +30,7 @@ def test_strangers_are_led_to_sign_in_and_back(bench: Bench) -> None:
     http = bench.stranger()
     answer = http.get(f"/c/{name}", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, f"/sign-in?next=/c/{name}")
-    bench.store.add_person("Ada", password=PASSWORD)
+    bench.store.people.add("Ada", password=PASSWORD)
     token = http.get("/session.json").json()["csrf"]
     form = {"name": "Ada", "password": PASSWORD, "csrf": token, "next": f"/c/{name}"}
     signed = http.post("/sign-in", data=form, follow_redirects=False)
@@ -43,7 +45,7 @@ def test_strangers_are_led_to_sign_in_and_back(bench: Bench) -> None:
     "elsewhere", ["//evil.example", "https://evil.example", "/\\evil.example", "/\t/e", ""]
 )
 def test_signing_in_leads_nowhere_else(bench: Bench, elsewhere: str) -> None:
-    bench.store.add_person("Ada", password=PASSWORD)
+    bench.store.people.add("Ada", password=PASSWORD)
     http = bench.stranger()
     token = http.get("/session.json").json()["csrf"]
     form = {"name": "Ada", "password": PASSWORD, "csrf": token, "next": elsewhere}
@@ -69,14 +71,14 @@ def test_the_interface_needs_a_session_or_a_token(bench: Bench) -> None:
     http, root = bench.stranger(), "/api/v1/campaigns"
     assert http.get(root).status_code == 401
     assert http.get(root, headers={"Authorization": "Bearer lapsus_wrong"}).status_code == 401
-    token = bench.store.add_token(ada.id, "test")
+    token = bench.store.access.add_token(ada.id, "test")
     headers = {"Authorization": f"Bearer {token}"}
     assert http.get(root, headers=headers).json()["campaigns"][0]["name"] == name
     unit = http.get(f"{root}/{name}/next", headers=headers).json()["unit"]
     body = {"key": "k", "answers": {"breakdown": "O"}}
     saved = http.post(f"{root}/{name}/units/{unit}/judgments", json=body, headers=headers)
     assert saved.status_code == 201
-    bench.store.revoke_token(ada.id, bench.store.tokens(ada.id)[0].id)
+    bench.store.access.revoke_token(ada.id, bench.store.access.tokens(ada.id)[0].id)
     assert http.get(root, headers=headers).status_code == 401
 
 
@@ -114,18 +116,18 @@ def test_sessions_that_do_not_hold(bench: Bench) -> None:
     for forged in (cookie[:-1], cookie + "x", "a.b.c", "", "é"):
         http = bench.stranger()
         assert http.get("/.json", headers={b"Cookie": f"lapsus={forged}".encode()}).status_code == 401
-    bench.store.set_password(ada.id, "another one")
+    bench.store.people.set_password(ada.id, "another one")
     assert ada.get("/.json").status_code == 401
     ada.sign_in("Ada", "another one")
     assert ada.get("/.json").status_code == 200
-    bench.store.set_disabled(ada.id, True)
+    bench.store.people.set_disabled(ada.id, True)
     assert ada.get("/.json").status_code == 401
 
 
 def test_guessing_passwords_is_slowed_down(bench: Bench) -> None:
-    bench.app.state.web.by_name = RateLimit(3, 300)
-    bench.store.add_person("Ada", password=PASSWORD)
-    bench.store.add_person("Bob", password=PASSWORD)
+    bench.app.state.web.by_name = RateLimit("name", 3, 300)
+    bench.store.people.add("Ada", password=PASSWORD)
+    bench.store.people.add("Bob", password=PASSWORD)
     browser = Browser(bench.app, 0)
     answers = [browser.sign_in("Ada", f"guess {n}").status_code for n in range(5)]
     assert answers == [401, 401, 401, 429, 429]
@@ -135,23 +137,47 @@ def test_guessing_passwords_is_slowed_down(bench: Bench) -> None:
 
 
 def test_an_address_is_slowed_down_too(bench: Bench) -> None:
-    bench.app.state.web.by_address = RateLimit(3, 300)
+    bench.app.state.web.by_address = RateLimit("address", 3, 300)
     browser = Browser(bench.app, 0)
     answers = [browser.sign_in(f"name {n}", "guess").status_code for n in range(4)]
     assert answers == [401, 401, 401, 429]
 
 
-def test_the_limit_forgets_after_its_time_and_forgives_what_was_right() -> None:
-    now = 0.0
-    limit = RateLimit(2, 60, keys=3, clock=lambda: now)
-    assert [limit.take("a") for _ in range(3)] == [True, True, False]
-    limit.forgive("a")
-    assert limit.take("a")
-    now = 61.0
-    assert limit.take("a")
-    for key in "bcd":
-        limit.take(key)
-    assert len(limit._tries) == 3
+def test_guessing_locks_no_owner_out(bench: Bench) -> None:
+    """A browser in which somebody signed in before has tries of its own, and other names are nobody's concern there."""
+    ada, thief = bench.person("Ada"), Browser(bench.app, 0)
+    bench.person("Bob")
+    bench.app.state.web.by_name = RateLimit("name", 3, 300)
+    assert [thief.sign_in("ADA", "a guess").status_code for _ in range(4)][-1] == 429
+    ada.http.post("/sign-out.json", data={"csrf": ada.csrf})
+    assert ada.sign_in("ada").status_code == 200
+    bench.app.state.web.by_device = RateLimit("device", 2, 300)
+    assert [ada.sign_in("Ada", "a guess").status_code for _ in range(3)] == [401, 401, 429]
+    assert [ada.sign_in("Bob", "a guess").status_code for _ in range(4)][-1] == 429
+    for forged in ("x", "a.b.c", ada.http.cookies["lapsus"]):
+        thief.http.cookies.set(DEVICE, forged)
+        assert thief.sign_in("Ada").status_code == 429
+
+
+def test_one_address_locks_a_name_for_itself_only(bench: Bench) -> None:
+    bench.store.people.add("Ada", password=PASSWORD)
+    thief, ada = Browser(bench.app, 0), Browser(bench.app, 0)
+    ada.http = TestClient(bench.app, client=("198.51.100.7", 5000))
+    assert [thief.sign_in("Ada", "a guess").status_code for _ in range(12)][-2:] == [429, 429]
+    assert ada.sign_in("Ada").status_code == 200
+
+
+def test_signing_out_ends_the_session_on_the_server(bench: Bench) -> None:
+    name = bench.campaign()
+    ada = bench.person("Ada")
+    unit, copied = ada.next(name)["unit"], dict(ada.http.cookies)
+    ada.http.post("/sign-out.json", data={"csrf": ada.csrf})
+    thief = Browser(bench.app, ada.id)
+    thief.http.cookies.update(copied)
+    assert thief.get("/.json").status_code == 401
+    thief.csrf = thief.token()
+    assert thief.save(name, unit, {"breakdown": "O"}).status_code in (401, 403)
+    assert bench.store.judgments.get(name, unit, ada.id) is None
 
 
 def test_other_peoples_units_and_judgments_are_theirs(bench: Bench) -> None:
@@ -197,7 +223,7 @@ def test_campaigns_of_others_do_not_exist(bench: Bench) -> None:
 
 
 def test_an_invitation_makes_one_account(bench: Bench) -> None:
-    token = bench.store.invite("manager")
+    token = bench.store.access.invite("manager")
     browser = Browser(bench.app, 0)
     offer = browser.get(f"/join/{token}.json").json()["invitation"]
     assert offer == {"role": "manager", "campaign": None, "title": None, "needs_password": True}
@@ -219,7 +245,7 @@ def test_an_invitation_makes_one_account(bench: Bench) -> None:
 def test_an_invitation_to_a_campaign(bench: Bench) -> None:
     name, ada = bench.campaign(who="named"), bench.person("Ada")
     assert ada.get(f"/c/{name}.json").status_code == 404
-    token = bench.store.invite(campaign=name, uses=2)
+    token = bench.store.access.invite(campaign=name, uses=2)
     ada.http.post(f"/join/{token}.json", data={"csrf": ada.csrf})
     assert ada.next(name)["unit"] == 1
 
@@ -268,7 +294,7 @@ def test_trouble_shows_no_traceback(bench: Bench, monkeypatch: pytest.MonkeyPatc
     def fail(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(bench.store, "campaigns_of", fail)
+    monkeypatch.setattr(bench.store.campaigns, "of_person", fail)
     http = bench.stranger(raise_server_exceptions=False)
     http.cookies = ada.http.cookies
     answer = http.get("/.json")
@@ -277,7 +303,7 @@ def test_trouble_shows_no_traceback(bench: Bench, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_language_of_the_reader(bench: Bench) -> None:
-    bench.store.add_person("花子", password=PASSWORD, language="ja")
+    bench.store.people.add("花子", password=PASSWORD, language="ja")
     browser = Browser(bench.app, 0)
     assert (
         browser.get("/session.json", headers={"Accept-Language": "fr,ja;q=0.8,en;q=0.5"}).json()["language"]

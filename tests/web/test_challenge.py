@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from lapsus.challenge.desk import create_from, submit
+from lapsus.challenge.service import create_from, submit
 from lapsus.store import Store
 from lapsus.store.challenge_records import ChallengePlan
 from lapsus.web.challenge_view import cookie
@@ -26,7 +26,7 @@ class Team:
 
     def __init__(self, bench: Bench, name: str, challenge: str = "c") -> None:
         self.base = f"/challenge/{challenge}"
-        self.secret = bench.store.add_team(challenge, name)
+        self.secret = bench.store.challenges.add_team(challenge, name)
         self.http: TestClient = bench.stranger()
         self.entered = self.http.get(f"{self.base}/team/{self.secret}")
 
@@ -102,7 +102,7 @@ def test_a_broken_run_is_refused_with_every_reason(kite: Team, store: Store, tmp
         ("missing-turn", "en-1.labels.json", "4"),
     ]
     assert (found["problem_count"], found["left"]) == (2, {"en": 3})
-    assert store.challenge_runs("c") == []
+    assert store.challenges.runs("c") == []
     page = kite.hand_in(data, json=False)
     assert page.status_code == 422
     assert "en-1.labels.json" in page.text
@@ -176,7 +176,7 @@ def two_teams(bench: Bench, tmp_path: Path) -> tuple[Team, Team, list[int]]:
 def test_teams_see_only_their_own_before_it_is_revealed(bench: Bench, store: Store, tmp_path: Path) -> None:
     kite, heron, (first, second) = two_teams(bench, tmp_path)
     for state in ("open", "frozen"):
-        store.set_challenge_state("c", state)  # type: ignore[arg-type]
+        store.challenges.set_state("c", state)  # type: ignore[arg-type]
         page = kite.get(".json").json()
         assert [row["team"] for row in page["board"]["rows"]] == ["Kite"]
         assert "Heron" not in kite.get().text
@@ -187,7 +187,7 @@ def test_teams_see_only_their_own_before_it_is_revealed(bench: Bench, store: Sto
         # Nobody can tell a hidden run from one that is not there.
         assert others.json() == kite.get("/run/999.json").json()
     assert kite.hand_in(packed(tmp_path, 2)).json()["reason"] == "challenge-frozen"
-    store.set_challenge_state("c", "revealed")
+    store.challenges.set_state("c", "revealed")
     page = heron.get(".json").json()
     assert {row["team"] for row in page["board"]["rows"]} == {"Kite", "Heron"}
     assert heron.get(f"/run/{first}.json").json()["browser"]["confusion"]
@@ -216,13 +216,13 @@ def test_people_see_everything_only_if_they_manage(bench: Bench, store: Store, t
     assert [team["name"] for team in whole["teams"]] == ["Kite", "Heron"]
     assert len(whole["board"]["rows"]) == 2
     assert mori.get(f"/challenge/c/run/{first}.json").json()["browser"]["dialogues"]
-    store.set_challenge_state("c", "revealed")
+    store.challenges.set_state("c", "revealed")
     assert ada.get(f"/challenge/c/run/{first}.json").json()["browser"]["dialogues"]
 
 
 @pytest.mark.usefixtures("challenge")
 def test_strangers_see_nothing(bench: Bench, store: Store) -> None:
-    store.set_challenge_state("c", "revealed")
+    store.challenges.set_state("c", "revealed")
     stranger = bench.stranger()
     for path in ("/challenges", "/challenge/c", "/challenge/c/submit", "/challenge/c/run/1"):
         assert stranger.get(f"{path}.json").status_code == 401
@@ -250,7 +250,7 @@ def form(browser: Browser, path: str, **fields: str) -> Any:
 def test_managers_freeze_reveal_and_add_teams(bench: Bench, store: Store, kite: Team) -> None:
     mori = bench.person("Mori", "manager")
     assert form(mori, "/challenge/c/state", state="frozen").status_code == 303
-    assert store.challenge("c").state == "frozen"
+    assert store.challenges.get("c").state == "frozen"
     assert form(mori, "/challenge/c/state.json", state="shut").status_code == 400
     made = form(mori, "/challenge/c/teams.json", team="Wren").json()
     path = made["link"].partition("//")[2].partition("/")[2]
@@ -270,7 +270,7 @@ def test_nobody_else_does(bench: Bench, store: Store, kite: Team) -> None:
         assert someone.get("/challenge/c/submit.json").status_code == 403
     csrf = kite.http.get("/session.json").json()["csrf"]
     answer = kite.http.post("/challenge/c/state.json", data={"csrf": csrf, "state": "revealed"})
-    assert (answer.status_code, store.challenge("c").state) == (403, "open")
+    assert (answer.status_code, store.challenges.get("c").state) == (403, "open")
 
 
 def test_the_test_set_is_given_out_without_labels(kite: Team) -> None:
@@ -283,18 +283,30 @@ def test_the_test_set_is_given_out_without_labels(kite: Team) -> None:
     assert "rating" not in json.dumps(dialogues)
 
 
+@pytest.mark.usefixtures("challenge")
+def test_the_test_set_is_for_teams_and_managers_until_the_reveal(bench: Bench, store: Store) -> None:
+    ada, mori = bench.person("Ada"), bench.person("Mori", "manager")
+    refused = ada.get("/challenge/c/testset.zip")
+    assert refused.status_code == 403
+    assert "testset.zip" not in ada.get("/challenge/c").text
+    assert "testset.zip" in mori.get("/challenge/c").text
+    assert mori.get("/challenge/c/testset.zip").status_code == 200
+    store.challenges.set_state("c", "revealed")
+    assert ada.get("/challenge/c/testset.zip").status_code == 200
+
+
 def browsed(bench: Bench, store: Store, tmp_path: Path) -> Browser:
-    store.add_team("c", "Kite")
+    store.challenges.add_team("c", "Kite")
     # Gold is T, X, O, T, … by VOTES; the run says the same label everywhere.
     run = {name: [(turn, [label("O")]) for turn, _ in turns] for name, turns in answers(GOLD).items()}
-    submit(store, "c", write_run(tmp_path / "run.zip", run), store.team_named("c", "Kite"))
+    submit(store, "c", write_run(tmp_path / "run.zip", run), store.challenges.team_named("c", "Kite"))
     return bench.person("Mori", "manager")
 
 
 @pytest.mark.usefixtures("challenge")
 def test_errors_are_found_turn_by_turn(bench: Bench, store: Store, tmp_path: Path) -> None:
     mori = browsed(bench, store, tmp_path)
-    (run,) = store.challenge_runs("c")
+    (run,) = store.challenges.runs("c")
 
     def look(query: str) -> Any:
         return mori.get(f"/challenge/c/run/{run.id}.json?{query}").json()["browser"]
@@ -319,7 +331,7 @@ def test_errors_are_found_turn_by_turn(bench: Bench, store: Store, tmp_path: Pat
 @pytest.mark.usefixtures("challenge")
 def test_pages_are_there_in_both_languages(bench: Bench, store: Store, tmp_path: Path) -> None:
     mori = browsed(bench, store, tmp_path)
-    (run,) = store.challenge_runs("c")
+    (run,) = store.challenges.runs("c")
     for lang, title in (("en", "A try"), ("ja", "試し")):
         for path in ("/challenges", "/challenge/c", f"/challenge/c/run/{run.id}"):
             page = mori.get(f"{path}?lang={lang}")

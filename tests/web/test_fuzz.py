@@ -41,9 +41,9 @@ def described(bench: Bench, name: str) -> Any:
 def test_no_request_brings_it_down(bench: Bench, name: str, mode: GenerationMode) -> None:
     """Requests as described and requests that are not, of strangers and of somebody who holds units."""
     campaign = bench.campaign(documents=[chat(f"d{n}", turns=4) for n in range(2)])
-    ada = bench.store.add_person("Ada")
-    token = bench.store.add_token(ada.id, "test")
-    bench.store.next_units(ada.id, campaign)
+    ada = bench.store.people.add("Ada")
+    token = bench.store.access.add_token(ada.id, "test")
+    bench.store.assignment.next_units(ada.id, campaign)
     operation = described(bench, name)
 
     @settings(

@@ -117,7 +117,7 @@ def test_a_client_judges_a_campaign(store: Store, address: str) -> None:
     bench = Bench.__new__(Bench)
     bench.store = store
     name = bench.campaign(documents=[chat("d0"), chat("d1")])
-    client = Client(address, store.add_token(store.add_person("Ada").id, "test"))
+    client = Client(address, store.access.add_token(store.people.add("Ada").id, "test"))
     assert [campaign["name"] for campaign in client.campaigns()] == [name]
     while (unit := client.next(name)["unit"]) is not None:
         page = client.unit(name, unit)
@@ -132,7 +132,7 @@ def test_a_client_is_told_why_not(store: Store, address: str) -> None:
     bench = Bench.__new__(Bench)
     bench.store = store
     name = bench.campaign()
-    token = store.add_token(store.add_person("Ada").id, "test")
+    token = store.access.add_token(store.people.add("Ada").id, "test")
     client = Client(address, token, language="ja")
     unit = client.next(name)["unit"]
     with pytest.raises(ServerError, match="選択肢にありません") as refused:

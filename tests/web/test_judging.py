@@ -5,15 +5,26 @@ On SQLite and on PostgreSQL: what a page needs to know is asked of the database 
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from lapsus.schemes import load_scheme
-from lapsus.store import Chain
+from lapsus.store import Chain, Store
 from tests.store.conftest import postgres as postgres
 from tests.store.conftest import url as url
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, pair
+
+
+@pytest.fixture(autouse=True)
+def nothing_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figures are worked out here: a server that ends leaves that work alone, and the tables go at once."""
+
+    async def rest(store: Store) -> None:
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr("lapsus.web.app.refresh_stats", rest)
 
 
 def judge_all(browser: Browser, name: str, answers: Any) -> list[int]:
@@ -48,7 +59,7 @@ def test_from_sign_in_to_the_last_unit(bench: Bench, scheme: str) -> None:
         "stopped": False,
     }
     assert [said["unit"] for said in page["judgments"]] == seen[::-1]
-    stored = bench.store.judgment(name, seen[0], ada.id)
+    stored = bench.store.judgments.get(name, seen[0], ada.id)
     assert stored is not None
     assert stored.seconds == 2.5
 
@@ -63,7 +74,11 @@ def test_error_types_of_what_the_votes_chose(bench: Bench) -> None:
         assert bob.save("breakdown", unit, {"breakdown": answer}).status_code == 201
     unit = ada.get(f"/c/{name}/judge.json").json()
     assert unit["votes"] == {"X": 1}
-    assert unit["scheme"] == {"id": "error-types", "version": "1.2", "url": "/schemes/error-types/1.2.json"}
+    assert unit["scheme"] == {
+        "id": "error-types",
+        "version": "1.2.1",
+        "url": "/schemes/error-types/1.2.1.json",
+    }
     assert judge_all(ada, name, ANSWERS["error-types"]) == [2, 3, 6]
 
 
@@ -153,11 +168,11 @@ def test_the_guideline_as_page_and_as_data(bench: Bench) -> None:
 def test_paused_and_closed(bench: Bench) -> None:
     name, ada = bench.campaign(), bench.person("Ada")
     unit = ada.next(name)["unit"]
-    bench.store.set_state(name, "paused")
+    bench.store.campaigns.set_state(name, "paused")
     assert bench.person("Bob").get(f"/c/{name}/judge.json").json()["reason"] == "paused"
     # What is in hand may be finished.
     assert ada.get(f"/c/{name}/judge.json").json()["number"] == unit
     assert ada.save(name, unit, {"breakdown": "O"}).status_code == 201
-    bench.store.set_state(name, "closed")
+    bench.store.campaigns.set_state(name, "closed")
     refused = ada.save(name, unit, {"breakdown": "X"})
     assert (refused.status_code, refused.json()["reason"]) == (409, "closed")

@@ -1,41 +1,32 @@
 """The server is killed in the middle of a stream of saves, again and again: nothing acknowledged is missing.
 
-Three rounds on each database in `make test`; `make kill` does a hundred in all and says what it found.
+Three rounds on each database in `make test`; `make kill` does two hundred kills in all, half of them with two processes
+that answer, and says what it found.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from lapsus.client import Client, ServerError
 from lapsus.store import Plan, Store, open_store
-from tests.store.conftest import new_postgres
-from tests.store.conftest import postgres as postgres  # the server, for new_postgres
 from tests.store.test_concurrency import check_counts
 from tests.web.helpers import chat
-from tests.web.running import Running
+from tests.web.server_process import Running
 
 ROUNDS = int(os.environ.get("LAPSUS_KILL_ROUNDS", "3"))
+CASES = [(1, ROUNDS)] if ROUNDS <= 3 else [(1, ROUNDS), (2, ROUNDS // 2)]
+"""How many processes answer, and in how many rounds; of several one is killed first, then all."""
 CLIENTS = 4
 NAME = "chat"
 LABELS = "OTX"
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'killed.sqlite'}"
-    else:
-        with new_postgres(request) as address:
-            yield address
 
 
 class Annotator:
@@ -50,17 +41,19 @@ class Annotator:
         self.waiting: list[str] = []
         self.wrong: list[str] = []
 
-    def work(self, address: str) -> None:
-        client = Client(address, self.token, timeout=20)
-        try:
-            while True:
+    def work(self, address: str, gone: threading.Event) -> None:
+        """Go on until nobody answers any more, whoever of several dies meanwhile."""
+        client = Client(address, self.token, timeout=60)
+        while not gone.is_set():
+            try:
                 if not self.waiting and not self._ask(client):
                     return
                 self._send(client, self.waiting[0])
                 self.waiting.pop(0)
-        except ServerError as error:
-            if error.reason != "unreachable":
-                self.wrong.append(f"{error.status} {error}")
+            except ServerError as error:
+                if error.reason != "unreachable":
+                    self.wrong.append(f"{error.status} {error}")
+                    return
 
     def _ask(self, client: Client) -> bool:
         unit = client.next(NAME)["unit"]
@@ -82,21 +75,33 @@ class Annotator:
         self.acknowledged[key] = saved["revision"]
 
 
-def kill_midway(url: str, annotators: list[Annotator], seconds: float) -> int:
-    """One round. How many saves were acknowledged in it."""
-    before = sum(len(one.acknowledged) for one in annotators)
-    with Running("serve", "--db", url, "--port", "0") as server:
-        threads = [threading.Thread(target=one.work, args=(server.address,)) for one in annotators]
+def kill_midway(url: str, annotators: list[Annotator], chance: random.Random, workers: int) -> int:
+    """One round: of several processes one goes first, then all do. How many saves were acknowledged in it."""
+    gone = threading.Event()
+
+    def acknowledged() -> int:
+        return sum(len(one.acknowledged) for one in annotators)
+
+    def some_more() -> None:
+        before, patience = acknowledged(), time.monotonic() + 60
+        while acknowledged() == before and time.monotonic() < patience:
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0.0, 0.6))
+
+    before = acknowledged()
+    with Running("serve", "--db", url, "--port", "0", "--workers", str(workers)) as server:
+        threads = [threading.Thread(target=one.work, args=(server.address, gone)) for one in annotators]
         for thread in threads:
             thread.start()
-        patience = time.monotonic() + 60
-        while sum(len(one.acknowledged) for one in annotators) == before and time.monotonic() < patience:
-            time.sleep(0.005)
-        time.sleep(seconds)
-        server.process.kill()
+        some_more()
+        if workers > 1:
+            os.kill(chance.choice(server.workers()), signal.SIGKILL)
+            some_more()
+        gone.set()
+        server.kill()
         for thread in threads:
             thread.join(60)
-    return sum(len(one.acknowledged) for one in annotators) - before
+    return acknowledged() - before
 
 
 def check(store: Store, annotators: list[Annotator]) -> int:
@@ -104,7 +109,7 @@ def check(store: Store, annotators: list[Annotator]) -> int:
     units = {unit for one in annotators for unit in one.sent.values()}
     stored: Counter[str] = Counter()
     for unit in units:
-        for judgment in store.history(NAME, unit):
+        for judgment in store.judgments.history(NAME, unit):
             key = str(judgment.answers["comment"])
             stored[key] += 1
             assert key.startswith(f"{judgment.person}-{unit}-")
@@ -120,23 +125,26 @@ def check(store: Store, annotators: list[Annotator]) -> int:
     return stored.total()
 
 
-def test_killed_again_and_again_nothing_is_lost_and_nothing_is_doubled(url: str) -> None:
+@pytest.mark.parametrize(("workers", "rounds"), CASES)
+def test_killed_again_and_again_nothing_is_lost_and_nothing_is_doubled(
+    either: str, workers: int, rounds: int
+) -> None:
     chance = random.Random(7)
-    with open_store(url) as store:
-        store.add_person("Mori", "manager")
+    with open_store(either) as store:
+        store.people.add("Mori", "manager")
         plan = Plan(name=NAME, scheme="breakdown", per_unit=CLIENTS, batch=5)
-        store.create_campaign(plan)
-        store.add_documents(NAME, [chat(f"d{n}", turns=20) for n in range(40 + 10 * ROUNDS)])
-        people = [store.add_person(f"p{n}") for n in range(CLIENTS)]
-        annotators = [Annotator(person.id, store.add_token(person.id, "test")) for person in people]
-    rounds = [kill_midway(url, annotators, chance.uniform(0.0, 0.6)) for _ in range(ROUNDS)]
-    assert min(rounds) > 0
-    with open_store(url) as store:
+        store.campaigns.create(plan)
+        store.campaigns.add_documents(NAME, [chat(f"d{n}", turns=20) for n in range(40 + 20 * rounds)])
+        people = [store.people.add(f"p{n}") for n in range(CLIENTS)]
+        annotators = [Annotator(person.id, store.access.add_token(person.id, "test")) for person in people]
+    saved = [kill_midway(either, annotators, chance, workers) for _ in range(rounds)]
+    assert min(saved) > 0
+    with open_store(either) as store:
         stored = check(store, annotators)
         if ROUNDS <= 3:
             check_counts(store)
     acknowledged = sum(len(one.acknowledged) for one in annotators)
     print(
-        f"\n{url.partition(':')[0]}: killed {ROUNDS} times, {acknowledged:,} saves acknowledged,"
-        f" {stored:,} stored, 0 missing, 0 doubled"
+        f"\n{either.partition(':')[0]}, {workers} at once: killed {rounds * workers} times,"
+        f" {acknowledged:,} saves acknowledged, {stored:,} stored, 0 missing, 0 doubled"
     )

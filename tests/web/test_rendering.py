@@ -65,3 +65,9 @@ def test_the_pages_token_differs_every_time_and_always_fits(bench: Bench) -> Non
     for token in tokens:
         ada.csrf = token
         assert ada.save(name, 1, {"breakdown": "O"}).status_code == 201
+
+
+def test_a_triple_may_be_stacked_and_its_text_stays() -> None:
+    shown = str(rendering._stacked("MV_Grey_Petrel | <b> | 96.4 m"))
+    assert html.unescape(regex.sub("<[^>]*>", "", shown)) == "MV_Grey_Petrel | <b> | 96.4 m"
+    assert shown.startswith('<span class="part">MV_<wbr>Grey_<wbr>Petrel</span>')

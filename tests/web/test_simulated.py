@@ -23,8 +23,8 @@ class Worker:
     """Somebody who judges a little, then perhaps leaves; perhaps for good, perhaps to come back too late."""
 
     def __init__(self, bench: Bench, number: int, chance: random.Random) -> None:
-        self.id = bench.store.add_person(f"worker {number}").id
-        token = bench.store.add_token(self.id, "test")
+        self.id = bench.store.people.add(f"worker {number}").id
+        token = bench.store.access.add_token(self.id, "test")
         self.http = TestClient(bench.app, headers={"Authorization": f"Bearer {token}"})
         self.chance = chance
         self.leaves_for_good = number % 4 == 0
@@ -81,10 +81,10 @@ def test_every_unit_ends_with_exactly_its_judgments(bench: Bench, clock: Clock) 
             break
         clock.forward(minutes=chance.choice((1, 5, 40)))
     assert _is_complete(bench)
-    progress = bench.store.progress("crowd")
+    progress = bench.store.progress.of_campaign("crowd")
     assert progress.done == progress.wanted == DOCUMENTS * TURNS * PER_UNIT
     judged: Counter[tuple[str, str | None]] = Counter()
-    for entry in bench.store.export("crowd"):
+    for entry in bench.store.exports.export("crowd"):
         judged.update(judgment.unit for judgment in entry.judgments)
     assert len(judged) == DOCUMENTS * TURNS
     assert set(judged.values()) == {PER_UNIT}
@@ -92,22 +92,22 @@ def test_every_unit_ends_with_exactly_its_judgments(bench: Bench, clock: Clock) 
     assert sum(worker.is_gone for worker in workers) >= 3
     assert late > 0
     assert "units went back after their time" in {
-        event.what for event in bench.store.events("crowd", limit=9999)
+        event.what for event in bench.store.audit.events("crowd", limit=9999)
     }
     for worker in workers:
-        kept = {j.unit: j.revision for j in bench.store.own_judgments("crowd", worker.id, limit=9999)}
+        kept = {j.unit: j.revision for j in bench.store.judgments.of_person("crowd", worker.id, limit=9999)}
         assert kept == dict(worker.answers)
 
 
 def _is_complete(bench: Bench) -> bool:
-    progress = bench.store.progress("crowd")
+    progress = bench.store.progress.of_campaign("crowd")
     return progress.complete == progress.units
 
 
 def test_every_pair_of_annotators_overlaps(bench: Bench) -> None:
     """Eight people at once, batches of two, five judgments a unit: all 28 pairs meet."""
-    bench.store.create_campaign(Plan("crowd", "breakdown", per_unit=5, batch=2))
-    bench.store.add_documents("crowd", [chat(f"d{n}", 1) for n in range(24)])
+    bench.store.campaigns.create(Plan("crowd", "breakdown", per_unit=5, batch=2))
+    bench.store.campaigns.add_documents("crowd", [chat(f"d{n}", 1) for n in range(24)])
     chance = random.Random(3)
     workers = [Worker(bench, 4 * number + 1, chance) for number in range(8)]
     left = list(workers)
@@ -117,7 +117,7 @@ def test_every_pair_of_annotators_overlaps(bench: Bench) -> None:
             left.remove(worker)
     together: Counter[tuple[int, int]] = Counter()
     for number in range(1, 25):
-        people = sorted(judgment.person for judgment in bench.store.unit_judgments("crowd", number))
+        people = sorted(judgment.person for judgment in bench.store.judgments.of_unit("crowd", number))
         assert len(people) == 5
         together.update(combinations(people, 2))
     # 24 units by 5 of 8: 8.6 units a pair on average.

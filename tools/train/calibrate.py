@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from runs import write_run
 
 from lapsus.annotators import State, training_data
-from lapsus.annotators.decide import ARGMAX, decision
+from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.encoder.calibration import (
     HELD,
     Matrix,
@@ -36,13 +36,13 @@ from lapsus.annotators.encoder.calibration import (
 )
 from lapsus.annotators.encoder.encoder import BY_PROFILE, Encoder, Profile
 from lapsus.annotators.encoder.english import MODEL, TOKENIZER, WORDS_COUNT, English
-from lapsus.annotators.encoder.history import Memory, passages_of
+from lapsus.annotators.encoder.passages import Memory, passages_of
 from lapsus.annotators.encoder.reader import feature_rows
-from lapsus.annotators.encoder.words import fit_words, word_matrix
-from lapsus.annotators.examples import Example, Origin, digest, folds, make_examples, shares
-from lapsus.annotators.parts.words import Words
+from lapsus.annotators.encoder.word_weights import fit_words, word_matrix
+from lapsus.annotators.features.word_forms import Words
+from lapsus.annotators.training_examples import Example, Origin, digest, folds, make_examples, shares
 from lapsus.formats import read
-from lapsus.measures.resample import USUAL
+from lapsus.measures.bootstrap import USUAL
 from lapsus.measures.scores import breakdown_scores
 from lapsus.measures.scores.divergence import jensen_shannon_terms
 from lapsus.model import EMPTY
@@ -156,7 +156,7 @@ def tune(counts: NDArray[np.int64], given: Matrix) -> str:
     rules = [f"cuts({percent / 100:g},1)" for percent in range(30, 61, 2)]
 
     def worth(rule: str) -> float:
-        found = breakdown_scores(counts, decision(rule)(given), given, groups, plan=None).scores()
+        found = breakdown_scores(counts, decision(rule)(given), given, groups, bootstrap=None).scores()
         return sum(float(found[name]) for name in AIMS)
 
     return max(rules, key=worth)
@@ -174,7 +174,7 @@ def nested_labels(counts: NDArray[np.int64], given: Matrix, fold: Folds) -> NDAr
 def tell(
     what: str, counts: NDArray[np.int64], labels: NDArray[np.int8], given: Matrix, groups: Folds
 ) -> None:
-    found = breakdown_scores(counts, labels, given, groups, plan=USUAL).scores()
+    found = breakdown_scores(counts, labels, given, groups, bootstrap=USUAL).scores()
     cells = []
     for name, title in SHOWN.items():
         value, interval = found[name].value, found[name].interval
@@ -259,7 +259,7 @@ def packed(work: Path, data: Judged, profile: Profile) -> Encoder:
         "NOTICE.txt": (files("lapsus.annotators") / "models" / "breakdown-en.NOTICE").read_bytes(),
     }
     encoder = Encoder(decide=BY_PROFILE)
-    encoder.called = "breakdown-en"
+    encoder.name = "breakdown-en"
     encoder.memory_ = Memory(English(State(EMPTY, arrays, kept)))
     encoder.main_ = "dbdc5"
     encoder.profiles_ = {encoder.main_: profile}

@@ -13,8 +13,8 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.features import Turn
 from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.encoder.turn_features import TurnWords
 
 CONFIG: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("english.yaml").read_text(encoding="utf-8"))
 FOLDS: int = CONFIG["folds"]["count"]
@@ -70,7 +70,7 @@ def _example(
 ) -> Example:
     context, target = passage
     o, t, x = counts
-    turns = tuple(Turn(bool(by_system), text) for by_system, text in context)
+    turns = tuple(TurnWords(bool(by_system), text) for by_system, text in context)
     return Example(dialogue, turn, Passage(turns, target), (o, t, x))
 
 
@@ -100,7 +100,7 @@ def topical_pairs(
     for talk in conversations:
         for place in range(2, len(talk)):
             before = range(max(0, place - 6), place)
-            context = tuple(Turn((place - earlier) % 2 == 0, talk[earlier]) for earlier in before)
+            context = tuple(TurnWords((place - earlier) % 2 == 0, talk[earlier]) for earlier in before)
             if chance.random() < 0.5:
                 pairs.append((Example("", "", Passage(context, talk[place])), 1.0))
             pairs.append((Example("", "", Passage(context, _broken(chance, talk, place, everything))), 0.0))

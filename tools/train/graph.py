@@ -133,7 +133,7 @@ def _graph(weights: Weights, ranges: Ranges | None) -> Graph:
     graph = Graph(weights, ranges)
     rows = _embeddings(graph)
     for layer in range(LAYERS):
-        rows = _layer(graph, rows, f"enc.encoder.layer.{layer}")
+        rows = layer_of(graph, rows, f"enc.encoder.layer.{layer}")
     _head(graph, rows)
     return graph
 
@@ -167,7 +167,7 @@ def _embeddings(graph: Graph) -> str:
     return graph.normal(graph.add("Add", typed, place), "enc.embeddings.LayerNorm")
 
 
-def _layer(graph: Graph, rows: str, name: str) -> str:
+def layer_of(graph: Graph, rows: str, name: str) -> str:
     looked = graph.dense(graph.attention(rows, f"{name}.attention.self"), f"{name}.attention.output.dense")
     rows = graph.normal(graph.add("Add", looked, rows), f"{name}.attention.output.LayerNorm")
     wide = graph.add("Gelu", graph.wide(rows, f"{name}.intermediate.dense"), approximate="tanh")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import zipfile
@@ -14,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.features import Turn
 from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.encoder.turn_features import TurnWords
 
 LABELS = ("O", "T", "X")
 
@@ -39,35 +38,11 @@ class Judged(NamedTuple):
         return Judged(passages, self.counts[rows], self.dialogues[rows], self.systems[rows])
 
 
-class Made(NamedTuple):
-    """Made turns, and how their maker judged them."""
-
-    passages: list[Passage]
-    shares: NDArray[np.float64]
-
-
-def made_path(folder: Path, part: str) -> Path:
-    """Where the dialogues are that were made after a part of the data."""
-    return folder / f"made-{part}.json.gz"
-
-
-def read_made(path: Path) -> Made:
-    """The judged turns of made dialogues."""
-    passages, shares = [], []
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for lines, judged in json.load(file):
-            turns = [Turn(bool(by_system), text) for by_system, text in lines]
-            places = [place for place, turn in enumerate(turns) if turn.by_system]
-            passages += [Passage(tuple(turns[:place]), turns[place].text) for place in places]
-            shares += judged
-    return Made(passages, np.array(shares, dtype=np.float64))
-
-
 def read_challenge(name: str, within: str) -> Judged:
     """The judged turns of a corpus of the breakdown detection challenge, or of a folder of it."""
     passages, counts, dialogues, systems = [], [], [], []
     for path, dialogue in _logs(name, within):
-        said: list[Turn] = []
+        said: list[TurnWords] = []
         for turn in dialogue["turns"]:
             by_system = turn["speaker"] == "S"
             if by_system and turn["annotations"]:
@@ -76,19 +51,20 @@ def read_challenge(name: str, within: str) -> Judged:
                 counts.append([votes[label] for label in LABELS])
                 dialogues.append(f"{path.parent.name}/{dialogue['dialogue-id']}")
                 systems.append(path.parent.name)
-            said.append(Turn(by_system, turn["utterance"]))
+            said.append(TurnWords(by_system, turn["utterance"]))
     return Judged(passages, np.array(counts, dtype=np.float64), np.array(dialogues), np.array(systems))
 
 
-def read_talk(name: str) -> list[list[str]]:
-    """What people said to each other, a list a conversation."""
-    talk = []
-    with zipfile.ZipFile(_folder() / name) as archive:
-        for member in sorted(archive.namelist()):
-            if member.endswith(".json"):
-                conversations = json.loads(archive.read(member)).values()
-                talk += [[turn["message"] for turn in found["content"]] for found in conversations]
-    return talk
+def read_dbdc2() -> tuple[Judged, NDArray[np.bool_]]:
+    """The Japanese challenge, development data first; and which turns are of the test data."""
+    dev, ref = (read_challenge("dbdc2-ja.zip", part) for part in ("dev", "ref"))
+    judged = Judged(
+        dev.passages + ref.passages,
+        np.vstack([dev.counts, ref.counts]),
+        np.concatenate([dev.dialogues, np.char.add("ref/", ref.dialogues)]),
+        np.concatenate([dev.systems, ref.systems]),
+    )
+    return judged, np.arange(len(judged.passages)) >= len(dev.passages)
 
 
 def _logs(name: str, within: str) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:

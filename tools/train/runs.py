@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import QUESTION, SCHEME
+from lapsus.annotators.breakdown import QUESTION, SCHEME
 from lapsus.formats import FORMATS
 from lapsus.formats.sink import put_in_place
 from lapsus.measures.scores.breakdown_labels import LABELS

@@ -82,7 +82,7 @@ def judge_test(work: Path, folder: Path) -> None:
     from runs import write_run
 
     from lapsus.annotators.encoder.calibration import first_weights, fit_weights, shares_of
-    from lapsus.annotators.examples import shares as shares_of_votes
+    from lapsus.annotators.training_examples import shares as shares_of_votes
 
     kept = np.load(work / SAID)
     said = dict(zip(zip(kept["dialogues"], kept["turns"], strict=True), kept["logits"], strict=True))

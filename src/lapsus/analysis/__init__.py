@@ -1,8 +1,9 @@
-"""From files to results: what the commands `score`, `compare`, `agree` and `gold` do."""
+"""From files to results: what the commands `score`, `compare`, `agree`, `gold` and `validate` do."""
 
-from lapsus.analysis.agreeing import agree
-from lapsus.analysis.comparing import compare
-from lapsus.analysis.golding import gold
-from lapsus.analysis.scoring import score
+from lapsus.analysis.agreement import agree
+from lapsus.analysis.comparison import compare
+from lapsus.analysis.gold_standard import gold
+from lapsus.analysis.scores import score
+from lapsus.analysis.validating import validate
 
-__all__ = ["agree", "compare", "gold", "score"]
+__all__ = ["agree", "compare", "gold", "score", "validate"]

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 from lapsus.errors import InputError, InvalidError, UsageError
-from lapsus.formats import Reading, read
+from lapsus.formats import EntryStream, read
+from lapsus.kinds import countable
+from lapsus.kinds.votes import scheme_votes
 from lapsus.language import word_count
-from lapsus.model import Document, Judgment, Question, Scheme, UnitKey
-from lapsus.model.votes import Votes, collect_votes
+from lapsus.model import EMPTY, Document, Judgment, Question, Scheme, Span, UnitKey
+from lapsus.model.unit import drawn_units, weight_of
+from lapsus.model.votes import Votes
 from lapsus.registry import did_you_mean
-from lapsus.schemes import load_scheme
+from lapsus.schemes import load_scheme, scheme_names
+from lapsus.schemes.checker import Checker
 
 UNKNOWN_SYSTEM = "?"
 
-Announce: TypeAlias = Callable[[Reading], None]
+Announce: TypeAlias = Callable[[EntryStream], None]
 """Told of each source that is opened."""
 
 
@@ -33,15 +36,25 @@ class DocumentFacts(NamedTuple):
     """How many words each role said."""
     lengths: dict[str, int]
     """How long each segment is, in code points."""
+    sample: Mapping[str, Any] = EMPTY
+    """Which of its units were drawn to be judged, and what each stands for."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A source, read."""
+    """All judgments of a source with facts about its documents, held in memory."""
 
     name: str
     documents: dict[str, DocumentFacts]
     judgments: list[Judgment]
+    texts: dict[str, Document] = field(default_factory=dict)
+    """The documents on whose text something is marked."""
+    broken: Counter[str] = field(default_factory=Counter)
+    """How many judgments break their guideline, by scheme."""
+    drops: bool = False
+    """Whether these were left out."""
+    mended: Counter[str] = field(default_factory=Counter)
+    """What was put right while reading, and how often."""
 
     def schemes(self) -> list[str]:
         """The schemes under which something was judged, the most used first."""
@@ -53,16 +66,15 @@ class Corpus:
 
     def votes(self, scheme: Scheme, question: Question) -> Votes:
         """The votes on one question."""
-        labels = [label.id for label in scheme.labels_of(question)]
         try:
-            return collect_votes(self.under(scheme.id), question, labels)
+            return scheme_votes(self.under(scheme.id), scheme, question)
         except InvalidError as error:
             raise InputError(error.what, where=error.where, hint=error.hint).at(self.name) from error
 
     def version_warnings(self, scheme: Scheme) -> list[str]:
         """What to say where judgments were made under several versions of a guideline, or another than ours."""
         versions = sorted({judgment.version for judgment in self.under(scheme.id)})
-        if versions in ([], [scheme.version]):
+        if set(versions) <= {scheme.version, *scheme.compatible}:
             return []
         return [
             f"warning: {self.name}: judged under {scheme.id} {', '.join(versions)}; ours is {scheme.version}"
@@ -85,28 +97,46 @@ class Corpus:
 
 
 def load_corpus(
-    path: Path | str,
+    path: Any,
     format: str | None = None,
     *,
     only: str | None = None,
     language: str | None = None,
+    scheme: str | None = None,
+    drop_broken: bool = False,
     announce: Announce = lambda reading: None,
 ) -> Corpus:
-    """Read a source whole, keeping what measures need."""
+    """Read a source whole, keeping what measures need; judgments that break their guideline are counted.
+
+    `scheme` may be a team's own, by its file. With `drop_broken` judgments that break their guideline are left out.
+    """
     reading = read(path, format, only=only, language=language)
     announce(reading)
     documents: dict[str, DocumentFacts] = {}
     judgments: list[Judgment] = []
+    texts: dict[str, Document] = {}
+    checker = Checker([load_scheme(scheme)] if scheme else ())
+    broken: Counter[str] = Counter()
     for entry in reading:
         if entry.document is not None:
             documents[entry.id] = _facts(entry.document)
-        judgments.extend(entry.judgments)
-    name = Path(path).name.removesuffix(".zip").removesuffix(".jsonl").removesuffix(".labels.json")
-    return Corpus(name, documents, judgments)
+            if any(map(_is_marked, entry.judgments)):
+                texts[entry.id] = entry.document
+        bad = {place for place, j in enumerate(entry.judgments) if checker.broken(j, entry.document)}
+        broken.update(entry.judgments[place].scheme for place in bad)
+        kept = (j for place, j in enumerate(entry.judgments) if not (drop_broken and place in bad))
+        judgments.extend(kept)
+    name = reading.source.path.name.removesuffix(".zip").removesuffix(".jsonl").removesuffix(".labels.json")
+    return Corpus(name, documents, judgments, texts, broken, drop_broken, reading.options.mended)
 
 
-def choose_scheme(corpora: Sequence[Corpus], wanted: str | None) -> Scheme:
-    """The scheme to work under: the one asked for, or the only one that all corpora have judgments under."""
+def choose_scheme(
+    corpora: Sequence[Corpus], wanted: str | None, suits: Callable[[Scheme], bool] | None = None
+) -> Scheme:
+    """The scheme to work under: the one asked for, or the only one that all corpora have judgments under.
+
+    `suits` says which schemes come into question at all.
+    """
     if wanted is not None:
         scheme = load_scheme(wanted)
         for corpus in corpora:
@@ -118,10 +148,18 @@ def choose_scheme(corpora: Sequence[Corpus], wanted: str | None) -> Scheme:
         return scheme
     for corpus in corpora:
         if not corpus.schemes():
-            raise InputError("nothing in it is judged", where=corpus.name)
+            dropped = corpus.broken.total() if corpus.drops else 0
+            hint = f"all its {dropped:,} judgments break the guideline and were left out" if dropped else None
+            raise InputError("nothing in it is judged", where=corpus.name, hint=hint)
     shared = [
         name for name in corpora[0].schemes() if all(name in corpus.schemes() for corpus in corpora[1:])
     ]
+    if suits is not None:
+        installed = [name for name in shared if name in scheme_names() and suits(load_scheme(name))]
+        if not installed:
+            hint = f"there is: {', '.join(shared)}" if shared else None
+            raise UsageError("nothing is judged as the breakdown challenge has it", hint=hint)
+        return load_scheme(installed[0])
     if not shared:
         found = "; ".join(f"{corpus.name}: {', '.join(corpus.schemes())}" for corpus in corpora)
         raise InputError("they are judged under different schemes", hint=found)
@@ -154,15 +192,22 @@ def by_system(corpus: Corpus, by: str) -> dict[str, Corpus]:
 
 def countable_questions(scheme: Scheme, wanted: Iterable[str] = ()) -> list[Question]:
     """The questions whose answers can be counted; those asked for, if any are."""
-    countable = [question for question in scheme.questions if question.kind != "text"]
-    names = [question.id for question in countable]
+    possible = countable(scheme.questions)
+    names = [question.id for question in possible]
     for name in wanted:
         if name not in names:
             raise UsageError(
                 f"{scheme.id!r} has no question {name!r} to count", hint=did_you_mean(name, names)
             )
     chosen = list(wanted)
-    return [question for question in countable if question.id in chosen] if chosen else countable
+    return [question for question in possible if question.id in chosen] if chosen else possible
+
+
+def _is_marked(judgment: Judgment) -> bool:
+    return any(
+        isinstance(answer, tuple) and any(isinstance(part, Span) for part in answer)
+        for answer in judgment.answers.values()
+    )
 
 
 def _facts(document: Document) -> DocumentFacts:
@@ -171,4 +216,8 @@ def _facts(document: Document) -> DocumentFacts:
         words[segment.role] += word_count(segment.text, document.language)
     turns = tuple((segment.id, segment.role) for segment in document.segments)
     lengths = {segment.id: len(segment.text) for segment in document.segments}
-    return DocumentFacts(document.system or UNKNOWN_SYSTEM, document.language, turns, words, lengths)
+    sample = drawn_units(document)
+    # Units that were chosen, such as those that a judge doubts, stand for no others: that is no sample.
+    if any(weight_of(about) is None for about in sample.get("units", EMPTY).values()):
+        sample = EMPTY
+    return DocumentFacts(document.system or UNKNOWN_SYSTEM, document.language, turns, words, lengths, sample)

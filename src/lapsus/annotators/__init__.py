@@ -1,9 +1,11 @@
 """Programs that judge: one module a method."""
 
-from lapsus.annotators.base import Annotator
-from lapsus.annotators.entries import judged_entries, training_data
-from lapsus.annotators.examples import Example
-from lapsus.annotators.judges import Judges
+from lapsus.annotators.base import Annotator, Opinion
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.cases import Case
+from lapsus.annotators.detection import Detection, detect
+from lapsus.annotators.entries import judged_entries, lesson_of, training_data
+from lapsus.annotators.judges import Judges, usual_profile
 from lapsus.annotators.library import (
     METHODS,
     default_model,
@@ -12,19 +14,29 @@ from lapsus.annotators.library import (
     load_model,
     make_annotator,
 )
-from lapsus.annotators.storage import State
+from lapsus.annotators.model_files import State
+from lapsus.annotators.training import train
+from lapsus.annotators.training_examples import Example
 
 __all__ = [
     "METHODS",
     "Annotator",
+    "BreakdownAnnotator",
+    "Case",
+    "Detection",
     "Example",
     "Judges",
+    "Opinion",
     "State",
     "default_model",
+    "detect",
     "find_annotator",
     "go_on_from",
     "judged_entries",
+    "lesson_of",
     "load_model",
     "make_annotator",
+    "train",
     "training_data",
+    "usual_profile",
 ]

@@ -1,50 +1,63 @@
-"""What every program that judges does: learn from votes, judge documents, be kept in a file."""
+"""What everybody who judges by program does: judge documents under a scheme, learn from votes, be kept in a file."""
 
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from abc import ABC
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self, final
+from typing import Any, ClassVar, Final, NamedTuple, Self, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lapsus.annotators.decide import ARGMAX, decision
-from lapsus.annotators.examples import Example, Origin, digest, make_examples, require_examples
-from lapsus.annotators.parts.words import Words, plain_language
+from lapsus.annotators.cases import Case, cases_of, document_of
+from lapsus.annotators.features.word_forms import Words, plain_language
+from lapsus.annotators.model_files import Header, State, write_model
 from lapsus.annotators.progress import Progress, unwatched
-from lapsus.annotators.storage import Header, State, write_model
-from lapsus.errors import UsageError
-from lapsus.measures.scores.breakdown_labels import LABELS
-from lapsus.model import EMPTY, Document, FrozenDict, Judgment, Scheme, Unit, freeze, units
-from lapsus.model.votes import LabelVotes
-from lapsus.schemes import load_scheme
+from lapsus.annotators.training_examples import Origin
+from lapsus.errors import LapsusError, UsageError
+from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze
+from lapsus.model.votes import Votes
+from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
 
-SCHEME: Final = "breakdown"
-QUESTION: Final = "breakdown"
 BATCH: Final = 256
 """Units judged at a time, whichever documents they are of."""
-_TRIED = 32
-"""Turns on which a model is tried once it has learned."""
 
-_ANSWERS = tuple(FrozenDict({QUESTION: label}) for label in LABELS)
+
+class Opinion(NamedTuple):
+    """What an annotator says of one unit."""
+
+    answers: Mapping[str, Answer]
+    distributions: Mapping[str, Mapping[str, float]] = EMPTY
+    """For questions of kind label, labels and scale the share of each answer."""
+    scores: Mapping[str, Sequence[float]] = EMPTY
+    """For questions of kind spans how sure it is of each span, in their order."""
+    evidence: Any = None
+    """What the answers rest on, as a JSON value, where the method can tell."""
+    expected: Mapping[str, float] = EMPTY
+    """For labels of spans how many marks are to be expected."""
+
+
+class Lesson(NamedTuple):
+    """What is learned from: units that somebody judged, and the votes on each question."""
+
+    cases: list[Case]
+    votes: Mapping[str, Votes]
 
 
 class Annotator(ABC):
-    """A program that judges system turns for breakdown.
+    """A program that judges the units of a scheme.
 
     Parameters are keywords of the constructor with plain JSON values, each with a default and kept under its
-    own name. What is learned is kept under names that end in `_`. A method writes `_fit`, `_distributions`,
-    `_state` and `_restore`; it is given units, which hold nothing of what came after the turn.
+    own name. What is learned is kept under names that end in `_`. A method writes `_learn_from`, `_opinions`, `_state`
+    and `_restore`; it is given units, which hold nothing of what came after the turn.
     """
 
-    name: ClassVar[str]
+    method: ClassVar[str]
+    """The name by which the registry of methods knows its kind: what `lapsus train` takes."""
     title: ClassVar[str]
     """One line for listings."""
+    made_for: ClassVar[str | None] = None
+    """The one scheme that it judges under; None: any."""
     needs_fit: ClassVar[bool] = True
     adapts: ClassVar[bool] = False
     """Whether a fitted model can go on learning from other data."""
@@ -53,15 +66,53 @@ class Annotator(ABC):
     uses_words: ClassVar[bool] = True
     """Whether it asks `words_` for words, so that a model hangs on the way they were found."""
     any_language: ClassVar[bool] = False
-    """Whether the words play no part, so that a model serves every language."""
+    """Whether a model serves every language, whichever it learned from."""
+    costs: ClassVar[bool] = False
+    """Whether somebody else is asked, whose answers cost money or long waiting."""
 
-    def __init__(self, *, decide: str = ARGMAX) -> None:
-        self.decide = decide
-        self.called = self.name
-        """Who is named as annotator in the judgments."""
+    def __init__(self) -> None:
+        self.name = self.method
+        """What it is called: who is named as annotator in the judgments."""
+        self.ended: LapsusError | None = None
+        """Why it could not judge to the end, if so."""
         self.origin_: Origin | None = None
         self.words_ = Words({})
-        self._rule = decision(decide)
+        self._scheme = load_scheme(self.made_for) if self.made_for else None
+
+    @property
+    def scheme(self) -> Scheme:
+        """The guideline that it judges by."""
+        if self._scheme is None:
+            raise UsageError(
+                f"{self.name!r} judges under any scheme, and none is given", hint="give a scheme"
+            )
+        return self._scheme
+
+    @scheme.setter
+    def scheme(self, scheme: Scheme) -> None:
+        if self.made_for not in (None, scheme.id):
+            raise UsageError(
+                f"method {self.method!r} is for {self.made_for!r} only, not for {scheme.id!r}",
+                hint="`judge` learns any scheme",
+            )
+        self._scheme = scheme
+
+    @final
+    def must_judge_under(self, scheme: Scheme) -> None:
+        """Complain where judgments by this annotator would not fit a guideline, and say what differs.
+
+        One that is for any guideline, and was given none, takes it.
+        """
+        if self._scheme is None:
+            self.scheme = scheme
+        if self.scheme.id != scheme.id:
+            raise UsageError(f"{self.name!r} judges under {self.scheme.id!r}, not under {scheme.id!r}")
+        if differences := scheme_differences(self.scheme, scheme):
+            raise UsageError(
+                f"{self.name!r} knows version {self.scheme.version} of {scheme.id!r}, and this is"
+                f" {scheme.version}: {'; '.join(differences)}",
+                hint="train it anew",
+            )
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
@@ -74,51 +125,101 @@ class Annotator(ABC):
         return {name: getattr(self, name) for name in self.defaults()}
 
     @final
-    def fit(self, documents: Iterable[Document], votes: LabelVotes, progress: Progress = unwatched) -> Self:
-        """Learn from documents and what people said of their turns. Whatever was learned before is forgotten."""
-        examples = list(make_examples(documents, votes, _scheme().unit))
-        require_examples(examples)
+    def fit(
+        self,
+        documents: Iterable[Document | Entry],
+        votes: Mapping[str, Votes] | Votes,
+        progress: Progress = unwatched,
+    ) -> Self:
+        """Learn from documents and the votes on the scheme's questions. Whatever was learned before is forgotten.
+
+        Where a scheme has one question that counts, its votes may be given alone. Entries may hold judgments under
+        an earlier scheme, which some methods use.
+        """
+        lesson = self._lesson(documents, votes)
         self.origin_ = None
-        languages = sorted({plain_language(example.unit.language) for example in examples} - {""})
+        languages = sorted({plain_language(case.unit.language) for case in lesson.cases} - {""})
         self.words_ = Words.here(languages) if self.uses_words else Words({})
-        self._fit(examples, progress)
-        self._must_judge(examples)
-        self.origin_ = _origin(examples, languages, self.words_)
+        self.origin_ = self._learn_from(lesson, languages, progress)
         return self
 
     @final
-    def adapt(self, documents: Iterable[Document], votes: LabelVotes, progress: Progress = unwatched) -> Self:
+    def adapt(
+        self,
+        documents: Iterable[Document | Entry],
+        votes: Mapping[str, Votes] | Votes,
+        progress: Progress = unwatched,
+    ) -> Self:
         """Go on learning from other documents, starting from what is known."""
         before = self._origin_or_complain()
         if not self.adapts:
-            raise UsageError(f"method {self.name!r} cannot go on from a model", hint="train it anew")
-        examples = list(make_examples(self._welcome(documents), votes, _scheme().unit))
-        require_examples(examples)
-        self._adapt(examples, progress)
-        self._must_judge(examples)
-        self.origin_ = _origin(examples, before.languages, self.words_, before.digest)
+            raise UsageError(f"method {self.method!r} cannot go on from a model", hint="train it anew")
+        self.origin_ = self._learn_more_from(self._lesson(self._welcome(documents), votes), before, progress)
         return self
 
     @final
-    def judge(self, documents: Iterable[Document]) -> Iterator[Judgment]:
-        """A judgment a system turn, in order. Documents are taken as they come; memory does not grow."""
+    def judge(self, documents: Iterable[Document | Entry]) -> Iterator[Judgment]:
+        """A judgment a unit. Documents are taken as they come; memory does not grow.
+
+        With entries, judgments under the scheme that this one goes on from choose the units, and are made use of.
+        """
         if self.needs_fit:
             self._origin_or_complain()
         return self._judgments(documents)
 
+    def forget(self) -> None:
+        """Forget what is remembered only to be quick.
+
+        Sums come out a little differently in another company. A method that remembers such sums forgets them here, so
+        that what it says next does not depend on what it judged before.
+        """
+        return
+
+    @final
+    def opinions(self, units: Sequence[Unit]) -> Sequence[Opinion]:
+        """What it says of single units, whichever documents they are of."""
+        return self._opinions([Case(unit) for unit in units])
+
+    def profiles(self) -> list[str]:
+        """The profiles that the model has, its main one first; most methods know but one way to judge."""
+        return []
+
     def under(self, profile: str) -> Annotator:
         """The same model with another of its profiles: as another crowd would judge, where it knows several."""
         raise UsageError(
-            f"{self.called!r} has no profiles, so not {profile!r} either", hint="leave --profile out"
+            f"{self.name!r} has no profiles, so not {profile!r} either", hint="leave --profile out"
         )
+
+    def summary(self) -> list[str]:
+        """How well it judges, in a few lines, where the model knows."""
+        return []
+
+    def account(self) -> list[str]:
+        """How well it learned, in lines for a terminal, where the method checks that."""
+        return []
+
+    def report(self) -> dict[str, Any]:
+        """What `account` tells, as JSON values."""
+        return {}
 
     @final
     def save(self, path: Path | str) -> None:
         """Keep the model in one file."""
         if self.needs_fit:
             self._origin_or_complain()
-        header = Header(self.name, self.called, self.parameters(), SCHEME, LABELS, self.origin_)
-        write_model(Path(path), header, self.state())
+        scheme = self.scheme
+        labels = tuple(label.id for label in scheme.labels_of(scheme.questions[0]))
+        header = Header(
+            self.method,
+            self.name,
+            self.parameters(),
+            scheme.id,
+            labels if self.made_for else (),
+            self.origin_,
+            version=scheme.version,
+            digest=scheme_digest(scheme),
+        )
+        write_model(Path(path), header, self.state(), scheme)
 
     @staticmethod
     def load(path: Path | str) -> Annotator:
@@ -127,29 +228,25 @@ class Annotator(ABC):
 
         return load_model(path)
 
-    @abstractmethod
-    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
-        """Learn."""
+    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+        """Learn, and say from what."""
+        raise UsageError(f"{self.name!r} does not learn from judgments")
 
-    def _adapt(self, examples: Sequence[Example], progress: Progress) -> None:
+    def _learn_more_from(self, lesson: Lesson, before: Origin, progress: Progress) -> Origin:
         """Go on learning; asked for only where `adapts` is set."""
-        raise NotImplementedError
+        raise UsageError(f"{self.name!r} cannot go on learning")
 
-    @abstractmethod
-    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
-        """How likely O, T and X are: a row a unit. What a unit gets must not depend on the others."""
+    def _opinions(self, cases: Sequence[Case]) -> Sequence[Opinion]:
+        """What it says of some units. What is said of one must not depend on the others."""
+        raise TypeError(f"{type(self).__name__} defines neither `_opinions` nor a `judge` of its own")
 
-    @abstractmethod
     def _state(self) -> State:
         """What was learned."""
+        raise UsageError(f"{self.name!r} cannot be kept in a file")
 
-    @abstractmethod
     def _restore(self, state: State) -> None:
         """Take over what was learned."""
-
-    def _evidence(self, unit: Unit) -> Any:
-        """What the judgment rests on, as a JSON value, where the method can tell."""
-        return None
+        raise UsageError(f"{self.name!r} cannot be kept in a file")
 
     @final
     def state(self) -> State:
@@ -163,78 +260,55 @@ class Annotator(ABC):
         self._restore(state)
         self.origin_ = origin
 
-    def _must_judge(self, examples: Sequence[Example]) -> None:
-        """Complain about what was learned at once: a model whose numbers ran away is not to be kept."""
-        some = examples[:: -(-len(examples) // _TRIED)]
-        with np.errstate(all="ignore"):
-            rows = np.asarray(self._distributions([example.unit for example in some]), dtype=np.float64)
-        if not np.isfinite(rows).all():
-            what = f"{self.called!r} has learned nothing that can be used: its numbers ran away"
-            raise UsageError(what, hint="set its parameters nearer to their defaults")
+    def _lesson(self, documents: Iterable[Document | Entry], votes: Mapping[str, Votes] | Votes) -> Lesson:
+        given = votes if isinstance(votes, Mapping) else {self.scheme.questions[0].id: votes}
+        voted = {unit for one in given.values() for unit in one.units}
+        cases = [
+            case
+            for document in documents
+            for case in cases_of(document, self.scheme, all_units=True)
+            if case.unit.key in voted
+        ]
+        return Lesson(cases, given)
 
     def _origin_or_complain(self) -> Origin:
         if self.origin_ is None:
-            raise UsageError(f"{self.called!r} has not learned yet", hint="fit it, or load a model")
+            raise UsageError(f"{self.name!r} has not learned yet", hint="fit it, or load a model")
         return self.origin_
 
-    def _judgments(self, documents: Iterable[Document]) -> Iterator[Judgment]:
-        rule = _scheme().unit
-        version = self.origin_.version if self.origin_ else _scheme().version
-        waiting = (unit for document in self._welcome(documents) for unit in units(document, rule))
+    def _judgments(self, documents: Iterable[Document | Entry]) -> Iterator[Judgment]:
+        scheme = self.scheme
+        version = self.origin_.version if self.origin_ else scheme.version
+        waiting = (case for document in self._welcome(documents) for case in cases_of(document, scheme))
         while batch := list(islice(waiting, BATCH)):
-            rows = _checked(self._distributions(batch), len(batch), self.called)
-            labels = self._rule(rows).tolist()
-            for unit, row, label in zip(batch, rows.tolist(), labels, strict=True):
-                evidence = self._evidence(unit)
+            for case, opinion in zip(batch, self._opinions(batch), strict=True):
+                known = {
+                    "evidence": opinion.evidence,
+                    "scores": dict(opinion.scores) or None,
+                    "expected": dict(opinion.expected) or None,
+                }
+                metadata = {name: value for name, value in known.items() if value is not None}
                 yield Judgment(
-                    unit.document,
-                    unit.key.segment,
-                    self.called,
-                    SCHEME,
+                    case.unit.document,
+                    case.unit.key.segment,
+                    self.name,
+                    scheme.id,
                     version,
-                    _ANSWERS[label],
-                    FrozenDict({QUESTION: FrozenDict(zip(LABELS, row, strict=True))}),
-                    metadata=EMPTY if evidence is None else freeze({"evidence": evidence}),
+                    opinion.answers,
+                    opinion.distributions,
+                    metadata=freeze(metadata) if metadata else EMPTY,
                 )
 
-    def _welcome(self, documents: Iterable[Document]) -> Iterator[Document]:
+    def _welcome(self, documents: Iterable[Document | Entry]) -> Iterator[Document | Entry]:
         """The documents, as long as they are in a language that the model knows."""
         known = self.origin_.languages if self.origin_ and not self.any_language else ()
-        for document in documents:
-            language = plain_language(document.language)
-            if known and language and language not in known:
+        for item in documents:
+            document = document_of(item)
+            language = plain_language(document.language) if document else ""
+            if document and known and language and language not in known:
                 raise UsageError(
-                    f"is in {language!r}, and {self.called!r} has learned {', '.join(known)}",
+                    f"is in {language!r}, and {self.name!r} has learned {', '.join(known)}",
                     where=f"document {document.id!r}",
                     hint="use a model for that language; --lang says which it is only where the file does not",
                 )
-            yield document
-
-
-@cache
-def _scheme() -> Scheme:
-    return load_scheme(SCHEME)
-
-
-def _origin(
-    examples: Sequence[Example], languages: Sequence[str], words: Words, before: str | None = None
-) -> Origin:
-    return Origin(
-        version=_scheme().version,
-        documents=len({example.unit.document for example in examples}),
-        units=len(examples),
-        votes=sum(sum(example.counts) for example in examples),
-        digest=digest(examples),
-        languages=tuple(languages),
-        words=words.ways,
-        before=before,
-    )
-
-
-def _checked(rows: NDArray[Any], count: int, who: str) -> NDArray[np.float64]:
-    """Distributions that sum to 1; a method that gives anything else is broken, and the user is told which."""
-    rows = np.asarray(rows, dtype=np.float64)
-    if rows.shape != (count, len(LABELS)) or not np.isfinite(rows).all() or (rows < 0).any():
-        raise UsageError(f"{who!r} gave something that is no distribution", hint="fit it again")
-    normal: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
-    return normal
+            yield item

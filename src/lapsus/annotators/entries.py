@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from lapsus.annotators.base import QUESTION, SCHEME, Annotator
+from lapsus.annotators.base import Annotator
+from lapsus.annotators.breakdown import SCHEME
+from lapsus.annotators.cases import document_of
 from lapsus.errors import InputError
-from lapsus.model import Document, Entry, Judgment
-from lapsus.model.votes import LabelVotes, collect_votes
+from lapsus.kinds import countable
+from lapsus.kinds.votes import collect_votes, scheme_votes
+from lapsus.measures.scores.breakdown_labels import breakdown_votes
+from lapsus.model import Document, Entry, Judgment, Scheme
+from lapsus.model.votes import LabelVotes, Votes
 from lapsus.schemes import load_scheme
 
 
 def training_data(entries: Iterable[Entry]) -> tuple[list[Document], LabelVotes]:
-    """Documents and what people said of their turns: what `fit` takes."""
+    """Dialogues and how people judged their turns for breakdown: what the challenge's methods are fitted on."""
     documents: list[Document] = []
     judgments: list[Judgment] = []
     for entry in entries:
@@ -24,21 +29,40 @@ def training_data(entries: Iterable[Entry]) -> tuple[list[Document], LabelVotes]
         raise InputError(
             f"nothing in it is judged under {SCHEME!r}", hint="give dialogues with breakdown labels"
         )
-    question = load_scheme(SCHEME).question(QUESTION)
-    votes = collect_votes(judgments, question) if question else None
-    if not isinstance(votes, LabelVotes):
-        raise InputError(f"the scheme {SCHEME!r} does not ask for one label")
-    return documents, votes
+    return documents, breakdown_votes(collect_votes(judgments, load_scheme(SCHEME).questions[0]))
 
 
-def judged_entries(annotator: Annotator, documents: Iterable[Document]) -> Iterator[Entry]:
-    """Each document with the annotator's judgments. Only the documents of a batch are in memory."""
+def lesson_of(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], dict[str, Votes]]:
+    """Documents and the votes on a scheme's questions: what `fit` takes.
+
+    The entries keep only judgments under the scheme that this one goes on from.
+    """
+    kept: list[Entry] = []
+    judgments: list[Judgment] = []
+    before = scheme.target.scheme if scheme.target else None
+    for entry in entries:
+        if entry.document is not None:
+            judgments += (judgment for judgment in entry.judgments if judgment.scheme == scheme.id)
+            earlier = tuple(judgment for judgment in entry.judgments if judgment.scheme == before)
+            kept.append(Entry(entry.id, entry.document, earlier))
+    if not judgments:
+        raise InputError(f"nothing in it is judged under {scheme.id!r}", hint="give judged documents")
+    questions = countable(scheme.questions)
+    return kept, {question.id: scheme_votes(judgments, scheme, question) for question in questions}
+
+
+def judged_entries(annotator: Annotator, documents: Iterable[Document | Entry]) -> Iterator[Entry]:
+    """Each document with the annotator's judgments. Only the documents of a batch are in memory.
+
+    An annotator that could not judge to the end is an error, after what it did judge.
+    """
     waiting: deque[Document] = deque()
 
-    def noted() -> Iterator[Document]:
-        for document in documents:
-            waiting.append(document)
-            yield document
+    def noted() -> Iterator[Document | Entry]:
+        for item in documents:
+            if (document := document_of(item)) is not None:
+                waiting.append(document)
+                yield item
 
     found: list[Judgment] = []
     for judgment in annotator.judge(noted()):
@@ -46,6 +70,8 @@ def judged_entries(annotator: Annotator, documents: Iterable[Document]) -> Itera
             yield _entry(waiting.popleft(), found)
             found = []
         found.append(judgment)
+    if annotator.ended is not None:
+        raise annotator.ended
     while waiting:
         yield _entry(waiting.popleft(), found)
         found = []

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, groupby
+from copy import copy
+from pathlib import Path
 
 import msgspec
 
 from lapsus.annotators.base import Annotator
+from lapsus.annotators.breakdown import SCHEME
+from lapsus.annotators.bulk import Bulk
+from lapsus.annotators.cases import document_of
+from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.annotators.entries import judged_entries
+from lapsus.annotators.features.word_forms import plain_language
 from lapsus.annotators.library import default_model, find_annotator, load_model
-from lapsus.annotators.parts.words import plain_language
 from lapsus.errors import UsageError
 from lapsus.language import has_letters, language_of_turns
-from lapsus.model import Document, Entry
+from lapsus.model import Document, Entry, Scheme
+from lapsus.model.votes import LabelVotes
+from lapsus.schemes import load_scheme
 
+_OF_THE_CHALLENGE = ("dbdc", "dbdc-run")
 _KANJI_ALONE = "zh"
 """What a dialogue without any kana is told to be in."""
 
@@ -24,56 +32,114 @@ class Judges:
 
     def __init__(
         self,
-        name: str | None = None,
+        model: Annotator | Path | str | None = None,
         *,
+        scheme: Scheme | str | None = None,
         profile: str | None = None,
+        usual: str | None = None,
+        own: tuple[list[Document], LabelVotes] | None = None,
         tell: Callable[[Annotator], None] = lambda annotator: None,
     ) -> None:
-        """`name` is a model's file, a shipped model or a method that needs no fitting; `tell` hears who judges."""
+        """`model` is an annotator, a model's file, a shipped model or a method that needs no fitting.
+
+        `scheme` is the guideline to judge by: a model for another one, or another version, is refused. `usual` is the
+        profile for models that have it, where no other one is asked for. `own` are judged dialogues that copies of
+        the models are adapted to, each to those in its language. `tell` hears who judges.
+        """
         self._profile = profile
+        self._usual = usual
+        self._own = own
         self._tell = tell
-        self._one = self._ready(find_annotator(name)) if name else None
+        self._scheme = load_scheme(scheme) if isinstance(scheme, str) else scheme
+        found = model if isinstance(model, Annotator) or model is None else find_annotator(str(model))
+        self._one = self._ready(found) if found else None
         self._shipped: dict[str, Annotator] = {}
+        self._loaded: dict[Path, Annotator] = {}
 
     @property
-    def called(self) -> list[str]:
-        """The names of those who have judged so far, or will."""
-        return [annotator.called for annotator in ([self._one] if self._one else self._shipped.values())]
+    def scheme(self) -> str:
+        """The id of the scheme that is judged under."""
+        known = self._one.scheme if self._one else self._scheme
+        return known.id if known else SCHEME
 
-    def entries(self, documents: Iterable[Document]) -> Iterator[Entry]:
-        """Each document with its judgments, in order."""
-        if self._one is not None:
-            yield from judged_entries(self._one, documents)
+    @property
+    def names(self) -> list[str]:
+        """The names of those who have judged so far, or will."""
+        return [annotator.name for annotator in ([self._one] if self._one else self._loaded.values())]
+
+    def entries(self, documents: Iterable[Document | Entry], bulk: Bulk | None = None) -> Iterator[Entry]:
+        """Each document with its judgments, in order. Of entries, judgments under an earlier scheme are made use of.
+
+        `bulk` says where they are judged, and what is kept of it; by default here, and nothing. Answers that cost
+        something are handed on as they come.
+        """
+        if self._one is not None and self._one.costs:
+            return judged_entries(self._one, documents)
+        return (bulk or Bulk()).entries(self._assigned(documents))
+
+    def _assigned(
+        self, documents: Iterable[Document | Entry]
+    ) -> Iterator[tuple[Annotator, Document | Entry]]:
+        """Each document with whoever is to judge it."""
+        if (one := self._one) is not None:
+            yield from ((one, item) for item in documents)
             return
-        for language, group in groupby(_by_language(documents), key=lambda pair: pair[0]):
-            alike = (document for _, document in group)
-            first = next(alike)
-            yield from judged_entries(self._for(language, first), chain([first], alike))
+        for language, item, document in _by_language(documents):
+            yield self._for(language, document), item
 
     def _for(self, language: str, first: Document) -> Annotator:
         if language not in self._shipped:
             try:
-                path = default_model(language)
+                path = default_model(language, self._scheme.id if self._scheme else SCHEME)
             except UsageError as error:
                 raise error.at(f"document {first.id!r}") from None
-            self._shipped[language] = self._ready(load_model(path))
+            if path not in self._loaded:
+                self._loaded[path] = self._ready(load_model(path))
+            self._shipped[language] = self._loaded[path]
         return self._shipped[language]
 
     def _ready(self, annotator: Annotator) -> Annotator:
-        chosen = annotator.under(self._profile) if self._profile else annotator
+        if self._scheme is not None:
+            annotator.must_judge_under(self._scheme)
+        profile = self._profile
+        if not profile and not annotator.parameters().get("profile") and self._usual in annotator.profiles():
+            profile = self._usual
+        chosen = annotator.under(profile) if profile else annotator
+        if self._own is not None:
+            chosen = _adapted(chosen, *self._own)
         self._tell(chosen)
         return chosen
 
 
-def _by_language(documents: Iterable[Document]) -> Iterator[tuple[str, Document]]:
-    """The documents with their languages. One in which none can be told goes with those around it."""
-    waiting: list[Document] = []
+def _adapted(annotator: Annotator, documents: list[Document], votes: LabelVotes) -> Annotator:
+    """A model that is adapted to the dialogues in its language. The one that was given stays as it is."""
+    known = annotator.origin_.languages if annotator.origin_ else ()
+    alike = [one for one in documents if not known or _own_language(one) in ("", *known)]
+    if not alike:
+        raise UsageError(
+            f"none of the judged dialogues to adapt {annotator.name!r} to is in its language, {', '.join(known)}",
+            hint="give judged dialogues in every language of the log, or do not adapt",
+        )
+    # Adapting replaces what was learned and changes nothing of it, so that a shallow copy is one of its own.
+    return copy(annotator).adapt(alike, votes)
+
+
+def usual_profile(format: str) -> str | None:
+    """The profile for what comes in a format: the corpora's own for the challenge's, else the one for any talk."""
+    return None if format in _OF_THE_CHALLENGE else GENERAL
+
+
+def _by_language(items: Iterable[Document | Entry]) -> Iterator[tuple[str, Document | Entry, Document]]:
+    """What is to be judged with its language and document. Where none can be told, it is that of those around it."""
+    waiting: list[tuple[Document | Entry, Document]] = []
     language = ""
-    for document in documents:
+    for item in items:
+        if (document := document_of(item)) is None:
+            continue
         language = _own_language(document) or language
-        waiting.append(document)
+        waiting.append((item, document))
         if language:
-            yield from (_beside(one, language) for one in waiting)
+            yield from (_beside(*one, language) for one in waiting)
             waiting = []
     if waiting:
         raise UsageError("the language of the dialogues cannot be told", hint="say --lang en or --lang ja")
@@ -81,7 +147,7 @@ def _by_language(documents: Iterable[Document]) -> Iterator[tuple[str, Document]
 
 def _own_language(document: Document) -> str:
     """Empty where there are no letters, or only kanji, which are Japanese in a Japanese log."""
-    said = [segment.text for segment in document.segments if segment.role in ("user", "system")]
+    said = [segment.text for segment in document.segments if segment.role in ("user", "system", "text")]
     language = plain_language(document.language) or language_of_turns(said) or ""
     if not language and any(map(has_letters, said)):
         raise UsageError(
@@ -92,9 +158,13 @@ def _own_language(document: Document) -> str:
     return "" if language == _KANJI_ALONE else language
 
 
-def _beside(document: Document, language: str) -> tuple[str, Document]:
+def _beside(
+    item: Document | Entry, document: Document, language: str
+) -> tuple[str, Document | Entry, Document]:
     """A document among others in a language, which is its own where it has none."""
     own = plain_language(document.language)
     if (own, language) == (_KANJI_ALONE, "ja"):
-        return language, msgspec.structs.replace(document, language=language)
-    return own or language, document
+        document = msgspec.structs.replace(document, language=language)
+        named = msgspec.structs.replace(item, document=document) if isinstance(item, Entry) else document
+        return language, named, document
+    return own or language, item, document

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lapsus.annotators.base import SCHEME, Annotator
-from lapsus.annotators.storage import damaged, read_model
-from lapsus.errors import InputError, UsageError
-from lapsus.measures.scores.breakdown_labels import LABELS
-from lapsus.model import Document, Segment
+import numpy as np
+
+from lapsus.annotators.base import Annotator
+from lapsus.annotators.breakdown import SCHEME
+from lapsus.annotators.model_files import SHIPPED, Header, damaged, read_guideline, read_model
+from lapsus.errors import InputError, LapsusError, UsageError
+from lapsus.model import Document, Scheme, Segment
 from lapsus.registry import Registry, did_you_mean
+from lapsus.schemes import load_scheme
 
 METHODS: Registry[type[Annotator]] = Registry(
     "method",
     "lapsus.annotators",
     {
+        "judge": "lapsus.annotators.judge.judge:Judge",
         "prior": "lapsus.annotators.prior:Prior",
         "majority": "lapsus.annotators.majority:Majority",
-        "crf": "lapsus.annotators.crf:Crf",
-        "lstm": "lapsus.annotators.lstm:Lstm",
-        "rules": "lapsus.annotators.rules:Rules",
-        "svm": "lapsus.annotators.svm:Svm",
-        "acts": "lapsus.annotators.acts:Acts",
-        "ncm": "lapsus.annotators.ncm:Ncm",
+        "crf": "lapsus.annotators.challenge.crf:Crf",
+        "lstm": "lapsus.annotators.challenge.lstm:Lstm",
+        "rules": "lapsus.annotators.challenge.rules:Rules",
+        "svm": "lapsus.annotators.challenge.svm:Svm",
+        "acts": "lapsus.annotators.challenge.acts:Acts",
+        "ncm": "lapsus.annotators.challenge.ncm:Ncm",
         "encoder": "lapsus.annotators.encoder.encoder:Encoder",
+        "triples": "lapsus.annotators.triples.triples:Triples",
     },
 )
 
@@ -34,12 +38,25 @@ OPENAI = "openai:"
 """How a language model is named where an annotator is asked for: openai:MODEL."""
 SUFFIX = ".lapsus"
 """The usual ending of a model's file."""
-_PROBE = Document("probe", (Segment("0", "user", "a"), Segment("1", "system", "a")))
+_PROBE = Document(
+    "probe",
+    (
+        Segment("0", "user", "a"),
+        Segment("1", "system", "a"),
+        Segment.triple("2", "a", "b", "c"),
+        Segment("3", "text", "a"),
+    ),
+)
 """Judged once when a model is loaded, so that parts that do not fit together show then and not later."""
 
 
-def make_annotator(method: str, settings: Mapping[str, Any] | None = None) -> Annotator:
-    """An annotator of that method. Settings may be text, as a command line gives them."""
+def make_annotator(
+    method: str, settings: Mapping[str, Any] | None = None, scheme: Scheme | str | None = None
+) -> Annotator:
+    """An annotator of that method. Settings may be text, as a command line gives them.
+
+    `scheme` is the guideline, its name or file; a method that is for one alone needs none.
+    """
     kind = METHODS.get(method)
     defaults = kind.defaults()
     given = {}
@@ -49,55 +66,71 @@ def make_annotator(method: str, settings: Mapping[str, Any] | None = None) -> An
                 f"method {method!r} has no parameter {name!r}", hint=did_you_mean(name, sorted(defaults))
             )
         given[name] = _value(name, value, defaults[name])
-    return kind(**given)
+    annotator = kind(**given)
+    if scheme is not None:
+        annotator.scheme = load_scheme(scheme) if isinstance(scheme, str) else scheme
+    return annotator
 
 
 def load_model(path: Path | str) -> Annotator:
     """A model from its file; what is wrong with the file is said."""
     path = Path(path)
     header, state = read_model(path)
-    if (header.scheme, header.labels) != (SCHEME, LABELS):
-        raise InputError(
-            f"answers to the scheme {header.scheme!r} with the labels {', '.join(header.labels)}",
-            where=str(path),
-            hint=f"here models for {SCHEME!r} with {', '.join(LABELS)} are used",
-        )
+    scheme = read_guideline(path)
     try:
         annotator = make_annotator(header.method, header.parameters)
-    except UsageError as error:
+        if annotator.made_for:
+            _check_labels(header, annotator.scheme)
+        if scheme is not None:
+            annotator.scheme = scheme
+    except LapsusError as error:
         raise InputError(error.what, where=str(path), hint=error.hint) from error
-    try:
-        annotator.restore(header.origin, state)
-        list(annotator.judge([_PROBE]))
-    except UsageError as error:
-        raise error.at(str(path)) from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError) as error:
         raise damaged(path, error) from error
-    annotator.called = header.called
+    try:
+        with np.errstate(all="ignore"):
+            annotator.restore(header.origin, state)
+            list(annotator.judge([_PROBE]))
+    except LapsusError as error:
+        raise error.at(str(path)) from None
+    except Exception as error:
+        # Whatever a method and the libraries under it raise over parts that do not fit together.
+        raise damaged(path, error) from error
+    annotator.name = header.name
     return annotator
+
+
+def _check_labels(header: Header, scheme: Scheme) -> None:
+    """A method that is for one scheme alone must answer with the labels of that scheme."""
+    labels = tuple(label.id for label in scheme.labels_of(scheme.questions[0]))
+    if (header.scheme, header.labels) != (scheme.id, labels):
+        raise InputError(
+            f"answers to the scheme {header.scheme!r} with the labels {', '.join(header.labels)}",
+            hint=f"method {header.method!r} is for {scheme.id!r} with {', '.join(labels)}",
+        )
 
 
 def go_on_from(name: Path | str, method: str, settings: Mapping[str, Any] | None = None) -> Annotator:
     """A model by its file or shipped name, ready to be adapted; some of its parameters may be set anew."""
     path = model_file(name)
     model = load_model(path)
-    if model.name != method:
-        raise UsageError(f"is a model of method {model.name!r}, not {method!r}", where=str(path))
+    if model.method != method:
+        raise UsageError(f"is a model of method {model.method!r}, not {method!r}", where=str(path))
     if not model.adapts:
         raise UsageError(f"method {method!r} cannot go on from a model", hint="train it anew, without --from")
     if fixed := [name for name in settings or {} if name in model.defaults() and name not in model.adaptable]:
         may = ", ".join(name for name in model.adaptable if name in model.defaults())
         raise UsageError(f"{fixed[0]!r} is fixed by the model", where=str(path), hint=f"may be set: {may}")
-    again = make_annotator(method, {**model.parameters(), **(settings or {})})
+    again = make_annotator(method, {**model.parameters(), **(settings or {})}, model.scheme)
     again.restore(model.origin_, model.state())
     return again
 
 
-def default_model(language: str) -> Path:
-    """Where the model that is shipped for a language lies."""
-    name = f"{SCHEME}-{language}"
-    path = _shipped(name)
-    if not path.is_file():
+def default_model(language: str, scheme: str = SCHEME) -> Path:
+    """Where the model that is shipped for a language and a scheme lies: its own, or one for every language."""
+    name = f"{scheme}-{language}"
+    path = next((path for one in (name, scheme) if (path := _shipped(one)).is_file()), None)
+    if path is None:
         raise UsageError(
             f"this install has no model {name!r}",
             hint="say --lang where the language was told wrongly, or --with MODEL; `lapsus train` makes one",
@@ -122,7 +155,9 @@ def find_annotator(name: str) -> Annotator:
     path = model_file(name)
     if name.startswith(OPENAI) and not path.is_file():
         raise UsageError(
-            "language models are asked by `lapsus detect` and `lapsus campaign annotate` only", where=name
+            "language models are asked by `lapsus detect`, `check`, `probe`, `campaign annotate` and `challenge run`",
+            where=name,
+            hint="from Python, make a LanguageModel and give that",
         )
     if not path.is_file():
         known = [*METHODS.names(), *shipped_models()]
@@ -132,12 +167,12 @@ def find_annotator(name: str) -> Annotator:
 
 def shipped_models() -> list[str]:
     """The names of the models that come with this install."""
-    return sorted(path.name.removesuffix(SUFFIX) for path in _shipped("x").parent.glob(f"*{SUFFIX}"))
+    return sorted(path.name.removesuffix(SUFFIX) for path in SHIPPED.glob(f"*{SUFFIX}"))
 
 
 def _shipped(name: str) -> Path:
     """Where a model of that name lies, if it is shipped."""
-    return Path(str(files("lapsus.annotators") / "models" / f"{Path(name).name}{SUFFIX}"))
+    return SHIPPED / f"{Path(name).name}{SUFFIX}"
 
 
 def _value(name: str, value: Any, default: Any) -> Any:

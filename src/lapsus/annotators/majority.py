@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator
-from lapsus.annotators.decide import ARGMAX
-from lapsus.annotators.examples import Example, shares
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.decision_rules import ARGMAX
+from lapsus.annotators.model_files import State
+from lapsus.annotators.parameter_bounds import need_share
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.settings import need_share
-from lapsus.annotators.storage import State
+from lapsus.annotators.training_examples import Example, shares
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
 from lapsus.model import Unit
 
 
-class Majority(Annotator):
+class Majority(BreakdownAnnotator):
     """Says the most frequent gold label, whatever the turn, and is sure of it."""
 
-    name = "majority"
+    method = "majority"
     title = "floor: the most frequent label, always"
     any_language = True
     uses_words = False

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator
-from lapsus.annotators.examples import Example, shares
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.model_files import State
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.storage import State
+from lapsus.annotators.training_examples import Example, shares
 from lapsus.model import Unit
 
 
-class Prior(Annotator):
+class Prior(BreakdownAnnotator):
     """Says the mean distribution of what it learned from, whatever the turn."""
 
-    name = "prior"
+    method = "prior"
     title = "floor: the mean distribution, always"
     any_language = True
     uses_words = False

@@ -1,4 +1,4 @@
 """Challenges: a test set without its labels goes out, runs come in, and a leaderboard says how they did.
 
-Everything but `desk` works without a database.
+Everything but `service` works without a database.
 """

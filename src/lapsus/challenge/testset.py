@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InputError
 from lapsus.formats import read
+from lapsus.kinds.votes import collect_votes
 from lapsus.measures.scores import breakdown_counts
+from lapsus.measures.scores.breakdown_labels import breakdown_votes
 from lapsus.model import Document, Entry, Judgment, Segment, UnitKey
-from lapsus.model.votes import LabelVotes, collect_votes
 from lapsus.schemes import load_scheme
 from lapsus.store.challenge_records import Counts, GoldDocument
 from lapsus.store.records import is_programs
@@ -98,9 +99,7 @@ def gold_of(entries: Iterable[Entry], where: str) -> list[GoldDocument]:
 
 def gold_documents(documents: Sequence[Document], judgments: Sequence[Judgment]) -> list[GoldDocument]:
     """Each dialogue with the votes on its system turns."""
-    votes = collect_votes(judgments, load_scheme(SCHEME).questions[0])
-    if not isinstance(votes, LabelVotes):
-        raise InputError(f"the scheme {SCHEME!r} does not ask for one label")
+    votes = breakdown_votes(collect_votes(judgments, load_scheme(SCHEME).questions[0]))
     counted: dict[UnitKey, Counts] = {}
     for unit, (o, t, x) in zip(votes.units, breakdown_counts(votes).tolist(), strict=True):
         if o + t + x:

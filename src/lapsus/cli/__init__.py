@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 from lapsus.errors import LapsusError
@@ -23,6 +24,7 @@ class _ToldToEnd(SystemExit):
 
 def main() -> None:
     """Run a command; a user's mistake gets a message, never a traceback."""
+    _open_closed_streams()
     _tidy_up_when_told_to_end()
     try:
         from lapsus.cli.app import app
@@ -34,7 +36,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an odd terminal shows "?" rather than nothing at all
     try:
-        app()
+        _flushed(app)
     except _ToldToEnd as told:
         # Whoever sent the signal sees that it was heeded: for a service that is no failure.
         sys.stdout.flush()
@@ -49,7 +51,35 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         complain(LapsusError(error.strerror or str(error), where=str(error.filename or "")))
+        # What could not be written is not tried again on the way out.
+        sys.stdout = io.StringIO()
         sys.exit(1)
+
+
+def _flushed(app: Callable[[], object]) -> None:
+    """Run, and see that what was printed arrived: a disk may be full, or nobody there to read."""
+    try:
+        app()
+    finally:
+        sys.stdout.flush()
+
+
+def _open_closed_streams() -> None:
+    """Give closed standard streams a place: the next file that is opened would get it, and all that is printed.
+
+    Nothing comes in; what is printed is an error, as other programs have it; complaints go nowhere.
+    """
+    for number, name, flags in (
+        (0, "stdin", os.O_RDONLY),
+        (1, "stdout", os.O_RDONLY),
+        (2, "stderr", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
 def _tidy_up_when_told_to_end() -> None:

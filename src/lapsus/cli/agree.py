@@ -9,9 +9,10 @@ import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
 from lapsus.cli.output import JsonOption
-from lapsus.cli.tables import (
+from lapsus.cli.result_tables import (
     BySystem,
     CsvOption,
+    DropBrokenOption,
     LatexOption,
     QuestionOption,
     ResamplesOption,
@@ -42,6 +43,7 @@ def agree_command(
     by: BySystem = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
+    drop_broken: DropBrokenOption = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     csv: CsvOption = False,
@@ -61,7 +63,8 @@ def agree_command(
         by=by,
         only=only,
         language=lang,
-        plan=bootstrap_plan(resamples, seed),
+        drop_broken=drop_broken,
+        bootstrap=bootstrap_plan(resamples, seed),
         announce=announce,
     )
     print_result(table, as_json=as_json, csv=csv, latex=latex)

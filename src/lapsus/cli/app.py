@@ -10,15 +10,21 @@ from lapsus.cli import (
     agree,
     backup,
     campaign,
+    cascade,
     challenge,
     check,
     compare,
     convert,
     demo,
     detect,
+    doctor,
+    estimate,
     export,
     formats,
     gold,
+    plan,
+    probe,
+    push,
     report,
     restore,
     sample,
@@ -27,8 +33,12 @@ from lapsus.cli import (
     serve,
     tour,
     train,
+    trust,
     user,
+    validate,
 )
+from lapsus.cli.help_words import Commands
+from lapsus.cli.output import choose_words
 from lapsus.version import __version__
 
 app = typer.Typer(
@@ -37,6 +47,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -47,11 +58,26 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _words(language: str | None) -> str | None:
+    choose_words(language)
+    return language
+
+
 @app.callback()
 def lapsus(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and end.", callback=_version, is_eager=True)
     ] = False,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            "--words",
+            help="Language of what is said (en, ja); that of your terminal by default.",
+            metavar="LANG",
+            callback=_words,
+            is_eager=True,  # so that --help behind it is in that language
+        ),
+    ] = None,
 ) -> None:
     """Find, label and measure the errors of systems that talk."""
 
@@ -63,7 +89,13 @@ app.add_typer(scheme.app, name="scheme")
 app.command("score")(score.score_command)
 app.command("compare")(compare.compare_command)
 app.command("agree")(agree.agree_command)
+app.command("validate")(validate.validate_command)
 app.command("gold")(gold.gold_command)
+app.command("trust")(trust.trust_command)
+app.command("estimate")(estimate.estimate_command)
+app.command("plan")(plan.plan_command)
+app.command("cascade")(cascade.cascade_command)
+app.command("probe")(probe.probe_command)
 app.command("train")(train.train_command)
 app.command("detect")(detect.detect_command)
 app.command("check")(check.check_command)
@@ -73,7 +105,9 @@ app.add_typer(user.app, name="user")
 app.add_typer(campaign.app, name="campaign")
 app.add_typer(challenge.app, name="challenge")
 app.command("export")(export.export_command)
+app.command("push")(push.push_command)
 app.command("report")(report.report_command)
 app.command("backup")(backup.backup_command)
 app.command("restore")(restore.restore_command)
+app.command("doctor")(doctor.doctor_command)
 app.command("tour")(tour.tour_command)

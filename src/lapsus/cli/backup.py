@@ -7,21 +7,42 @@ from typing import Annotated
 
 import typer
 
+from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.output import JsonOption, print_json
-from lapsus.cli.serve_store import DbOption, opened
+from lapsus.errors import UsageError
 
 
 def backup_command(
-    target: Annotated[Path, typer.Argument(help="File to write, such as lapsus.zip.", metavar="OUT")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="File to write, such as lapsus.zip; or a folder or an address such as s3://bucket/lapsus "
+            "for a backup with its date as name.",
+            metavar="OUT",
+        ),
+    ],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
+    keep: Annotated[
+        int | None,
+        typer.Option("--keep", help="How many dated backups stay; the oldest go.", metavar="N", min=1),
+    ] = None,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the whole database to one file. People may go on working meanwhile."""
-    with opened(db) as store:
-        done = store.backup(target, overwrite=overwrite)
+    is_place = "://" in target or target.endswith("/") or Path(target).is_dir()
+    if keep is not None and not is_place:
+        raise UsageError("--keep is for dated backups", where=target, hint="give a folder")
+    with open_database(db) as store:
+        if is_place:
+            from lapsus.store.backup_place import BackupPlace
+
+            name, done = BackupPlace(target).put(store, keep)
+            target = f"{target.rstrip('/')}/{name}"
+        else:
+            done = store.backups.backup(Path(target), overwrite=overwrite)
     if as_json:
-        print_json({"out": str(target), "rows": done.rows})
+        print_json({"out": target, "rows": done.rows})
         return
     rows = done.rows
     typer.echo(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
+from lapsus.cli.campaign_import import import_command
 from lapsus.cli.campaign_people import (
     annotate_command,
     invite_command,
@@ -17,16 +18,19 @@ from lapsus.cli.campaign_people import (
     stop_command,
 )
 from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, print_table, progress, remark
-from lapsus.cli.serve_store import DbOption, opened
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.help_words import Commands
+from lapsus.cli.output import JsonOption, print_json, print_table, progress, remark, say, warn
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
+    from lapsus.model import Scheme
     from lapsus.store import Added, Campaign, CampaignState, Plan, Store
 
-app = typer.Typer(help="Set up and run campaigns.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Set up and run campaigns.", no_args_is_help=True, rich_markup_mode=None, cls=Commands)
 NameArgument = Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")]
 
+app.command("import")(import_command)
 app.command("invite")(invite_command)
 app.command("release")(release_command)
 app.command("stop")(stop_command)
@@ -84,6 +88,9 @@ def create_command(
         str | None,
         typer.Option("--chain", help="Campaign whose votes choose the units.", metavar="CAMPAIGN"),
     ] = None,
+    all_turns: Annotated[
+        bool, typer.Option("--all-turns", help="Judge every turn, not only the guideline's target turns.")
+    ] = False,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -92,7 +99,7 @@ def create_command(
         "name": name, "scheme": scheme, "per_unit": per_unit, "per_person": per_person, "who": who,
         "people": people or None, "batch": batch, "order": order, "seed": seed, "minutes": minutes,
         "title": {"en": title} if title else None, "pilot": {"documents": pilot} if pilot else None,
-        "chain": {"campaign": chain} if chain else None,
+        "chain": {"campaign": chain} if chain else None, "all_turns": all_turns or None,
     }  # fmt: skip
     if data is not None:
         # Said on the command line, a path starts from where one is, not from the plan's folder.
@@ -103,7 +110,7 @@ def create_command(
     if people and who is None and plan is None:
         given["who"] = "named"
     complete, folder = _plan(plan, {key: value for key, value in given.items() if value is not None})
-    with opened(db) as store:
+    with open_database(db) as store:
         _report(store, *_create(store, complete, folder), as_json=as_json)
 
 
@@ -131,19 +138,25 @@ def _create(store: Store, plan: Plan, folder: Path) -> tuple[Campaign, Added]:
     with progress("documents") as step:
 
         def watched() -> Any:
-            for document in plan_documents(plan, folder):
+            for document in plan_documents(plan, folder, material.scheme):
                 step()
                 yield document
 
-        return store.set_up(plan, watched(), material=material)
+        return store.campaigns.set_up(plan, watched(), material=material)
 
 
 def _report(store: Store, campaign: Campaign, added: Added, *, as_json: bool) -> None:
+    targets = added.targets
     if as_json:
-        print_json({"name": campaign.name, "scheme": campaign.scheme, **_counts(store, campaign)})
+        found = {"judged": targets.judged, "chosen": targets.chosen} if targets else None
+        print_json(
+            {"name": campaign.name, "scheme": campaign.scheme, **_counts(store, campaign), "targets": found}
+        )
+    tell_targets(added, store.campaigns.scheme(campaign.name), as_json=as_json)
+    if as_json:
         return
     counts = _counts(store, campaign)
-    typer.echo(
+    say(
         f"{campaign.name}: {counts['documents']:,} documents, {counts['units']:,} units"
         f" to judge {counts['wanted']:,} times in all ({campaign.scheme} {campaign.version})"
     )
@@ -153,10 +166,24 @@ def _report(store: Store, campaign: Campaign, added: Added, *, as_json: bool) ->
         remark(f"`lapsus campaign invite {campaign.name} --any` makes a link for whoever comes")
 
 
+def tell_targets(added: Added, scheme: Scheme, *, as_json: bool = False) -> None:
+    """Say which turns the guideline wants judged, and where that could not be told."""
+    if (found := added.targets) is None or scheme.target is None:
+        return
+    if found.judged and not as_json:
+        say(f"{found.chosen:,} of {found.judged:,} turns are targets")
+    if found.without:
+        warn(
+            f"{found.without:,} documents hold no votes under {scheme.target.scheme!r}, which would choose the"
+            " target turns: all their turns are to be judged"
+        )
+
+
 def _counts(store: Store, campaign: Campaign) -> dict[str, Any]:
-    far = store.progress(campaign.name)
+    far = store.progress.of_campaign(campaign.name)
     return {
-        "state": campaign.state, "stage": campaign.stage, "documents": far.documents, "units": far.units,
+        "state": "archived" if campaign.archived else campaign.state, "stage": campaign.stage,
+        "documents": far.documents, "units": far.units,
         "complete": far.complete, "wanted": far.wanted, "done": far.done,
     }  # fmt: skip
 
@@ -172,20 +199,20 @@ def add_command(
 ) -> None:
     """Add documents to a campaign. Those that are there already are passed over."""
     from lapsus.formats import read
+    from lapsus.model.targets import screened
 
-    with opened(db) as store:
-        entries = read(data, from_format, only=only, language=lang)
-        added = store.add_documents(name, (e.document for e in entries if e.document is not None))
-    typer.echo(
-        f"{name}: {added.documents:,} documents, {added.units:,} units more; {added.known:,} were there"
-    )
+    with open_database(db) as store:
+        entries, scheme = read(data, from_format, only=only, language=lang), store.campaigns.scheme(name)
+        added = store.campaigns.add_documents(name, screened(entries, scheme))
+    say(f"{name}: {added.documents:,} documents, {added.units:,} units more; {added.known:,} were there")
+    tell_targets(added, scheme)
 
 
 @app.command("list")
 def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
     """List the campaigns, and how far they are."""
-    with opened(db) as store:
-        found = [(campaign, _counts(store, campaign)) for campaign in store.campaigns()]
+    with open_database(db) as store:
+        found = [(campaign, _counts(store, campaign)) for campaign in store.campaigns.all()]
     if as_json:
         print_json([{"name": c.name, "scheme": c.scheme, **counts} for c, counts in found])
         return
@@ -203,15 +230,15 @@ def _state(counts: dict[str, Any]) -> str:
 @app.command("show")
 def show_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = False) -> None:
     """Show a campaign: how far it is, and who takes part."""
-    with opened(db) as store:
-        campaign, members = store.campaign(name), store.members(name)
+    with open_database(db) as store:
+        campaign, members = store.campaigns.get(name), store.members.all(name)
         counts = _counts(store, campaign)
     if as_json:
         print_json({"name": name, "scheme": campaign.scheme, **counts, "people": members})
         return
     typer.echo(f"{name} ({campaign.scheme} {campaign.version}): {_state(counts)}")
-    typer.echo(f"{counts['complete']:,} of {counts['units']:,} units have all their judgments")
-    typer.echo(f"{counts['done']:,} of {counts['wanted']:,} judgments are there")
+    say(f"{counts['complete']:,} of {counts['units']:,} units have all their judgments")
+    say(f"{counts['done']:,} of {counts['wanted']:,} judgments are there")
     if members:
         rows = [
             (m.name, m.submitted, m.held, f"{m.failed}/{m.passed + m.failed}", _remark(m)) for m in members
@@ -235,8 +262,8 @@ def plan_command(
     from lapsus.formats.sink import put_in_place
     from lapsus.store import plan_yaml
 
-    with opened(db) as store:
-        text = plan_yaml(store.campaign(name).plan)
+    with open_database(db) as store:
+        text = plan_yaml(store.campaigns.get(name).plan)
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -246,8 +273,8 @@ def plan_command(
 
 
 def _set_state(name: str, state: CampaignState, db: str | None) -> None:
-    with opened(db) as store:
-        store.set_state(name, state)
+    with open_database(db) as store:
+        store.campaigns.set_state(name, state)
     typer.echo(f"{name} is {state}")
 
 
@@ -272,6 +299,6 @@ def close_command(name: NameArgument, db: DbOption = None) -> None:
 @app.command("main")
 def main_command(name: NameArgument, db: DbOption = None) -> None:
     """After the pilot, open the rest of the documents."""
-    with opened(db) as store:
-        units = store.open_main(name)
-    typer.echo(f"{name}: {units:,} units more are open")
+    with open_database(db) as store:
+        units = store.campaigns.open_main(name)
+    say(f"{name}: {units:,} units more are open")

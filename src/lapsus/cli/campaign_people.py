@@ -6,24 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapsus.cli.asking import (
-    PREFIX,
-    Asking,
-    EndpointOption,
-    ExamplesOption,
-    KeyEnvOption,
-    MaxTokensOption,
-    ParallelOption,
-    PlainHttpOption,
-    SamplesOption,
-    SamplingSeed,
-    TemperatureOption,
-    TimeoutOption,
-    YesOption,
-)
-from lapsus.cli.campaign_asking import ask_about_campaign
+from lapsus.cli.campaign_language_model import ask_about_campaign
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.detect import ProfileOption
+from lapsus.cli.language_model_options import NOTHING_SAID, PREFIX, LanguageModelOptions, asks_language_models
 from lapsus.cli.output import JsonOption, print_json, progress, remark
-from lapsus.cli.serve_store import DbOption, opened
 from lapsus.errors import UsageError
 from lapsus.registry import did_you_mean
 
@@ -51,50 +38,41 @@ def invite_command(
     as_json: JsonOption = False,
 ) -> None:
     """Make a link by which people join a campaign."""
-    from lapsus.store.arriving import PLACEHOLDERS
+    from lapsus.store.platform_arrivals import PLACEHOLDERS
 
     if platform is not None and platform not in PLACEHOLDERS:
         raise UsageError(
             f"no platform is called {platform!r}", hint=did_you_mean(platform, list(PLACEHOLDERS))
         )
-    with opened(db) as store:
-        token = store.invite(campaign=name, uses=None if anybody else 1, days=days)
+    with open_database(db) as store:
+        token = store.access.invite(campaign=name, uses=None if anybody else 1, days=days)
     query = f"?{PLACEHOLDERS[platform]}" if platform else ""
     link = f"{at.rstrip('/')}/join/{token}{query}"
     print_json({"link": link}) if as_json else typer.echo(link)
 
 
 def _person(store: Store, name: str) -> int:
-    return store.person_named(name).id
-
-
-def _check_scheme(store: Store, campaign: str, called: str) -> None:
-    from lapsus.annotators.base import SCHEME
-
-    if (scheme := store.scheme(campaign).id) != SCHEME:
-        raise UsageError(
-            f"{called!r} judges under {SCHEME!r}, and it is under {scheme!r}", where=f"campaign {campaign!r}"
-        )
+    return store.people.named(name).id
 
 
 def release_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
     """Return to the pool what somebody holds and has not judged."""
-    with opened(db) as store:
-        units = store.give_back(_person(store, person), name)
+    with open_database(db) as store:
+        units = store.assignment.give_back(_person(store, person), name)
     typer.echo(f"{person} gave back {units:,} units")
 
 
 def stop_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
     """Give somebody nothing more. What is held goes back; what was judged stays."""
-    with opened(db) as store:
-        units = store.stop(name, _person(store, person))
+    with open_database(db) as store:
+        units = store.members.stop(name, _person(store, person))
     typer.echo(f"{person} gets nothing more; {units:,} units went back")
 
 
 def resume_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
     """Let somebody go on who was stopped."""
-    with opened(db) as store:
-        store.resume(name, _person(store, person))
+    with open_database(db) as store:
+        store.members.resume(name, _person(store, person))
     typer.echo(f"{person} may go on")
 
 
@@ -107,11 +85,12 @@ def message_command(
     db: DbOption = None,
 ) -> None:
     """Leave a message that people see on their next page."""
-    with opened(db) as store:
-        store.send(name, text, person=None if to is None else _person(store, to))
+    with open_database(db) as store:
+        store.messages.send(name, text, person=None if to is None else _person(store, to))
     typer.echo(f"the message waits for {to or 'everybody'}")
 
 
+@asks_language_models("--lang")
 def annotate_command(
     name: CampaignArgument,
     judge: Annotated[
@@ -121,47 +100,40 @@ def annotate_command(
     called: Annotated[
         str | None, typer.Option("--as", help="Name of the program in the campaign.", metavar="NAME")
     ] = None,
-    endpoint: EndpointOption = None,
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", help="Language of the prompt; the document's by default.", metavar="LANG"),
-    ] = None,
-    key_env: KeyEnvOption = None,
-    examples: ExamplesOption = None,
-    samples: SamplesOption = None,
-    temperature: TemperatureOption = None,
-    seed: SamplingSeed = None,
-    max_tokens: MaxTokensOption = None,
-    parallel: ParallelOption = None,
-    timeout: TimeoutOption = None,
-    yes: YesOption = False,
-    plain_http: PlainHttpOption = False,
+    profile: ProfileOption = None,
+    asking: LanguageModelOptions = NOTHING_SAID,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let a detector or a language model judge a campaign's documents. Ended midway and begun again, it goes on."""
-    asking = Asking(
-        endpoint, lang, key_env, examples, samples, temperature, seed, max_tokens, parallel, timeout, yes, plain_http
-    )  # fmt: skip
-    with opened(db) as store:
+    with open_database(db) as store:
         if judge.startswith(PREFIX):
+            if profile is not None:
+                raise UsageError("a language model has no profiles", hint="leave --profile out")
             ask_about_campaign(store, name, judge, called, asking, as_json=as_json)
             return
         asking.refuse_any()
-        _detect(store, name, judge, called, as_json)
+        _detect(store, name, judge, called, profile, as_json)
 
 
-def _detect(store: Store, name: str, judge: str, called: str | None, as_json: bool) -> None:
+def _detect(
+    store: Store, name: str, judge: str, called: str | None, profile: str | None, as_json: bool
+) -> None:
     from lapsus.annotators import find_annotator, judged_entries
 
     annotator, judgments = find_annotator(judge), 0
-    _check_scheme(store, name, annotator.called)
-    program = store.add_program(called or annotator.called)
-    waiting = store.count_documents(name, program.id)
+    if profile is not None:
+        annotator = annotator.under(profile)
+    try:
+        annotator.must_judge_under(store.campaigns.scheme(name))
+    except UsageError as error:
+        raise error.at(f"campaign {name!r}") from None
+    program = store.programs.add(called or annotator.name)
+    waiting = store.programs.count_documents(name, program.id)
     with progress("documents", waiting) as step:
-        entries = judged_entries(annotator, store.documents_for(name, program.id))
+        entries = judged_entries(annotator, store.programs.documents_for(name, program.id))
         watched = (entry for entry in entries if step() or True)
-        for kept in store.add_program_judgments(name, program, watched):
+        for kept in store.programs.add_judgments(name, program, watched):
             judgments += kept
     if as_json:
         print_json({"program": program.name, "documents": waiting, "judgments": judgments})

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from lapsus.cli.challenge_run import NameArgument, RunName, TrackOption, report_runs, run_command
+from lapsus.cli.challenge_tables import TexOption, tables_command
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, print_table, remark
-from lapsus.cli.serve_store import DbOption, opened
-from lapsus.cli.tables import CsvOption, ThresholdOption, print_result
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.help_words import Commands
+from lapsus.cli.output import JsonOption, print_json, print_table, remark, say
+from lapsus.cli.result_tables import CsvOption, print_result
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
     from lapsus.store import Store
-    from lapsus.store.challenge_records import Challenge, ChallengePlan, ChallengeState, StoredRun
+    from lapsus.store.challenge_records import Challenge, ChallengePlan, ChallengeState
+
+PAPERS_THRESHOLD = 0.5
 
 app = typer.Typer(
-    help="Run a challenge: test set, teams, runs, board.", no_args_is_help=True, rich_markup_mode=None
+    help="Run a challenge: test set, teams, runs, board.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    cls=Commands,
 )
-
-NameArgument = Annotated[str, typer.Argument(help="Name of the challenge.", metavar="NAME")]
-RunName = Annotated[
-    str | None, typer.Option("--run", help="Name of the run; else run1, run2, ….", metavar="NAME")
-]
-TrackOption = Annotated[
-    str | None, typer.Option("--lang", help="Which language, where it has several (en, ja).", metavar="LANG")
-]
-TexOption = Annotated[bool, typer.Option("--tex", "--latex", help="Print for LaTeX (booktabs).")]
 
 
 @app.command("create")
@@ -42,7 +41,17 @@ def create_command(
         typer.Option("--campaign", help="Take a campaign's dialogues and votes instead.", metavar="CAMPAIGN"),
     ] = None,
     only: OnlyOption = None,
-    threshold: ThresholdOption = None,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold",
+            "-t",
+            help="Share that a gold label needs: 0.5 in the challenge's paper, 0 in its program.",
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+        ),
+    ] = PAPERS_THRESHOLD,
     runs: Annotated[
         int, typer.Option("--runs", help="Runs that a team may hand in for each language.", metavar="N")
     ] = 3,
@@ -50,24 +59,26 @@ def create_command(
     feedback: Annotated[
         str,
         typer.Option(
-            "--feedback", help="What teams see before the end: own scores, or none.", metavar="own|none"
+            "--feedback",
+            help="Scores that teams see before the end: none, rounded overall ones, or all.",
+            metavar="none|overall|all",
         ),
-    ] = "own",
+    ] = "overall",
     lang: DataLanguage = None,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a challenge from dialogues that people judged for breakdown. The votes stay here."""
-    from lapsus.challenge.desk import challenge_tracks
-    from lapsus.store.challenge_records import ChallengePlan
+    from lapsus.challenge.service import challenge_tracks
+    from lapsus.store.challenge_records import ChallengePlan, Feedback
 
-    if feedback not in ("own", "none"):
-        raise UsageError(f"--feedback is own or none, not {feedback!r}")
+    if feedback not in get_args(Feedback):
+        raise UsageError(f"--feedback is none, overall or all, not {feedback!r}")
     shown: Any = feedback
     titles = {"en": title} if title else {}
     source = data.name if data else campaign or ""
-    plan = ChallengePlan(name, titles, threshold or 0.0, runs, shown, source)
-    with opened(db) as store:
+    plan = ChallengePlan(name, titles, threshold, runs, shown, source)
+    with open_database(db) as store:
         found = challenge_tracks(store, _made(store, plan, data, campaign, only, lang))
     counts = {
         language: {"dialogues": len(track.documents), "turns": len(track.units)}
@@ -77,9 +88,7 @@ def create_command(
         print_json({"challenge": name, "languages": counts, "threshold": plan.threshold, "runs": plan.runs})
         return
     for language, count in counts.items():
-        typer.echo(
-            f"{name} ({language}): {count['dialogues']:,} dialogues, {count['turns']:,} turns to score"
-        )
+        say(f"{name} ({language}): {count['dialogues']:,} dialogues, {count['turns']:,} turns to score")
 
 
 def _made(
@@ -90,7 +99,7 @@ def _made(
     only: str | None,
     lang: str | None,
 ) -> Challenge:
-    from lapsus.challenge.desk import create, create_from_campaign
+    from lapsus.challenge.service import create, create_from_campaign
 
     if data is not None and campaign is None:
         return create(store, plan, data, only=only, language=lang)
@@ -103,10 +112,10 @@ def _made(
 @app.command("list")
 def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
     """List the challenges."""
-    with opened(db) as store:
+    with open_database(db) as store:
         found = [
-            (one.name, one.state, len(store.challenge_teams(one.name)), len(store.challenge_runs(one.name)))
-            for one in store.challenges()
+            (one.name, one.state, len(store.challenges.teams(one.name)), len(store.challenges.runs(one.name)))
+            for one in store.challenges.all()
         ]
     columns = ("challenge", "state", "teams", "runs")
     if as_json:
@@ -125,11 +134,11 @@ def publish_command(
     db: DbOption = None,
 ) -> None:
     """Write the test set in the challenge's format, without its labels."""
-    from lapsus.challenge.desk import publish
+    from lapsus.challenge.service import publish
 
-    with opened(db) as store:
+    with open_database(db) as store:
         count = publish(store, name, target, overwrite=overwrite)
-    typer.echo(f"{count:,} dialogues without labels → {target}")
+    say(f"{count:,} dialogues without labels → {target}")
 
 
 @app.command("team")
@@ -140,8 +149,8 @@ def team_command(
     as_json: JsonOption = False,
 ) -> None:
     """Add a team, and print its link for handing in runs. Again for the same team: a new link; the old one ends."""
-    with opened(db) as store:
-        token = store.add_team(name, team)
+    with open_database(db) as store:
+        token = store.challenges.add_team(name, team)
     path = f"/challenge/{name}/team/{token}"
     if as_json:
         print_json({"team": team, "path": path, "token": token})
@@ -162,29 +171,14 @@ def submit_command(
     as_json: JsonOption = False,
 ) -> None:
     """Hand in a team's run: checked turn by turn, taken whole or not at all."""
-    from lapsus.challenge.desk import submit
+    from lapsus.challenge.service import submit
 
-    with opened(db) as store:
-        kept = submit(store, name, run, store.team_named(name, team), run=called)
-    _report([kept], as_json)
+    with open_database(db) as store:
+        kept = submit(store, name, run, store.challenges.team_named(name, team), run=called)
+    report_runs([kept], as_json)
 
 
-@app.command("run")
-def run_command(
-    name: NameArgument,
-    judge: Annotated[str, typer.Option("--with", help="A model's file or a method.", metavar="MODEL")],
-    called: RunName = None,
-    lang: TrackOption = None,
-    db: DbOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Let a detector judge the test set here, each turn with only what came before. A run of the organisers."""
-    from lapsus.annotators import find_annotator
-    from lapsus.challenge.desk import run_here
-
-    with opened(db) as store:
-        kept = run_here(store, name, find_annotator(judge), run=called, language=lang)
-    _report(kept, as_json)
+app.command("run")(run_command)
 
 
 @app.command("board")
@@ -200,61 +194,15 @@ def board_command(
     as_json: JsonOption = False,
 ) -> None:
     """The leaderboard with all runs, intervals, floors, and marks where neighbours really differ."""
-    from lapsus.challenge.board import board_table
-    from lapsus.challenge.desk import challenge_board
+    from lapsus.challenge.leaderboard import board_table
+    from lapsus.challenge.service import challenge_board
 
-    with opened(db) as store:
-        board = challenge_board(store, store.challenge(name), language=lang, by=by)
+    with open_database(db) as store:
+        board = challenge_board(store, store.challenges.get(name), language=lang, by=by)
     print_result(board_table(board), as_json=as_json, csv=csv, latex=tex, across=True)
 
 
-@app.command("tables")
-def tables_command(
-    name: NameArgument,
-    also: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--also", help="More corpora for Table 1, such as training data; repeatable.", metavar="DATA"
-        ),
-    ] = None,
-    lang: TrackOption = None,
-    csv: CsvOption = False,
-    tex: TexOption = False,
-    db: DbOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """The three tables of the challenge's paper: the data, the runs by labels, the runs by distributions."""
-    if sum((csv, tex, as_json)) > 1:
-        raise UsageError("choose one of --json, --csv and --tex")
-    with opened(db) as store:
-        tables = _tables(store, name, also or [], lang)
-    if as_json:
-        print_json([table.to_data() for table in tables])
-        return
-    show = {"csv": "to_csv", "tex": "to_latex"}.get("csv" if csv else "tex" if tex else "", "to_text")
-    typer.echo("\n".join(getattr(table, show)() + ("" if csv or tex else "\n") for table in tables), nl=False)
-
-
-def _tables(store: Store, name: str, also: list[Path], lang: str | None) -> list[Any]:
-    from lapsus.challenge.desk import challenge_floors, challenge_tracks, entrant, find_track
-    from lapsus.challenge.tables import table_1, table_2, table_3
-    from lapsus.challenge.testset import read_gold, tracks
-
-    challenge = store.challenge(name)
-    known = challenge_tracks(store, challenge)
-    track = find_track(known, lang)
-    corpora = {}
-    for path in also:
-        found = tracks(read_gold(path, language=track.language))
-        corpora[path.name.removesuffix(".zip")] = found[track.language]
-    corpora[name] = track
-    floors = find_track(challenge_floors(challenge), track.language)
-    runs = [entrant(run) for run in store.challenge_runs(name) if run.language == track.language]
-    return [
-        table_1(corpora),
-        table_2(runs, floors, challenge.plan.threshold),
-        table_3(runs, floors),
-    ]
+app.command("tables")(tables_command)
 
 
 @app.command("freeze")
@@ -276,41 +224,6 @@ def reveal_command(name: NameArgument, db: DbOption = None) -> None:
 
 
 def _set_state(db: str | None, name: str, state: ChallengeState, what: str) -> None:
-    with opened(db) as store:
-        store.set_challenge_state(name, state)
+    with open_database(db) as store:
+        store.challenges.set_state(name, state)
     typer.echo(f"{name}: {what}")
-
-
-def _report(runs: list[StoredRun], as_json: bool) -> None:
-    from lapsus.challenge.desk import entrant
-
-    found = [(run, entrant(run).figures) for run in runs]
-    if as_json:
-        print_json(
-            [
-                {
-                    "run": run.id, "name": run.name, "team": run.team, "language": run.language,
-                    "scores": {name: figure.value for name, figure in figures.all.values.items()},
-                    "signature": figures.all.signature, "without_distribution": figures.one_hot,
-                    "out_of_place": figures.out_of_place,
-                }
-                for run, figures in found
-            ]
-        )  # fmt: skip
-        return
-    for run, figures in found:
-        values = figures.all.values
-        shown = "  ".join(
-            f"{label} {values[name].value:.3f}"
-            for name, label in (("accuracy", "accuracy"), ("f1_b", "F(B)"), ("jsd", "JSD"))
-            if values[name].value is not None
-        )
-        typer.echo(
-            f"{run.team or 'organisers'} {run.name} ({run.language}), {figures.all.n:,} turns: {shown}"
-        )
-        if figures.one_hot:
-            remark(f"{figures.one_hot:,} turns came without a distribution; 1 for the label was taken")
-        if figures.out_of_place:
-            remark(
-                f"in {figures.out_of_place:,} dialogues answers were matched by turn-index, not by position"
-            )

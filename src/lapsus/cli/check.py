@@ -1,31 +1,53 @@
-"""`lapsus check`: likely breakdowns in chat logs, ranked and with evidence."""
+"""`lapsus check`: likely breakdowns in chat logs, and texts that disagree with their data, the worst first."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lapsus.cli.convert import OnlyOption, tell_reading
-from lapsus.cli.detect import ProfileOption, WithOption, announce, nothing_to_judge
+from lapsus.cli.detect import ProfileOption, announce, tell_format
+from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
+from lapsus.cli.language_model_options import (
+    NOTHING_SAID,
+    PREFIX,
+    JudgesOption,
+    LanguageModelOptions,
+    asks_language_models,
+    several,
+)
 from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark
 from lapsus.errors import UsageError
 from lapsus.formats import read
 from lapsus.formats.sink import check_place, put_in_place
-from lapsus.model import Entry
+
+if TYPE_CHECKING:
+    from lapsus.log_check import LogCheck, PairCheck
 
 
+@asks_language_models(without=("reasons",))
 def check_command(
-    log: Annotated[Path, typer.Argument(help="Chat logs: file, folder or zip.", metavar="CHATLOG")],
+    log: Annotated[
+        Path,
+        typer.Argument(help="Chat logs, or pairs of data and text: file, folder or zip.", metavar="CHATLOG"),
+    ],
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page to look at.", metavar="REPORT.html")
     ] = None,
-    top: Annotated[int, typer.Option("--top", help="How many turns to show.", min=1, metavar="N")] = 20,
-    judge: WithOption = None,
+    top: Annotated[
+        int, typer.Option("--top", help="How many turns or pairs to show.", min=1, metavar="N")
+    ] = 20,
+    judges: JudgesOption = None,
     profile: ProfileOption = None,
+    adapt: Annotated[
+        Path | None,
+        typer.Option(
+            "--adapt", help="Turns of your system that people judged: judge as they did.", metavar="JUDGED"
+        ),
+    ] = None,
     only: OnlyOption = None,
     lang: Annotated[
         str | None,
@@ -37,47 +59,70 @@ def check_command(
         str | None,
         typer.Option("--words", help="Language of the report (en, ja); yours by default.", metavar="LANG"),
     ] = None,
+    asking: LanguageModelOptions = NOTHING_SAID,
+    engine: EngineOption = HERE,
+    ray: RayOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at REPORT.html.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the turns of your own chat logs after which a dialogue is likely to break down, and say why."""
-    from lapsus.annotators import Judges
-    from lapsus.checking import check_entries, check_lines, check_page
+    """Find the turns of chat logs that are likely to break a dialogue, or texts that disagree with their data."""
+    from lapsus.cli.check_language_model import check_by_models
+    from lapsus.log_check import check
 
     shown_in = _language(words)
     if html is not None:
         check_place(html, overwrite=overwrite, source=log)
-    reading = read(log, only=only, language=lang)
-    if reading.recognised and not as_json:
-        remark(f"{log} is read as {reading.format.name}")
-    judges = Judges(judge, profile=profile, tell=announce)
-    documents = (entry.document for entry in reading if entry.document is not None)
-    with progress("documents") as step:
-        found = check_entries(_watched(judges.entries(documents), step), top)
-    tell_reading(reading)
-    if not found.turns:
-        raise nothing_to_judge(reading)
-    by = ", ".join(judges.called)
+    names = several(judges, asking)
+    if len(names) > 1 or any(name.startswith(PREFIX) for name in names):
+        if profile is not None and all(name.startswith(PREFIX) for name in names):
+            raise UsageError("a language model has no profiles", hint="leave --profile out")
+        if adapt is not None:
+            what = "a language model" if len(names) == 1 else "a jury"
+            raise UsageError(f"{what} is not adapted", hint="leave --adapt out")
+        reading = read(log, only=only, language=lang)
+        tell_format(reading, as_json)
+        with engine_of(engine, ray) as where:
+            found: LogCheck | PairCheck = check_by_models(names, reading, asking, where, top, profile)
+    else:
+        with engine_of(engine, ray) as where, progress("documents") as step:
+            found = check(
+                log,
+                model=names[0] if names else None,
+                profile=profile,
+                adapt=adapt,
+                top=top,
+                only=only,
+                language=lang,
+                engine=where,
+                beside=html,
+                tell=announce,
+                announce=lambda reading: tell_format(reading, as_json),
+                progress=step,
+            )
+    if found.reading is not None:
+        tell_reading(found.reading)
+    _report(found, html, shown_in, overwrite=overwrite, as_json=as_json)
+    if found.unjudged:
+        raise typer.Exit(1)
+
+
+def _report(
+    found: LogCheck | PairCheck, html: Path | None, language: str, *, overwrite: bool, as_json: bool
+) -> None:
     if html is not None:
         with put_in_place(html, overwrite=overwrite) as draft:
-            draft.write_text(check_page(found, by=by, language=shown_in), encoding="utf-8", errors="replace")
+            draft.write_text(found.to_html(language), encoding="utf-8", errors="replace")
     if as_json:
-        print_json({"by": by, **found.as_data(shown_in)})
+        print_json({"by": found.by, **found.as_data(language)})
         return
-    sys.stdout.write("\n".join(check_lines(found, by=by, language=shown_in)) + "\n")
+    sys.stdout.write(found.to_text(language))
     if html is not None:
         remark(f"→ {html}")
 
 
 def _language(words: str | None) -> str:
-    from lapsus.checking import LANGUAGES
+    from lapsus.word_files import LANGUAGES
 
     if words is not None and words not in LANGUAGES:
         raise UsageError(f"the report is not written in {words!r}", hint=f"languages: {', '.join(LANGUAGES)}")
     return words or reader_language()
-
-
-def _watched(entries: Iterable[Entry], step: Callable[[], None]) -> Iterator[Entry]:
-    for entry in entries:
-        step()
-        yield entry

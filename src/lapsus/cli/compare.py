@@ -8,8 +8,9 @@ import typer
 
 from lapsus.cli.convert import OnlyOption
 from lapsus.cli.output import JsonOption
-from lapsus.cli.tables import (
+from lapsus.cli.result_tables import (
     CsvOption,
+    DropBrokenOption,
     GoldArgument,
     LatexOption,
     RunsArgument,
@@ -18,7 +19,7 @@ from lapsus.cli.tables import (
     announce,
     print_result,
 )
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.bootstrap import Bootstrap
 
 
 def compare_command(
@@ -33,6 +34,7 @@ def compare_command(
     ] = "randomization",
     threshold: ThresholdOption = None,
     only: OnlyOption = None,
+    drop_broken: DropBrokenOption = False,
     trials: Annotated[
         int, typer.Option("--trials", help="How many swaps or draws.", min=100, metavar="N")
     ] = 10_000,
@@ -45,7 +47,7 @@ def compare_command(
     from lapsus.analysis import compare
 
     chosen: Any = test
-    plan = Bootstrap(trials, seed)
+    bootstrap = Bootstrap(trials, seed)
     table = compare(
         gold,
         *runs,
@@ -53,7 +55,8 @@ def compare_command(
         threshold=threshold or 0.0,
         test=chosen,
         only=only,
-        plan=plan,
+        drop_broken=drop_broken,
+        bootstrap=bootstrap,
         announce=announce,
     )
     print_result(table, as_json=as_json, csv=csv, latex=latex, across=True)

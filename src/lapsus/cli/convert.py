@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lapsus.cli.output import JsonOption, print_json, progress, remark, warn
-from lapsus.formats import Conversion, Reading, convert, read
+from lapsus.cli.output import JsonOption, print_json, progress, remark, say, warn
+from lapsus.formats import Conversion, EntryStream, convert, read
 from lapsus.formats.sink import check_place
 
 _NAMED = 3
@@ -57,7 +57,7 @@ def convert_command(
         print_json(_summary(reading, done, target))
         return
     tell_reading(reading)
-    typer.echo(
+    say(
         f"{reading.documents:,} documents, {reading.units:,} judged units, {reading.judgments:,} judgments"
         f" → {target} ({done.to.name})"
     )
@@ -65,17 +65,21 @@ def convert_command(
         typer.echo(f"of these {done.judgments:,} judgments were written")
 
 
-def tell_reading(reading: Reading) -> None:
-    """Say which languages were told by script alone, and which files were not read."""
+def tell_reading(reading: EntryStream) -> None:
+    """Say which languages were told by script alone, what was put right, and which files were not read."""
     if told := reading.options.told_by_script:
         languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")
+    if dropped := reading.options.dropped:
+        remark("left out: " + ", ".join(f"{count:,} {what}" for what, count in dropped.most_common()))
+    for what, count in reading.options.mended.items():
+        remark(f"{what} ({count:,})")
     if others := reading.source.left_out():
         more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
         remark(f"not read, being no {reading.format.name}: {', '.join(others[:_NAMED])}{more}")
 
 
-def _summary(reading: Reading, done: Conversion, target: Path) -> dict[str, Any]:
+def _summary(reading: EntryStream, done: Conversion, target: Path) -> dict[str, Any]:
     return {
         "from": reading.format.name,
         "recognised": reading.recognised,
@@ -86,6 +90,7 @@ def _summary(reading: Reading, done: Conversion, target: Path) -> dict[str, Any]
         "judgments": reading.judgments,
         "written": {"documents": done.documents, "judgments": done.judgments},
         "languages": dict(reading.languages),
+        "dropped": dict(reading.options.dropped),
         "losses": [
             {"what": loss.what, "severe": loss.severe, "documents": entries}
             for loss, entries in done.losses.items()

@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from lapsus.cli.asking import (
-    PREFIX,
-    Asking,
-    EndpointOption,
-    ExamplesOption,
-    KeyEnvOption,
-    MaxTokensOption,
-    ParallelOption,
-    PlainHttpOption,
-    SamplesOption,
-    SamplingSeed,
-    TemperatureOption,
-    TimeoutOption,
-    YesOption,
-)
 from lapsus.cli.convert import DataLanguage, OnlyOption, tell_reading
-from lapsus.cli.detect_asking import ask_about_data
-from lapsus.cli.output import JsonOption, print_json, progress, remark
-from lapsus.errors import InputError, UsageError
-from lapsus.formats import FORMATS, Conversion, Format, Reading, format_for_output, read
-from lapsus.formats.convert import carried
-from lapsus.formats.sink import check_place, put_in_place
-from lapsus.model import Document, Entry, Judgment
+from lapsus.cli.detect_language_model import ask_about_data
+from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
+from lapsus.cli.language_model_options import (
+    NOTHING_SAID,
+    PREFIX,
+    JudgesOption,
+    LanguageModelOptions,
+    asks_language_models,
+    several,
+)
+from lapsus.cli.output import JsonOption, print_json, progress, remark, say
+from lapsus.errors import UsageError
+from lapsus.formats import Conversion, EntryStream, read
 
 if TYPE_CHECKING:
-    from lapsus.annotators import Annotator
+    from lapsus.annotators import Annotator, Detection
+    from lapsus.annotators.bulk import Engine
 
 BREAKDOWN = "breakdown"
-WithOption = Annotated[
-    str | None,
-    typer.Option(
-        "--with", help="A model's file or a method; else the model shipped for the language.", metavar="MODEL"
-    ),
-]
 ProfileOption = Annotated[
     str | None,
     typer.Option(
@@ -51,162 +36,170 @@ ProfileOption = Annotated[
 ]
 
 
+@asks_language_models("--words")
 def detect_command(
     data: Annotated[Path, typer.Argument(help="Documents: file, folder or zip.", metavar="DATA")],
     target: Annotated[
         Path, typer.Option("-o", "--out", help="The run: RUN.zip, a folder, or RUN.jsonl.", metavar="RUN")
     ],
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            "--with",
-            help="A model's file, a method or openai:MODEL; else the model shipped for the language.",
-            metavar="MODEL",
-        ),
-    ] = None,
+    judges: JudgesOption = None,
     scheme: Annotated[
         str | None,
-        typer.Option("--scheme", help="Language models: the guideline, if not breakdown.", metavar="S"),
+        typer.Option("--scheme", help="The guideline, if not the model's own or breakdown.", metavar="S"),
     ] = None,
     profile: ProfileOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
+    turns: Annotated[
+        str | None,
+        typer.Option(
+            "--turns",
+            help="judged: only turns with votes in DATA, as a RUN.zip does anyway; all: every turn.",
+            metavar="WHICH",
+        ),
+    ] = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Also write the judgments that DATA holds, to compare.")
     ] = False,
-    endpoint: EndpointOption = None,
-    words: Annotated[
-        str | None,
-        typer.Option("--words", help="Language of the prompt; the document's by default.", metavar="LANG"),
-    ] = None,
-    key_env: KeyEnvOption = None,
-    examples: ExamplesOption = None,
-    samples: SamplesOption = None,
-    temperature: TemperatureOption = None,
-    seed: SamplingSeed = None,
-    max_tokens: MaxTokensOption = None,
-    parallel: ParallelOption = None,
-    timeout: TimeoutOption = None,
-    yes: YesOption = False,
-    plain_http: PlainHttpOption = False,
+    asking: LanguageModelOptions = NOTHING_SAID,
+    engine: EngineOption = HERE,
+    ray: RayOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at RUN.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Let a detector or a language model judge documents, and write the judgments as a run."""
-    reading = read(data, only=only, language=lang)
-    if reading.recognised and not as_json:
-        remark(f"{data} is read as {reading.format.name}")
-    format = _format(target)
-    asking = Asking(
-        endpoint, words, key_env, examples, samples, temperature, seed, max_tokens, parallel, timeout, yes, plain_http
-    )  # fmt: skip
-    if judge is not None and judge.startswith(PREFIX):
+    names = several(judges, asking)
+    if profile is not None and names and all(name.startswith(PREFIX) for name in names):
+        raise UsageError("a language model has no profiles", hint="leave --profile out")
+    with engine_of(engine, ray) as where:
+        how = Detecting(data, scheme, profile, only, lang, turns, keep, overwrite, as_json, asking, where)
+        if len(names) > 1:
+            from lapsus.cli.detect_jury import detect_by_jury
+
+            detect_by_jury(names, how, target)
+        elif names and names[0].startswith(PREFIX):
+            how.ask(names[0], target)
+        else:
+            how.detect(names[0] if names else None, target)
+
+
+class Detecting(NamedTuple):
+    """How data is to be judged, whoever does."""
+
+    data: Path
+    scheme: str | None
+    profile: str | None
+    only: str | None
+    language: str | None
+    turns: str | None
+    keep: bool
+    overwrite: bool
+    as_json: bool
+    asking: LanguageModelOptions
+    engine: Engine
+
+    def ask(self, name: str, target: Path) -> None:
+        """By a language model."""
+        from lapsus.annotators.detection import judged_only, run_format
         from lapsus.schemes import load_scheme
 
-        if profile is not None:
-            raise UsageError("a language model has no profiles", hint="leave --profile out")
-        guideline = load_scheme(scheme or BREAKDOWN)
-        how = {"keep": keep, "overwrite": overwrite, "as_json": as_json}
-        ask_about_data(judge, reading, guideline, asking, target, format, **how)
-        return
-    asking.refuse_any()
-    if scheme not in (None, BREAKDOWN):
-        raise UsageError(
-            f"detectors judge under {BREAKDOWN!r}", hint="other schemes need --with openai:MODEL"
+        reading = read(self.data, only=self.only, language=self.language)
+        tell_format(reading, self.as_json)
+        format = run_format(target)
+        ask_about_data(
+            name,
+            reading,
+            load_scheme(self.scheme or BREAKDOWN),
+            self.asking,
+            self.engine,
+            target,
+            format,
+            keep=self.keep,
+            overwrite=self.overwrite,
+            as_json=self.as_json,
+            judged_only=judged_only(self.turns, format),
         )
-    _detect(reading, judge, profile, target, format, keep=keep, overwrite=overwrite, as_json=as_json)
+
+    def detect(self, name: str | None, target: Path) -> None:
+        """By a detector, or the one that is shipped for the language."""
+        from lapsus.annotators import detect
+
+        found = detect(
+            self.data,
+            model=name,
+            scheme=self.scheme,
+            profile=self.profile,
+            only=self.only,
+            language=self.language,
+            keep=self.keep,
+            turns=self.turns,
+            engine=self.engine,
+            tell=announce,
+            announce=lambda reading: tell_format(reading, self.as_json),
+        )
+        _tell_kept(target, self.as_json)
+        with progress("documents") as step:
+            done = found.write(target, overwrite=self.overwrite, progress=step)
+        tell_reading(found.reading)
+        if found.left_out and not self.as_json:
+            remark(
+                f"only turns with votes are answered, {found.left_out:,} others are not; --turns all has all"
+            )
+        if (others := found.reading.documents - done.documents) and not self.as_json:
+            remark(f"documents without a turn to judge, left out: {others:,}")
+        _report(found, done, target, self.as_json)
 
 
-def _detect(
-    reading: Reading,
-    judge: str | None,
-    profile: str | None,
-    target: Path,
-    format: Format,
-    *,
-    keep: bool,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
-    from lapsus.annotators import Judges
-
-    if keep and format.name == "dbdc-run":
-        raise UsageError("a run for the challenge holds one detector", hint="with --keep name a RUN.jsonl")
-    check_place(target, overwrite=overwrite, source=reading.source.path)
-    judges = Judges(judge, profile=profile, tell=announce)
-    labels: Counter[str] = Counter()
-    kept: dict[str, tuple[Judgment, ...]] = {}
-
-    def documents() -> Iterator[Document]:
-        for entry in reading:
-            if entry.document is not None:
-                kept[entry.id] = entry.judgments if keep else ()
-                yield entry.document
-
-    with put_in_place(target, overwrite=overwrite) as draft, progress("documents") as step:
-        watched = _watched(judges.entries(documents()), labels, step)
-        whole = (_beside(kept.pop(entry.id), entry) for entry in watched)
-        done = Conversion(format)
-        format.write(carried(whole, done), draft)
-        if not labels:
-            raise nothing_to_judge(reading)
-    tell_reading(reading)
-    if (others := reading.documents - done.documents) and not as_json:
-        remark(f"documents without a turn to judge, left out: {others:,}")
-    _report(judges.called, done.documents, target, format, labels, as_json)
+def tell_format(reading: EntryStream, as_json: bool) -> None:
+    """Say which format a source was recognised as."""
+    if reading.recognised and not as_json:
+        remark(f"{reading.source.path} is read as {reading.format.name}")
 
 
-def nothing_to_judge(reading: Reading) -> InputError:
-    """What to say where there is no system turn: to say nothing would look as if all were well."""
-    where = str(reading.source.path)
-    if not reading.documents:
-        hint = "give the dialogues that they are about"
-        return InputError("holds judgments and no dialogues", where=where, hint=hint)
-    hint = "turns of the system have a role such as 'assistant' or 'bot'; 'system' is read as a prompt"
-    return InputError("no dialogue in it has a turn of the system to judge", where=where, hint=hint)
+def _tell_kept(target: Path, as_json: bool) -> None:
+    """Say that another go was begun, where one was."""
+    from lapsus.annotators.bulk import KeptChunks
+
+    kept = KeptChunks.beside(target)
+    if len(kept) and not as_json:
+        remark(
+            f"{kept.folder} holds {len(kept):,} chunks of a run that was not finished; they are used where they fit"
+        )
 
 
-def _beside(others: tuple[Judgment, ...], entry: Entry) -> Entry:
-    """What others said together with what a detector says; its own answers of before give way."""
-    by = {(judgment.annotator, judgment.scheme) for judgment in entry.judgments}
-    theirs = tuple(judgment for judgment in others if (judgment.annotator, judgment.scheme) not in by)
-    return Entry(entry.id, entry.document, (*theirs, *entry.judgments))
-
-
-def _report(
-    judges: list[str],
-    documents: int,
-    target: Path,
-    format: Format,
-    labels: Counter[str],
-    as_json: bool,
-) -> None:
-    total = sum(labels.values())
+def _report(found: Detection, done: Conversion, target: Path, as_json: bool) -> None:
+    counts = {
+        question: dict(sorted(answers.items())) for question, answers in found.answers.items() if answers
+    }
+    only = next(iter(counts.values())) if len(counts) == 1 else None
     if as_json:
-        counts = {"documents": documents, "turns": total, "labels": dict(sorted(labels.items()))}
-        print_json({"by": ", ".join(judges), "out": str(target), **counts})
+        facts = {"documents": done.documents, "turns": found.units, "answers": counts}
+        labels = {} if only is None else {"labels": only}
+        print_json({"by": ", ".join(found.judges.names), "out": str(target), **facts, **labels})
         return
-    found = ", ".join(f"{label} {count:,}" for label, count in sorted(labels.items()))
-    typer.echo(f"{documents:,} documents, {total:,} turns ({found}) → {target} ({format.name})")
+    told = f" ({_counts(only)})" if only else ""
+    if found.whole:
+        say(f"{done.documents:,} documents{told} → {target} ({done.to.name})")
+    else:
+        say(f"{done.documents:,} documents, {found.units:,} turns{told} → {target} ({done.to.name})")
+    for question, answers in counts.items() if only is None else ():
+        typer.echo(f"  {question}: {_counts(answers)}")
 
 
-def _format(target: Path) -> Format:
-    """The challenge's format for zips and folders; any other by its ending."""
-    if target.suffix.lower() in ("", ".zip"):
-        return FORMATS.get("dbdc-run")()
-    return format_for_output(target)
+def _counts(answers: Mapping[str, int]) -> str:
+    return ", ".join(f"{answer} {count:,}" for answer, count in answers.items())
 
 
 def announce(annotator: Annotator) -> None:
     """Say who judges."""
-    origin = annotator.origin_
-    learned = f", learned from {origin.units:,} turns ({', '.join(origin.languages)})" if origin else ""
-    remark(f"judged by {annotator.called} ({annotator.name}{learned})")
-
-
-def _watched(entries: Iterable[Entry], labels: Counter[str], step: Callable[[], None]) -> Iterator[Entry]:
-    for entry in entries:
-        labels.update(str(judgment.answers["breakdown"]) for judgment in entry.judgments)
-        step()
-        if entry.judgments:
-            yield entry
+    name, method = annotator.name, annotator.method
+    if origin := annotator.origin_:
+        languages = ", ".join(origin.languages)
+        if annotator.scheme.unit.role == "document":
+            remark(f"judged by {name} ({method}, learned from {origin.units:,} documents ({languages}))")
+        else:
+            remark(f"judged by {name} ({method}, learned from {origin.units:,} turns ({languages}))")
+    else:
+        remark(f"judged by {name} ({method})")
+    for line in annotator.summary():
+        remark(f"  {line}")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapsus.cli.output import JsonOption, print_json, progress, warn
-from lapsus.cli.serve_store import DbOption, opened
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.gold import tell_undecided
+from lapsus.cli.output import JsonOption, print_json, progress, say, warn
 from lapsus.errors import UsageError
 from lapsus.formats import Conversion, convert
 
@@ -65,11 +66,11 @@ def export_command(
         raise UsageError("a threshold is for gold", hint="say --gold with a method, such as majority")
     if gold is not None and (names or revisions or extras or programs):
         raise UsageError("gold has no annotators, revisions or extras", hint="leave these options out")
-    with opened(db) as store, progress("documents") as step:
+    with open_database(db) as store, progress("documents") as step:
         if gold is not None:
             _write_gold(store, campaign, target, to_format, gold, threshold, lossy, overwrite, as_json)
             return
-        exported = store.export(
+        exported = store.exports.export(
             campaign,
             names="names" if names else "pseudonyms",
             revisions="all" if revisions else "newest",
@@ -77,7 +78,16 @@ def export_command(
             programs=programs,
         )
         with closing(exported) as entries:
-            done = convert(entries, target, to_format, lossy=lossy, overwrite=overwrite, progress=step)
+            done = convert(
+                entries,
+                target,
+                to_format,
+                lossy=lossy,
+                overwrite=overwrite,
+                progress=step,
+                schemes=[store.campaigns.scheme(campaign)],
+            )
+        store.audit.exported(campaign, what="names" if names else "pseudonyms", format=done.to.name)
     _report(done, target, as_json)
 
 
@@ -93,15 +103,20 @@ def _write_gold(
     as_json: bool,
 ) -> None:
     """Make gold, write it, and keep it in the store with how it was made."""
-    from lapsus.insight.golding import campaign_gold, gold_entries, keep_gold
+    from lapsus.campaign_stats.gold import campaign_gold, gold_entries, keep_gold
 
     found = campaign_gold(store, campaign, method, threshold)
-    done = convert(gold_entries(store, campaign, found), target, to_format, lossy=lossy, overwrite=overwrite)
+    entries, schemes = gold_entries(store, campaign, found), [store.campaigns.scheme(campaign)]
+    done = convert(entries, target, to_format, lossy=lossy, overwrite=overwrite, schemes=schemes)
     kept = keep_gold(store, campaign, found, method)
-    _report(done, target, as_json, {"gold": kept.id, "decided": kept.decided, "signatures": kept.signatures})
+    store.audit.exported(campaign, what="gold", format=done.to.name)
+    undecided = {id: [unit._asdict() for unit in made.undecided] for id, made in found.items()}
+    more = {"gold": kept.id, "decided": kept.decided, "signatures": kept.signatures, "undecided": undecided}
+    _report(done, target, as_json, more)
     if not as_json:
         for question, signature in kept.signatures.items():
             typer.echo(f"  {question}: {signature}")
+            tell_undecided(found[question])
 
 
 def _report(done: Conversion, target: Path, as_json: bool, more: Mapping[str, object] | None = None) -> None:
@@ -112,4 +127,4 @@ def _report(done: Conversion, target: Path, as_json: bool, more: Mapping[str, ob
         counts = {"documents": done.documents, "judgments": done.judgments}
         print_json({**result, **counts, **(more or {})})
         return
-    typer.echo(f"{done.documents:,} documents, {done.judgments:,} judgments → {target} ({done.to.name})")
+    say(f"{done.documents:,} documents, {done.judgments:,} judgments → {target} ({done.to.name})")

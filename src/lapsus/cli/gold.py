@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lapsus.cli.convert import OnlyOption
-from lapsus.cli.output import JsonOption, print_json, print_table, warn
-from lapsus.cli.tables import QuestionOption, SchemeOption, announce
+from lapsus.cli.output import JsonOption, print_json, print_table, say, warn
+from lapsus.cli.result_tables import DropBrokenOption, QuestionOption, SchemeOption, announce, tell_broken
+
+if TYPE_CHECKING:
+    from lapsus.measures.gold import Gold
+
+SHOWN = 20
+"""How many undecided units are listed."""
 
 
 def gold_command(
@@ -28,6 +34,7 @@ def gold_command(
     scheme: SchemeOption = None,
     question: QuestionOption = None,
     only: OnlyOption = None,
+    drop_broken: DropBrokenOption = False,
     to_format: Annotated[
         str | None,
         typer.Option("--to", help="Format of the output, if its ending does not say.", metavar="FORMAT"),
@@ -39,42 +46,59 @@ def gold_command(
     as_json: JsonOption = False,
 ) -> None:
     """Put the annotators' votes together and write the result as one more annotator's judgments."""
-    from lapsus.analysis.golding import gold_entries
+    from lapsus.analysis.gold_standard import gold_entries
     from lapsus.formats import convert
 
-    found, entries = gold_entries(
+    made, entries = gold_entries(
         data,
         method=method,
         threshold=threshold,
         scheme=scheme,
         questions=question or (),
         only=only,
+        drop_broken=drop_broken,
         announce=announce,
     )
     done = convert(entries, target, to_format, lossy=lossy, overwrite=overwrite)
     for loss, count in done.losses.items():
         warn(f"{done.to.name} does not carry {loss.what} ({count:,} documents)")
+    tell_broken(made.notes)
     if as_json:
-        print_json(
-            {"out": str(target), "gold": {question: _summary(made) for question, made in found.items()}}
-        )
+        gold = {question: _summary(one) for question, one in made.gold.items()}
+        print_json({"out": str(target), "broken": made.broken, "gold": gold})
         return
-    for asked, made in found.items():
-        typer.echo(f"{asked}: {len(made.units):,} units by {made.method} → {target}")
-        if made.note:
-            warn(made.note)
-        typer.echo(f"  {made.signature}")
-        if made.reliability:
-            ordered = sorted(made.reliability.items(), key=lambda pair: pair[1])
+    for asked, one in made.gold.items():
+        say(f"{asked}: {len(one.units):,} units by {one.method} → {target}")
+        if one.note:
+            warn(one.note)
+        typer.echo(f"  {one.signature}")
+        tell_undecided(one)
+        if one.reliability:
+            ordered = sorted(one.reliability.items(), key=lambda pair: pair[1])
             rows = [(who, f"{trust:.3f}") for who, trust in ordered]
             print_table(("annotator", "reliability"), rows, numbers=("reliability",))
 
 
-def _summary(made: Any) -> dict[str, Any]:
+def tell_undecided(made: Gold) -> None:
+    """List the units on which no answer that the guideline allows has enough support."""
+    if not made.undecided:
+        return
+    many = len(made.undecided)
+    units = "1 unit stays" if many == 1 else f"{many:,} units stay"
+    warn(f"{units} undecided: no answer that the guideline allows has enough support")
+    for unit in made.undecided[:SHOWN]:
+        place = unit.document if unit.segment is None else f"{unit.document}, {unit.segment}"
+        say(f"  undecided: {place}")
+    if (more := len(made.undecided) - SHOWN) > 0:
+        say(f"  and {more:,} more, which --json lists")
+
+
+def _summary(made: Gold) -> dict[str, Any]:
     return {
         "method": made.method,
         "signature": made.signature,
         "units": len(made.units),
         "reliability": dict(made.reliability),
+        "undecided": [unit._asdict() for unit in made.undecided],
         "note": made.note,
     }

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 import msgspec
+import regex
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -22,8 +23,11 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from lapsus.errors import LapsusError
+from lapsus.errors import LapsusError, UsageError
+from lapsus.translation import translated, translated_error
+from lapsus.word_files import LANGUAGES
 
+_CONTROL = regex.compile(r"[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069--\n\t]", regex.V1)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 LangOption = Annotated[
     str | None,
@@ -31,8 +35,26 @@ LangOption = Annotated[
 ]
 
 
+def shown(text: str) -> str:
+    """Text of others without signs that a terminal would act on: they are spelt out."""
+    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+_chosen: list[str] = []
+"""The language that --words named, for this run of the program."""
+
+
+def choose_words(language: str | None) -> None:
+    """Speak a language, whatever the terminal is set to; None: as the terminal is set."""
+    if language is not None and language not in LANGUAGES:
+        raise UsageError(f"no words in {language!r}", hint=f"known: {', '.join(LANGUAGES)}")
+    _chosen[:] = [language] if language else []
+
+
 def reader_language() -> str:
-    """The language that the user's terminal is set to, English if it is none of ours."""
+    """The language that --words names, else that of the user's terminal; English if it is none of ours."""
+    if _chosen:
+        return _chosen[0]
     for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if value := os.environ.get(variable):
             return "ja" if value.startswith("ja") else "en"
@@ -62,28 +84,36 @@ def print_table(
     for column in columns:
         table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
+        table.add_row(*(escape(shown(str(cell))) for cell in row))
     out().print(table)
+
+
+def say(text: str) -> None:
+    """A result in words, in the reader's language."""
+    typer.echo(translated(text, reader_language()))
 
 
 def remark(text: str) -> None:
     """Something worth knowing that is no result."""
-    notes().print(text, style="dim", markup=False)
+    notes().print(shown(translated(text, reader_language())), style="dim", markup=False)
 
 
 def warn(text: str) -> None:
     """Something that went less well than one might think."""
-    notes().print(f"warning: {text}", style="yellow", markup=False)
+    language = reader_language()
+    begin = "警告：" if language == "ja" else "warning: "
+    notes().print(f"{begin}{shown(translated(text, language))}", style="yellow", markup=False)
 
 
 def complain(error: LapsusError) -> None:
     """An error: what, where, and what to do."""
-    console = notes()
-    console.print(
-        f"error: {error.where + ': ' if error.where else ''}{error.what.rstrip()}", style="red", markup=False
-    )
-    if error.hint:
-        console.print(f"  {error.hint}", markup=False)
+    console, language = notes(), reader_language()
+    said = translated_error(error, language)
+    begin, colon = ("エラー：", "：") if language == "ja" else ("error: ", ": ")
+    place = f"{said.where}{colon}" if said.where else ""
+    console.print(f"{begin}{shown(place + said.what.rstrip())}", style="red", markup=False)
+    if said.hint:
+        console.print(f"  {shown(said.hint)}", markup=False)
 
 
 @contextmanager

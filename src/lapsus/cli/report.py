@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapsus.cli.output import JsonOption, LangOption, print_json, reader_language
-from lapsus.cli.serve_store import DbOption, opened
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.output import JsonOption, LangOption, print_json, reader_language, remark, warn
+from lapsus.cli.result_tables import DropBrokenOption
 from lapsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from lapsus.model import UnitKey
+    from lapsus.store import Store
 
 
 def report_command(
@@ -25,15 +31,17 @@ def report_command(
     names: Annotated[
         bool, typer.Option("--names", help="Write annotators' names instead of pseudonyms.")
     ] = False,
+    drop_broken: DropBrokenOption = False,
     lang: LangOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at FILE.")] = False,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a report of a campaign: data, guideline, annotators, agreement, gold, disputes, methods, data card."""
+    from lapsus.campaign_stats.report import campaign_report
     from lapsus.formats.sink import put_in_place
-    from lapsus.insight.reporting import campaign_report
-    from lapsus.reports.document import KINDS
+    from lapsus.reports.report import KINDS
+    from lapsus.store.reduced_copy import without_judgments
 
     kind = out.suffix.removeprefix(".").lower()
     if kind not in KINDS:
@@ -41,14 +49,37 @@ def report_command(
     language = lang or reader_language()
     if language not in ("en", "ja"):
         raise UsageError(f"no words in {language!r}", hint="known: en, ja")
-    with opened(db) as store:
-        report = campaign_report(store, campaign, language, method=gold, names=names)
+    with open_database(db) as store, ExitStack() as stack:
+        broken = _broken(store, campaign)
+        if broken and drop_broken:
+            store = stack.enter_context(without_judgments(store, campaign, broken))
+        report = campaign_report(
+            store, campaign, language, method=gold, names=names, left_out=len(broken) if drop_broken else 0
+        )
     text = report.render(kind)
     with put_in_place(out, overwrite=overwrite) as draft:
         draft.write_text(text, encoding="utf-8")
+    if broken and drop_broken:
+        remark(f"{len(broken):,} judgments of the campaign break the guideline and were left out")
+    elif broken:
+        warn(f"{len(broken):,} judgments of the campaign break the guideline")
     if as_json:
+        parts = [part.id for part in report.parts]
         print_json(
-            {"out": str(out), "campaign": campaign, "kind": kind, "parts": [part.id for part in report.parts]}
+            {"out": str(out), "campaign": campaign, "kind": kind, "broken": len(broken), "parts": parts}
         )
         return
     typer.echo(f"{campaign} → {out}")
+
+
+def _broken(store: Store, campaign: str) -> list[tuple[UnitKey, str]]:
+    """Whose judgments of what break the guideline: those imported unchecked, or under another version."""
+    from lapsus.schemes.checker import Checker
+
+    checker = Checker([store.campaigns.scheme(campaign)])
+    return [
+        (judgment.unit, judgment.annotator)
+        for entry in store.exports.export(campaign, names="names")
+        for judgment in entry.judgments
+        if checker.broken(judgment, entry.document)
+    ]

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from lapsus.cli.database_option import DbOption
 from lapsus.cli.output import JsonOption, print_json
-from lapsus.cli.serve_store import DbOption
 
 
 def restore_command(

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
+from lapsus.cli.help_words import Commands
 from lapsus.cli.output import JsonOption, LangOption, out, print_json, print_table, reader_language, remark
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Question, Scheme, in_language
 from lapsus.schemes import check_scheme, load_scheme, scheme_names
 
-app = typer.Typer(help="Show, check and print guidelines.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Show, check and print guidelines.", no_args_is_help=True, rich_markup_mode=None, cls=Commands
+)
 
 NameArgument = Annotated[
     str, typer.Argument(help="Name of a scheme, or a scheme file (.yaml).", metavar="NAME")
@@ -142,6 +145,60 @@ def manual_command(
     page = manual(scheme, _language(scheme, lang))
     with put_in_place(target, overwrite=overwrite) as draft:
         draft.write_text(page, encoding="utf-8")
+    remark(f"{name} → {target}")
+
+
+@app.command("brat")
+def brat_command(
+    project: Annotated[
+        Path,
+        typer.Argument(help="Folder or zip of a brat project with its annotation.conf.", metavar="PROJECT"),
+    ],
+    target: Annotated[
+        Path, typer.Option("-o", "--out", help="Scheme file (.yaml) to write.", metavar="FILE")
+    ],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+) -> None:
+    """Write the scheme under which the marks of others' brat projects are read."""
+    import msgspec
+    import yaml
+
+    from lapsus.formats import Source
+    from lapsus.formats.brat_conf import foreign_project
+
+    found = foreign_project(Source(project))
+    if found is None:
+        raise InputError(
+            "has no annotation.conf with entities of its own",
+            where=str(project),
+            hint="give the folder that holds it; other projects are read under semantic-errors",
+        )
+    text = yaml.safe_dump(msgspec.to_builtins(found.scheme), allow_unicode=True, sort_keys=False)
+    with put_in_place(target, overwrite=overwrite) as draft:
+        draft.write_text(text, encoding="utf-8")
+    remark(f"{found.scheme.id}: {len(found.scheme.questions[0].labels)} labels → {target}")
+
+
+@app.command("labelstudio")
+def labelstudio_command(
+    name: NameArgument,
+    target: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="XML file to write; else it is printed.", metavar="FILE"),
+    ] = None,
+    lang: LangOption = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+) -> None:
+    """Write the labelling interface that asks a scheme's questions in Label Studio."""
+    from lapsus.formats.labelstudio_interface import labelling_interface
+
+    scheme = load_scheme(name)
+    interface = labelling_interface(scheme, _language(scheme, lang))
+    if target is None:
+        typer.echo(interface, nl=False)
+        return
+    with put_in_place(target, overwrite=overwrite) as draft:
+        draft.write_text(interface, encoding="utf-8")
     remark(f"{name} → {target}")
 
 

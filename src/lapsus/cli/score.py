@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from lapsus.cli.convert import OnlyOption
 from lapsus.cli.output import JsonOption
-from lapsus.cli.tables import (
+from lapsus.cli.result_tables import (
     BySystem,
     CsvOption,
+    DropBrokenOption,
     GoldArgument,
     LatexOption,
     QuestionOption,
@@ -28,7 +33,14 @@ def score_command(
     by: BySystem = None,
     scheme: SchemeOption = None,
     question: QuestionOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure", "-m", help="A score, e.g. ratings or pearson; may be repeated.", metavar="NAME"
+        ),
+    ] = None,
     only: OnlyOption = None,
+    drop_broken: DropBrokenOption = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     csv: CsvOption = False,
@@ -38,8 +50,16 @@ def score_command(
     """Score runs against what people said, with intervals, signature and floors."""
     from lapsus.analysis import score
 
-    plan = bootstrap_plan(resamples, seed)
-    options = {"scheme": scheme, "questions": question or (), "threshold": threshold, "by": by, "only": only}
-    table = score(gold, *runs, **options, plan=plan, announce=announce)  # type: ignore[arg-type]
+    bootstrap = bootstrap_plan(resamples, seed)
+    options = {
+        "scheme": scheme,
+        "questions": question or (),
+        "measures": measure or (),
+        "threshold": threshold,
+        "by": by,
+        "only": only,
+        "drop_broken": drop_broken,
+    }
+    table = score(gold, *runs, **options, bootstrap=bootstrap, announce=announce)  # type: ignore[arg-type]
     is_wide = len(table.columns) > 6
     print_result(table, as_json=as_json, csv=csv, latex=latex, across=is_wide)

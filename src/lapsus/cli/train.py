@@ -1,4 +1,4 @@
-"""`lapsus train`: a model from judged dialogues."""
+"""`lapsus train`: a model from judged documents."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, progress, remark
-from lapsus.errors import LapsusError, UsageError
-from lapsus.formats import read
-from lapsus.formats.sink import put_in_place
+from lapsus.cli.output import JsonOption, print_json, progress, remark, say
+from lapsus.cli.result_tables import announce
+from lapsus.errors import UsageError
+from lapsus.formats import EntryStream
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
@@ -22,9 +22,17 @@ _STEPS = 100
 
 
 def train_command(
-    method: Annotated[str, typer.Argument(help="How to judge: crf, svm, encoder, …", metavar="METHOD")],
-    data: Annotated[Path, typer.Argument(help="Judged dialogues: file, folder or zip.", metavar="DATA")],
+    method: Annotated[
+        str, typer.Argument(help="How to judge: judge, encoder, crf, svm, …", metavar="METHOD")
+    ],
+    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
     target: Annotated[Path, typer.Option("-o", "--out", help="The model's file.", metavar="MODEL")],
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            "--scheme", help="judge: the guideline, a name or a file; if DATA holds several.", metavar="S"
+        ),
+    ] = None,
     only: OnlyOption = None,
     start: Annotated[
         str | None,
@@ -41,29 +49,41 @@ def train_command(
         list[str] | None,
         typer.Option("--set", help="Set a parameter of the method; may be repeated.", metavar="KEY=VALUE"),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            "--encoder",
+            help="judge: an encoder of your own, a Hugging Face folder or name.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    tune: Annotated[bool, typer.Option("--tune", help="judge: train the encoder through.")] = False,
     lang: DataLanguage = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at MODEL.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Learn to judge from judged dialogues, and keep the model in a file."""
-    from lapsus.annotators import go_on_from, make_annotator, training_data
+    """Learn to judge from judged documents, and keep the model in a file."""
+    from lapsus.annotators import train
 
-    given = _settings(settings or []) | _seed(method, seed)
-    annotator = go_on_from(start, method, given) if start else make_annotator(method, given)
-    with put_in_place(target, overwrite=overwrite) as draft:
-        reading = read(data, only=only, language=lang)
-        if reading.recognised and not as_json:
-            remark(f"{data} is read as {reading.format.name}")
-        try:
-            documents, votes = training_data(reading)
-        except LapsusError as error:
-            raise error.at(str(data)) from error
-        with progress(f"fitting {method}", total=_STEPS) as step:
-            learn = annotator.adapt if start else annotator.fit
-            learn(documents, votes, _bar(step))
-        annotator.called = target.stem
-        annotator.save(draft)
+    with progress(f"fitting {method}", total=_STEPS) as step:
+        annotator = train(
+            method,
+            data,
+            scheme=scheme,
+            out=target,
+            start=start,
+            only=only,
+            language=lang,
+            overwrite=overwrite,
+            progress=_bar(step),
+            announce=_silent if as_json else announce,
+            **_settings(settings or []) | _seed(method, seed) | _encoder(encoder, tune),
+        )
     _report(annotator, target, as_json)
+
+
+def _silent(reading: EntryStream) -> None:
+    """Nothing is said where another program listens."""
 
 
 def _settings(texts: list[str]) -> dict[str, str]:
@@ -74,6 +94,11 @@ def _settings(texts: list[str]) -> dict[str, str]:
             raise UsageError(f"{text!r} sets nothing", hint="write it like --set degree=3")
         given[key.strip()] = value.strip()
     return given
+
+
+def _encoder(encoder: str | None, tune: bool) -> dict[str, str]:
+    given = {} if encoder is None else {"encoder": encoder}
+    return {**given, "tune": "true"} if tune else given
 
 
 def _seed(method: str, seed: int | None) -> dict[str, str]:
@@ -108,20 +133,25 @@ def _report(annotator: Annotator, target: Path, as_json: bool) -> None:
         facts = {"documents": origin.documents, "units": origin.units, "votes": origin.votes}
         print_json(
             {
-                "method": annotator.name,
+                "method": annotator.method,
+                "scheme": {"id": annotator.scheme.id, "version": annotator.scheme.version},
                 "parameters": annotator.parameters(),
                 "out": str(target),
                 **facts,
                 "languages": origin.languages,
                 "words": origin.words,
                 "digest": origin.digest,
+                **annotator.report(),
             }
         )
         return
     words = ", ".join(f"{language} by {way}" for language, way in origin.words.items())
     if words and not annotator.any_language:
         remark(f"words told apart: {words}")
-    typer.echo(
-        f"{annotator.name} learned from {origin.documents:,} documents, {origin.units:,} turns,"
+    things = "texts" if annotator.scheme.unit.role == "document" else "turns"
+    say(
+        f"{annotator.method} learned from {origin.documents:,} documents, {origin.units:,} {things},"
         f" {origin.votes:,} votes → {target}"
     )
+    if lines := annotator.account():
+        typer.echo("\n" + "\n".join(lines))

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lapsus.cli.output import JsonOption, print_json, print_table
-from lapsus.cli.serve_store import DbOption, opened
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.help_words import Commands
+from lapsus.cli.output import JsonOption, print_json, print_table, say
+from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
     from lapsus.store import Person, Role
 
-app = typer.Typer(help="Add and change accounts.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Add and change accounts.", no_args_is_help=True, rich_markup_mode=None, cls=Commands)
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the account.", metavar="NAME")]
 RoleOption = Annotated[str, typer.Option("--role", help="manager, adjudicator or annotator.", metavar="ROLE")]
@@ -27,9 +29,13 @@ def _role(name: str) -> Role:
 
 def _password() -> str:
     """Asked for twice on a terminal; from a program, the first line of standard input."""
-    if sys.stdin.isatty():
+    if sys.stdin is not None and sys.stdin.isatty():
         return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
-    return sys.stdin.readline().rstrip("\n")
+    line = "" if sys.stdin is None else sys.stdin.readline().rstrip("\n")
+    if not line:
+        hint = "send one as its first line, or say --no-password where that is allowed"
+        raise UsageError("no password came on standard input", hint=hint)
+    return line
 
 
 @app.command("add")
@@ -49,26 +55,26 @@ def add_command(
     as_json: JsonOption = False,
 ) -> None:
     """Add an account."""
-    with opened(db) as store:
+    with open_database(db) as store:
         words = _password() if password else None
-        added = store.add_person(name, _role(role), password=words, email=email, language=lang)
+        added = store.people.add(name, _role(role), password=words, email=email, language=lang)
     _show([added], as_json)
 
 
 @app.command("list")
 def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
     """List the accounts."""
-    with opened(db) as store:
-        _show(store.people(), as_json)
+    with open_database(db) as store:
+        _show(store.people.all(), as_json)
 
 
 @app.command("passwd")
 def passwd_command(name: NameArgument, db: DbOption = None) -> None:
     """Set a new password, and end the sessions begun with the old one."""
-    with opened(db) as store:
-        person = store.person_named(name)
-        store.set_password(person.id, _password())
-    typer.echo(f"{person.name} has a new password")
+    with open_database(db) as store:
+        person = store.people.named(name)
+        store.people.set_password(person.id, _password())
+    say(f"{person.name} has a new password")
 
 
 @app.command("role")
@@ -78,27 +84,27 @@ def role_command(
     db: DbOption = None,
 ) -> None:
     """Change what somebody may do."""
-    with opened(db) as store:
-        person = store.person_named(name)
-        store.set_role(person.id, _role(role))
+    with open_database(db) as store:
+        person = store.people.named(name)
+        store.people.set_role(person.id, _role(role))
     typer.echo(f"{person.name}: {role}")
 
 
 @app.command("disable")
 def disable_command(name: NameArgument, db: DbOption = None) -> None:
     """Shut somebody out. What was judged stays."""
-    with opened(db) as store:
-        person = store.person_named(name)
-        store.set_disabled(person.id, True)
+    with open_database(db) as store:
+        person = store.people.named(name)
+        store.people.set_disabled(person.id, True)
     typer.echo(f"{person.name} is shut out")
 
 
 @app.command("enable")
 def enable_command(name: NameArgument, db: DbOption = None) -> None:
     """Let somebody in again."""
-    with opened(db) as store:
-        person = store.person_named(name)
-        store.set_disabled(person.id, False)
+    with open_database(db) as store:
+        person = store.people.named(name)
+        store.people.set_disabled(person.id, False)
     typer.echo(f"{person.name} may sign in again")
 
 
@@ -113,8 +119,8 @@ def invite_command(
     as_json: JsonOption = False,
 ) -> None:
     """Make an invitation: a secret that makes one account, to be opened at /join/SECRET."""
-    with opened(db) as store:
-        token = store.invite(_role(role), campaign=campaign, days=days)
+    with open_database(db) as store:
+        token = store.access.invite(_role(role), campaign=campaign, days=days)
     print_json({"path": f"/join/{token}"}) if as_json else typer.echo(f"/join/{token}")
 
 
@@ -128,9 +134,41 @@ def token_command(
     as_json: JsonOption = False,
 ) -> None:
     """Make a token by which a program acts for somebody. It is shown once."""
-    with opened(db) as store:
-        token = store.add_token(store.person_named(name).id, label)
+    with open_database(db) as store:
+        token = store.access.add_token(store.people.named(name).id, label)
     print_json({"token": token}) if as_json else typer.echo(token)
+
+
+@app.command("tokens")
+def tokens_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = False) -> None:
+    """List somebody's tokens. The tokens themselves are not kept."""
+    with open_database(db) as store:
+        found = store.access.tokens(store.people.named(name).id)
+    if as_json:
+        print_json(
+            [
+                {"id": one.id, "label": one.name, "created": one.created, "revoked": one.revoked}
+                for one in found
+            ]
+        )
+        return
+    rows = [
+        (one.id, one.name, f"{one.created:%Y-%m-%d %H:%M}", "ended" if one.revoked else "") for one in found
+    ]
+    print_table(("id", "label", "made", "remark"), rows, numbers=("id",))
+
+
+@app.command("revoke")
+def revoke_command(
+    name: NameArgument,
+    token: Annotated[int, typer.Argument(help="Its number in `lapsus user tokens`.", metavar="ID")],
+    db: DbOption = None,
+) -> None:
+    """End a token: what comes with it is refused from now on."""
+    with open_database(db) as store:
+        person = store.people.named(name)
+        store.access.revoke_token(person.id, token)
+    typer.echo(f"{person.name}: token {token} has ended")
 
 
 def _show(people: list[Person], as_json: bool) -> None:

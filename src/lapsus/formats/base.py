@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from lapsus.errors import UsageError
 from lapsus.formats.source import Source
 from lapsus.language import language_of_turns
-from lapsus.model import Entry, Segment
+from lapsus.model import Entry, Scheme, Segment
 
 
 class Loss(NamedTuple):
@@ -32,6 +32,11 @@ class ReadOptions:
     """The language of the documents, where the format does not say; otherwise it is told by script."""
     told_by_script: Counter[str] = field(default_factory=Counter)
     """How many documents got which language by their script, to be announced."""
+    dropped: Counter[str] = field(default_factory=Counter)
+    """What a reader left out, in the plural ("calls of tools"), and how often, to be announced."""
+
+    mended: Counter[str] = field(default_factory=Counter)
+    """What was put right while reading, and how often, to be announced."""
 
     def language_of(self, segments: Iterable[Segment]) -> str | None:
         """The language to give a document whose format does not name one."""
@@ -63,6 +68,10 @@ class Format(ABC):
     def recognises(self, source: Source) -> bool:
         """Whether the source is surely of this format. Looks at names and at the first file only."""
         return False
+
+    def suits(self, scheme: Scheme) -> bool:
+        """Whether it has a place for what a guideline asks."""
+        return True
 
     @abstractmethod
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:

@@ -14,13 +14,16 @@ from lapsus.formats.brat_ann import (
     LINE,
     NAME,
     Annotations,
+    LeftOut,
     known_labels,
     marks_question,
     parse,
     remark_question,
     render,
+    whole_triples,
 )
-from lapsus.formats.brat_common import installed, lies_in, newest, revised
+from lapsus.formats.brat_conf import MARKS as MARKS_QUESTION
+from lapsus.formats.brat_conf import REMARK, ForeignProject, foreign_project
 from lapsus.formats.brat_files import (
     CONFIG,
     MARKS,
@@ -38,8 +41,10 @@ from lapsus.formats.brat_files import (
 from lapsus.formats.brat_layout import Layout, lay_out, recognised, restore
 from lapsus.formats.sink import Sink, inner, sink
 from lapsus.formats.source import Source
-from lapsus.model import Document, Entry, Judgment, Question, Span
-from lapsus.schemes import load_scheme
+from lapsus.formats.span_links import lies_in, newest, revised
+from lapsus.kinds import kinds_of
+from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span
+from lapsus.schemes import known_scheme, load_scheme
 
 SCHEME = "semantic-errors"
 """The scheme of marks that Lapsus did not write."""
@@ -51,16 +56,23 @@ class Brat(Format):
     name = "brat"
     title = "brat stand-off: *.txt and *.ann, a folder an annotator; folder or zip"
 
+    def suits(self, scheme: Scheme) -> bool:
+        """Marks in texts."""
+        return marks_question(scheme) is not None
+
     def recognises(self, source: Source) -> bool:
         """By the file ending."""
         return source.first(MARKS) is not None
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One document at a time, with the marks of all its annotators."""
-        for group in copies(source):
+        groups = copies(source)
+        has_others = any(copy.marks and not copy.side for group in groups for copy in group)
+        project = foreign_project(source) if has_others else None
+        for group in groups:
             source.place = group[0].name
             try:
-                yield _read(group, source, options)
+                yield _read(group, source, options, project)
             except InvalidError as error:
                 raise InputError(error.what, where=error.where, hint=error.hint).at(group[0].name) from error
 
@@ -83,7 +95,7 @@ class Brat(Format):
 
 
 def _question(scheme: str) -> Question | None:
-    found = installed(scheme)
+    found = known_scheme(scheme)
     return marks_question(found) if found else None
 
 
@@ -103,8 +115,8 @@ def _losses(judgment: Judgment, document: Document) -> Iterator[Loss]:
 
 def _carried(judgment: Judgment, marks: Question) -> dict[str, Any]:
     """The answers that brat can hold: marks of one question, and words."""
-    scheme = load_scheme(judgment.scheme)
-    texts = {question.id for question in scheme.questions if question.kind == "text"}
+    scheme = known_scheme(judgment.scheme)
+    texts = {id for id, kind in kinds_of(scheme).items() if not kind.is_countable} if scheme else set()
     return {
         question: answer
         for question, answer in judgment.answers.items()
@@ -167,13 +179,13 @@ def _rendered(judgment: Judgment, layout: Layout) -> str:
 
 
 def _remark(judgment: Judgment) -> str | None:
-    scheme = installed(judgment.scheme)
+    scheme = known_scheme(judgment.scheme)
     question = remark_question(scheme) if scheme else None
     answer = judgment.answers.get(question.id) if question else None
     return answer if isinstance(answer, str) else None
 
 
-def _read(group: list[Copy], source: Source, options: ReadOptions) -> Entry:
+def _read(group: list[Copy], source: Source, options: ReadOptions, project: ForeignProject | None) -> Entry:
     texts = [_text(copy) for copy in group]
     for copy, text in zip(group, texts, strict=True):
         if text != texts[0]:
@@ -194,7 +206,7 @@ def _read(group: list[Copy], source: Source, options: ReadOptions) -> Entry:
                 where=copy.name,
                 hint=f"give every annotator one folder; without its {SIDE} a file goes by the folder's name",
             )
-        judgments += _judgments(copy, side, annotator, layout)
+        judgments += _judgments(copy, side, annotator, layout, options, project)
     return Entry(layout.document.id, layout.document, tuple(judgments))
 
 
@@ -230,16 +242,27 @@ def _annotator(copy: Copy, side: SideFile | None, source: Source) -> str | None:
 
 
 def _judgments(
-    copy: Copy, side: SideFile | None, annotator: str | None, layout: Layout
+    copy: Copy,
+    side: SideFile | None,
+    annotator: str | None,
+    layout: Layout,
+    options: ReadOptions,
+    project: ForeignProject | None,
 ) -> Iterator[Judgment]:
     if copy.marks is None:
         if side is not None:
             raise InputError(f"no {MARKS} file is beside it", where=copy.name)
         return
-    found = parse(text_of(copy.marks), layout.text, copy.marks.name)
+    is_foreign = side is None and project is not None
+    left_out = LeftOut(project.events, options.dropped) if is_foreign and project else None
+    found = parse(text_of(copy.marks), layout.text, copy.marks.name, left_out)
+    if whole := whole_triples(found, layout):
+        options.mended["marks over a whole triple, now one on each of its elements"] += whole
     if side is not None and side.judgments:
         yield from side.judgments
         yield from _changed(newest(side.judgments)[0], found, layout, copy.name)
+    elif annotator is not None and is_foreign and project:
+        yield _foreign(found, annotator, layout, project.scheme)
     elif annotator is not None:
         yield _first(found, annotator, layout, copy.name)
     elif found.marks:
@@ -257,6 +280,18 @@ def _first(found: Annotations, annotator: str, layout: Layout, where: str) -> Ju
     if found.remark is not None:
         answers[remark] = found.remark
     return Judgment(layout.document.id, None, annotator, SCHEME, load_scheme(SCHEME).version, answers)
+
+
+def _foreign(found: Annotations, annotator: str, layout: Layout, scheme: Scheme) -> Judgment:
+    """A judgment under the scheme of the project's own types. Relations are ties, and whole in the metadata."""
+    labels = known_labels(scheme.questions[0])
+    answers: dict[str, Any] = {MARKS_QUESTION: found.spans(layout, labels)}
+    if found.remark is not None:
+        answers[REMARK] = found.remark
+    metadata = {"relations": found.relations(layout, labels)} if found.lines else {}
+    return Judgment(
+        layout.document.id, None, annotator, scheme.id, scheme.version, answers, metadata=metadata
+    )
 
 
 def _changed(shown: Judgment, found: Annotations, layout: Layout, where: str) -> Iterator[Judgment]:
@@ -279,7 +314,7 @@ def _changed(shown: Judgment, found: Annotations, layout: Layout, where: str) ->
 
 def _questions(name: str, found: Annotations, where: str) -> tuple[Question, str]:
     """The question that marks answer, and the id of the one that notes answer."""
-    scheme = installed(name)
+    scheme = known_scheme(name)
     marks = marks_question(scheme) if scheme else None
     if scheme is None or marks is None:
         problem = "marks no spans" if scheme else "is not installed here"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lapsus.errors import InputError
-from lapsus.formats.brat_common import lies_in, links, tied
-from lapsus.formats.brat_layout import Layout
-from lapsus.model import Question, Scheme, Span
+from lapsus.formats.brat_layout import Layout, Place, without_line_end
+from lapsus.formats.span_links import lies_in, links, tied
+from lapsus.kinds import kinds_of
+from lapsus.model import Question, Scheme, Segment, Span
 
 LINE = "Tied"
 """What we call a line between two marks."""
@@ -45,6 +47,8 @@ class Annotations:
 
     marks: dict[str, Mark] = field(default_factory=dict)
     lines: dict[str, tuple[str, str]] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    """Of the lines between marks."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -55,8 +59,28 @@ class Annotations:
     def spans(self, layout: Layout, labels: Mapping[str, str]) -> tuple[Span, ...]:
         """The marks as spans. Stretches of one mark that lie apart are spans that are tied."""
         spans = {name: list(_spans(mark, layout, labels)) for name, mark in self.marks.items()}
-        apart = [(name, name) for name, found in spans.items() if len(found) > 1]
+        apart = [(name, name) for name, mark in self.marks.items() if len(_joined(mark, layout)) > 1]
         return tied(spans, [*self.lines.values(), *apart], layout.document)
+
+    def relations(self, layout: Layout, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The lines between marks with their types and directions, which ties do not keep."""
+        places = {name: next(_spans(mark, layout, labels)) for name, mark in self.marks.items()}
+        return [
+            {"type": self.types[line], "from": _where(places[one]), "to": _where(places[other])}
+            for line, (one, other) in self.lines.items()
+        ]
+
+
+def _where(span: Span) -> dict[str, Any]:
+    return {"segment": span.segment, "start": span.start, "end": span.end, "label": span.label}
+
+
+@dataclass
+class LeftOut:
+    """What of others' projects is not kept: types of events, and how often each thing was met."""
+
+    events: frozenset[str]
+    counts: Counter[str]
 
 
 def known_labels(question: Question, used: Iterable[str] = ()) -> dict[str, str]:
@@ -67,12 +91,12 @@ def known_labels(question: Question, used: Iterable[str] = ()) -> dict[str, str]
 
 def marks_question(scheme: Scheme) -> Question | None:
     """The question that marks answer."""
-    return next((question for question in scheme.questions if question.kind == "spans"), None)
+    return next((kind.question for kind in kinds_of(scheme).values() if kind.on_text), None)
 
 
 def remark_question(scheme: Scheme) -> Question | None:
     """The question that notes answer."""
-    return next((question for question in scheme.questions if question.kind == "text"), None)
+    return next((kind.question for kind in kinds_of(scheme).values() if not kind.is_countable), None)
 
 
 def render(spans: tuple[Span, ...], remark: str | None, layout: Layout) -> str:
@@ -94,10 +118,12 @@ def render(spans: tuple[Span, ...], remark: str | None, layout: Layout) -> str:
     return "".join(lines)
 
 
-def parse(content: str, text: str, name: str) -> Annotations:
-    """An `.ann` file, checked against the text. Whatever cannot be kept is an error."""
+def parse(content: str, text: str, name: str, left_out: LeftOut | None = None) -> Annotations:
+    """An `.ann` file, checked against the text. Whatever cannot be kept is an error, or counted in `left_out`."""
     found = Annotations()
     notes: list[tuple[str, str]] = []
+    if left_out is not None:
+        content = _kept(content, left_out)
     for number, raw in enumerate(content.split("\n"), 1):
         line, where = raw.removesuffix("\r"), f"{name}, line {number}"
         if not line.strip():
@@ -108,7 +134,8 @@ def parse(content: str, text: str, name: str) -> Annotations:
         if mark.startswith("T"):
             found.marks[mark] = _mark(rest, text, where)
         elif mark.startswith("R"):
-            found.lines[mark] = _line(rest, where)
+            found.types[mark], *ends = _line(rest, where)
+            found.lines[mark] = (ends[0], ends[1])
         elif mark.startswith("#"):
             found.notes.append(_note(rest, notes, where))
         else:
@@ -117,6 +144,35 @@ def parse(content: str, text: str, name: str) -> Annotations:
             raise InputError(problem, where=where, hint="take the line out of a copy of the file")
     _check(found, notes, name)
     return found
+
+
+def _kept(content: str, left_out: LeftOut) -> str:
+    """The lines that are kept; those about what is left out go too. Empty ones keep the count of lines."""
+    lines = content.split("\n")
+    gone: set[str] = set()
+    for place, line in enumerate(lines):
+        id, _, rest = line.partition("\t")
+        what = _NOT_KEPT.get(id[:1])
+        if id[:1] == "T" and rest.partition(" ")[0] in left_out.events:
+            what = "triggers of events"
+        if what is not None:
+            gone.add(id)
+            left_out.counts[what] += 1
+            lines[place] = ""
+    for place, line in enumerate(lines):
+        id, _, rest = line.partition("\t")
+        match = _ARGUMENTS.fullmatch(rest.strip()) if id[:1] == "R" else None
+        if match and gone.intersection(match.groups()):
+            gone.add(id)
+            left_out.counts["relations of events"] += 1
+            lines[place] = ""
+    for place, line in enumerate(lines):
+        id, _, rest = line.partition("\t")
+        kind, _, target = rest.partition("\t")[0].strip().partition(" ")
+        if id[:1] == "#" and (kind != NOTE or target in gone):
+            left_out.counts["notes of other kinds, or on what is left out"] += 1
+            lines[place] = ""
+    return "\n".join(lines)
 
 
 def _spans(mark: Mark, layout: Layout, labels: Mapping[str, str]) -> Iterator[Span]:
@@ -132,13 +188,34 @@ def _spans(mark: Mark, layout: Layout, labels: Mapping[str, str]) -> Iterator[Sp
                 where=mark.where,
                 hint="mark each on its own, without titles, quotes and bars around it",
             )
-        yield Span(place.segment.id, start - place.start, end - place.start, label)
+        span = Span(place.segment.id, start - place.start, end - place.start, label)
+        yield from _elements(span, place.segment) if _is_whole(place, start, end) else (span,)
+
+
+def whole_triples(found: Annotations, layout: Layout) -> int:
+    """How many marks cover a whole triple, each of whose elements the guideline marks by itself."""
+    count = 0
+    for mark in found.marks.values():
+        for start, end in _joined(mark, layout):
+            place = layout.locate(start, end)
+            count += place is not None and _is_whole(place, start, end)
+    return count
+
+
+def _is_whole(place: Place, start: int, end: int) -> bool:
+    return place.segment.role == "triple" and (start, end) == (place.start, place.end)
+
+
+def _elements(span: Span, segment: Segment) -> Iterator[Span]:
+    for element in segment.elements():
+        yield Span(span.segment, element.start, element.end, span.label)
 
 
 def _joined(mark: Mark, layout: Layout) -> list[tuple[int, int]]:
     """The stretches of a mark; those that only a line break parts are one."""
     joined: list[tuple[int, int]] = []
-    for start, end in sorted(mark.stretches):
+    for start, marked in sorted(mark.stretches):
+        end = max(start + 1, without_line_end(layout.text, start, marked))
         if joined:
             first, last = joined[-1]
             gap = layout.text[last:start]
@@ -185,12 +262,12 @@ def _flat(text: str) -> str:
     return re.sub(f"[{_BREAKS}]", " ", text).rstrip()
 
 
-def _line(rest: str, where: str) -> tuple[str, str]:
+def _line(rest: str, where: str) -> tuple[str, str, str]:
     match = _ARGUMENTS.fullmatch(rest.strip())
     if match is None:
         hint = "as in 'R1<tab>Tied Arg1:T1 Arg2:T2'"
         raise InputError(f"{rest!r} does not say which two marks belong together", where=where, hint=hint)
-    return match[2], match[3]
+    return match[1], match[2], match[3]
 
 
 def _note(rest: str, notes: list[tuple[str, str]], where: str) -> str:

@@ -11,7 +11,7 @@ from lapsus.errors import InputError
 from lapsus.formats.brat_layout import PlacedDocument
 from lapsus.formats.source import Member, Source
 from lapsus.model import Judgment
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
 
 TEXT = ".txt"
 MARKS = ".ann"
@@ -89,4 +89,6 @@ def configuration(labels: Iterable[str], line: str) -> str:
     """The `annotation.conf` of a folder: which labels brat offers, and that marks can be tied."""
     names = "".join(f"{label}\n" for label in labels)
     ties = f"{line}\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric\n"
+    # Without this line brat's own verifier takes marks that lie in one another for a mistake.
+    ties += "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>\n"
     return f"[entities]\n{names}\n[relations]\n{ties}\n[events]\n\n[attributes]\n"

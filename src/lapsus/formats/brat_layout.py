@@ -26,6 +26,8 @@ _TITLE = re.compile(
     r"(?:(?P<triples>triple\(s\)|triples?|mr)|verbali[sz]ation|text)[ \t]*:[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
+_LINE_END = re.compile(r"(?:\s*<br\s*/?>)+\s*\Z", re.IGNORECASE)
+"""What brat's pages need at the end of a line, which is part of no triple and no text."""
 _BETWEEN = re.compile(r"['’]\s*,\s*['‘]")
 _BOM = "\ufeff"
 
@@ -125,6 +127,8 @@ def recognised(name: str, text: str, options: ReadOptions, where: str) -> Layout
     found = list(_pieces(body, where))
     places = tuple(Place(segment, start + offset) for segment, start in found)
     segments = tuple(segment for segment, _ in found)
+    if ends := sum(1 for line in body.splitlines() if _LINE_END.search(line)):
+        options.mended["<br> at line ends, taken away"] += ends
     return Layout(Document(name, segments, options.language_of(segments)), text, places)
 
 
@@ -135,7 +139,7 @@ def _digest(text: str) -> str:
 def _pieces(text: str, where: str) -> Iterator[Place]:
     titles = list(_TITLE.finditer(text))
     if not titles or not titles[0]["triples"] or text[: titles[0].start()].strip():
-        yield Place(Segment("text", "text", text), 0)
+        yield Place(Segment("text", "text", text[: without_line_end(text, 0, len(text))]), 0)
         return
     last = next((place for place, title in enumerate(titles) if not title["triples"]), None)
     if last is None:
@@ -177,7 +181,14 @@ def _triple(name: str, text: str, start: int, end: int, where: str) -> Place:
     return Place(Segment.triple(name, subject, predicate, value), start)
 
 
+def without_line_end(text: str, start: int, end: int) -> int:
+    """Where a piece ends if what stands at its end for brat's pages alone is left out."""
+    found = _LINE_END.search(text[start:end])
+    return end if found is None else start + found.start()
+
+
 def _bare(text: str, start: int, end: int) -> tuple[int, int]:
+    end = without_line_end(text, start, end)
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
 

@@ -12,11 +12,11 @@ import msgspec
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.encoding import not_utf8
+from lapsus.formats.encoding import decoded_json
 from lapsus.formats.json_stream import raw_items
 from lapsus.formats.source import Member, Source, lines
 from lapsus.model import Document, Entry, Role, Segment
-from lapsus.model.decoding import converted
+from lapsus.model.decoders import converted
 
 VERSION = 1
 LINED = (".jsonl", ".ndjson")
@@ -37,14 +37,15 @@ ROLES: dict[str, Role] = {
 TURNS: dict[Role, str] = {"system": "assistant", "user": "user", "context": "system"}
 """The roles that a conversation can hold, and how they are written."""
 
+_NAMES = "a file with a conversation a line must be named .jsonl, one with a JSON array .json"
 _LISTS = ("messages", "conversations", "conversation")
-_IDS = ("id", "conversation_id", "dialogue_id")
+_IDS = ("id", "conversation_id", "dialogue_id", "conversation_hash")
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 _PART_NAME = re.compile(r"^(?:input|output)_|_url$")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*")
 
 
-class TurnExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+class ChatTurnExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     """What Lapsus knows of a turn that a message has no place for."""
 
     id: str | None = None
@@ -53,13 +54,16 @@ class TurnExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     metadata: dict[str, Any] = {}
 
 
-class Extra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+class ChatExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     """The key `lapsus` of a conversation. Where it is there, Lapsus wrote the line and nothing is guessed."""
 
     format: int
     metadata: dict[str, Any] = {}
-    turns: dict[str, TurnExtra] = {}
+    turns: dict[str, ChatTurnExtra] = {}
     """By the place of the message, from 0."""
+
+
+_NO_EXTRA = ChatTurnExtra()
 
 
 class Chat(Format):
@@ -84,7 +88,7 @@ class Chat(Format):
             for place in _conversations(member):
                 source.place = place.where
                 try:
-                    document = _document(place.value, f"{called}-{place.number}", options)
+                    document = document_of(place.value, f"{called}-{place.number}", options)
                 except InvalidError as error:
                     where = f"{place.where}, {error.where}" if error.where else place.where
                     raise InputError(error.what, where=where, hint=error.hint) from error
@@ -140,7 +144,7 @@ def _conversations(member: Member) -> Iterator[_Place]:
         found, unit = iter([(1, _whole(member))]), "conversation"
     for number, content in found:
         where = f"{member.name}, {unit} {number}"
-        yield _Place(where, number, _decoded(content, where))
+        yield _Place(where, number, decoded_json(content, where, _NAMES))
 
 
 def _items(member: Member) -> Iterator[tuple[int, bytes]]:
@@ -156,18 +160,6 @@ def _whole(member: Member) -> bytes:
     return content
 
 
-def _decoded(content: bytes, where: str) -> Any:
-    try:
-        return msgspec.json.decode(content)
-    except UnicodeDecodeError as error:
-        raise not_utf8(error, where) from error
-    except msgspec.DecodeError as error:
-        hint = "a file with a conversation a line must be named .jsonl, one with a JSON array .json"
-        raise InputError(f"not sound JSON: {error}", where=where, hint=hint) from error
-    except RecursionError:
-        raise InputError("is nested too deeply", where=where) from None
-
-
 def _looks_like_chat(member: Member) -> bool:
     with member.open() as stream:
         read = stream.readline if member.name.lower().endswith(LINED) else stream.read
@@ -180,10 +172,11 @@ def _looks_like_chat(member: Member) -> bool:
     except InputError:
         # What is wrong with it is said when it is read.
         return True
-    return first is not None and _has_messages(first.value)
+    return first is not None and has_messages(first.value)
 
 
-def _has_messages(value: Any) -> bool:
+def has_messages(value: Any) -> bool:
+    """Whether an object holds messages with roles, in one of the known spellings."""
     try:
         messages = value[_list_of(value)]
         return all(isinstance(message.get("role", message.get("from")), str) for message in messages[:2])
@@ -200,12 +193,16 @@ def _list_of(value: Any) -> str:
     raise InvalidError("no conversation", hint=hint)
 
 
-def _document(value: Any, fallback: str, options: ReadOptions) -> Document:
+def document_of(value: Any, fallback: str, options: ReadOptions) -> Document:
+    """The document that an object with messages is; `fallback` is its id where it has none."""
     key = _list_of(value)
     rest = {name: item for name, item in value.items() if name not in (key, "lapsus")}
     extra = _extra(value["lapsus"]) if "lapsus" in value else None
     turns = extra.turns if extra else {}
-    segments = [_segment(n, message, turns.get(str(n), TurnExtra())) for n, message in enumerate(value[key])]
+    segments = [
+        _segment(n, message, turns.get(str(n), _NO_EXTRA) if turns else _NO_EXTRA)
+        for n, message in enumerate(value[key])
+    ]
     name = _take_id(rest) or fallback
     if extra:
         language = rest.pop("language", None)
@@ -225,9 +222,9 @@ def _document(value: Any, fallback: str, options: ReadOptions) -> Document:
     return Document(name, tuple(segments), language, rest)
 
 
-def _extra(value: Any) -> Extra:
+def _extra(value: Any) -> ChatExtra:
     try:
-        extra = converted(value, Extra)
+        extra = converted(value, ChatExtra)
     except msgspec.ValidationError as error:
         raise InvalidError(f"the key 'lapsus' is not as Lapsus writes it: {error}") from error
     if extra.format > VERSION:
@@ -245,28 +242,35 @@ def _take_id(rest: dict[str, Any]) -> str:
     return ""
 
 
-def _segment(place: int, message: Any, extra: TurnExtra) -> Segment:
-    where = f"message {place + 1}"
+def _segment(place: int, message: Any, extra: ChatTurnExtra) -> Segment:
+    try:
+        return _turn(place, message, extra)
+    except InvalidError as error:
+        raise InvalidError(error.what, where=f"message {place + 1}", hint=error.hint) from error
+
+
+def _turn(place: int, message: Any, extra: ChatTurnExtra) -> Segment:
     if not isinstance(message, dict):
-        raise InvalidError("not a JSON object", where=where)
+        raise InvalidError("not a JSON object")
     role_key = "role" if "role" in message else "from"
     text_key = "content" if "content" in message else "value"
     name = message.get(role_key)
     if not isinstance(name, str):
-        raise InvalidError("no role", where=where, hint='"role" (or "from") says who speaks')
+        raise InvalidError("no role", hint='"role" (or "from") says who speaks')
     if text_key not in message and message.keys().isdisjoint(("tool_calls", "function_call")):
-        raise InvalidError("no text", where=where, hint='"content" (or "value") holds it')
-    metadata = {key: value for key, value in message.items() if key not in (role_key, text_key)}
-    try:
-        role = role_of(name)
-        text, has_more = _text_of(message.get(text_key))
-    except InvalidError as error:
-        raise InvalidError(error.what, where=where, hint=error.hint) from error
+        raise InvalidError("no text", hint='"content" (or "value") holds it')
+    metadata = dict(message)
+    del metadata[role_key]
+    metadata.pop(text_key, None)
+    role = role_of(name)
+    text, has_more = _text_of(message.get(text_key))
     if has_more:
         metadata["content"] = message[text_key]
     if role == "context" and not extra.roleless:
         metadata["role"] = name
-    return Segment(extra.id or str(place), role, text, None, metadata | extra.metadata)
+    if extra.metadata:
+        metadata |= extra.metadata
+    return Segment(extra.id or str(place), role, text, None, metadata)
 
 
 def _text_of(content: Any) -> tuple[str, bool]:
@@ -298,7 +302,7 @@ def _conversation(document: Document) -> dict[str, Any]:
     for place, segment in enumerate(turns):
         message, extra = _message(place, segment)
         messages.append(message)
-        if extra != TurnExtra():
+        if extra != ChatTurnExtra():
             extras[str(place)] = extra
     kept = {key: value for key, value in document.metadata.items() if key not in taken}
     hidden = {key: value for key, value in document.metadata.items() if key in taken}
@@ -308,13 +312,13 @@ def _conversation(document: Document) -> dict[str, Any]:
         **language,
         "messages": messages,
         **kept,
-        "lapsus": Extra(VERSION, hidden, extras),
+        "lapsus": ChatExtra(VERSION, hidden, extras),
     }
 
 
-def _message(place: int, segment: Segment) -> tuple[dict[str, Any], TurnExtra]:
+def _message(place: int, segment: Segment) -> tuple[dict[str, Any], ChatTurnExtra]:
     rest = dict(segment.metadata)
-    extra = TurnExtra(id=None if segment.id == str(place) else segment.id)
+    extra = ChatTurnExtra(id=None if segment.id == str(place) else segment.id)
     role, content = TURNS[segment.role], segment.text
     if segment.role == "context":
         extra.roleless = "role" not in rest

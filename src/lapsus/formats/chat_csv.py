@@ -12,11 +12,11 @@ import msgspec
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.cells import Numbered, opening, restored, rows, writing
 from lapsus.formats.chat import ROLES, TURNS, is_context_name, losses_of_chat, role_of
-from lapsus.formats.source import Member, Source
+from lapsus.formats.csv_cells import Numbered, opening, restored, rows, writing
+from lapsus.formats.source import Source
 from lapsus.model import Document, Entry, Role, Segment
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
 
 HEADER = ("conversation", "turn", "role", "text", "language", "system", "lapsus")
 SUFFIXES = (".csv", ".tsv")
@@ -41,7 +41,7 @@ NAMES: dict[str, Role] = {**ROLES, "s": "system", "u": "user", "context": "conte
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
-class Extra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+class ChatCsvExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     """The column `lapsus`, in JSON. Where it is there, Lapsus wrote the file and nothing is guessed."""
 
     document: dict[str, Any] = {}
@@ -64,15 +64,13 @@ class ChatCsv(Format):
             return False
         names = [_plain(name) for name in start[0]]
         places = _places(names)
-        if not places.keys() >= set(NEEDED) or set(names) >= TABLE:
-            return False
-        return UNSURE.isdisjoint(names[places[column]] for column in NEEDED)
+        return has_turns(start[0]) and UNSURE.isdisjoint(names[places[column]] for column in NEEDED)
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """A conversation at a time: rows that follow each other and have the same id."""
         for member in source.members(*SUFFIXES):
             numbered = rows(member)
-            columns = _columns(next(numbered)[1], member.name)
+            columns = columns_of(next(numbered)[1], f"{member.name}, line 1")
             seen: set[str] = set()
             for name, group in groupby(numbered, key=columns.conversation):
                 turns = list(group)
@@ -81,7 +79,7 @@ class ChatCsv(Format):
                     raise _bad_id(name, where)
                 seen.add(name)
                 try:
-                    document = _document(name, turns, columns, member, options)
+                    document = conversation_of(name, turns, columns, f"{member.name}, line", options)
                 except RecursionError:
                     raise InputError("the column 'lapsus' is nested too deeply", where=where) from None
                 yield Entry(name, document)
@@ -102,12 +100,21 @@ class ChatCsv(Format):
                         write(row)
 
 
-class _Columns(NamedTuple):
+def has_turns(header: list[str]) -> bool:
+    """Whether this is the header of a table of turns, and not of one of judgments."""
+    names = [_plain(name) for name in header]
+    return _places(names).keys() >= set(NEEDED) and not set(names) >= TABLE
+
+
+class Columns(NamedTuple):
+    """Which column of a table holds what."""
+
     places: dict[str, int]
     further: dict[str, int]
 
     @property
     def are_ours(self) -> bool:
+        """Whether Lapsus wrote the table."""
         return "lapsus" in self.places
 
     def cell(self, cells: list[str], column: str) -> str:
@@ -116,9 +123,11 @@ class _Columns(NamedTuple):
         return "" if place is None else self._text(cells[place])
 
     def conversation(self, row: Numbered) -> str:
+        """The id of the conversation that a row belongs to."""
         return self.cell(row[1], "conversation")
 
     def rest(self, cells: list[str]) -> dict[str, Any]:
+        """What stands in columns of the table's own."""
         return {name: self._text(cells[place]) for name, place in self.further.items() if cells[place]}
 
     def _text(self, cell: str) -> str:
@@ -139,8 +148,8 @@ def _places(names: list[str]) -> dict[str, int]:
     return found
 
 
-def _columns(header: list[str], file: str) -> _Columns:
-    where = f"{file}, line 1"
+def columns_of(header: list[str], where: str) -> Columns:
+    """Which column of a table of turns holds what; an error where one is missing."""
     places = _places([_plain(title) for title in header])
     for column in NEEDED:
         if column not in places:
@@ -150,7 +159,7 @@ def _columns(header: list[str], file: str) -> _Columns:
     if doubled := next((title for title in titles if titles.count(title) > 1), None):
         raise InputError(f"two columns are called {doubled!r}", where=where, hint="rename one of them")
     taken = set(places.values())
-    return _Columns(places, {title: place for place, title in enumerate(titles) if place not in taken})
+    return Columns(places, {title: place for place, title in enumerate(titles) if place not in taken})
 
 
 def _bad_id(name: str, where: str) -> InputError:
@@ -160,9 +169,10 @@ def _bad_id(name: str, where: str) -> InputError:
     return InputError(f"conversation {name!r} had ended before and comes back", where=where, hint=hint)
 
 
-def _document(
-    name: str, turns: list[Numbered], columns: _Columns, member: Member, options: ReadOptions
+def conversation_of(
+    name: str, turns: list[Numbered], columns: Columns, where: str, options: ReadOptions
 ) -> Document:
+    """The conversation that rows make up; `where` and a row's number say where it stands."""
     segments: dict[str, Segment] = {}
     metadata: dict[str, Any] = {}
     order = _Order()
@@ -173,18 +183,18 @@ def _document(
             if not columns.are_ours:
                 order.check(segment.id, columns.cell(cells, "role"))
         except InvalidError as error:
-            raise InputError(error.what, where=f"{member.name}, line {line}", hint=error.hint) from error
+            raise InputError(error.what, where=f"{where} {line}", hint=error.hint) from error
         segments[segment.id] = segment
         metadata |= extra.document
-    language = _same("language", turns, columns, member)
-    if (system := _same("system", turns, columns, member)) is not None:
+    language = _same("language", turns, columns, where)
+    if (system := _same("system", turns, columns, where)) is not None:
         metadata["system"] = system
     if language is None and not columns.are_ours:
         language = options.language_of(segments.values())
     return Document(name, tuple(segments.values()), language, metadata)
 
 
-def _segment(cells: list[str], columns: _Columns, extra: Extra, before: Collection[str]) -> Segment:
+def _segment(cells: list[str], columns: Columns, extra: ChatCsvExtra, before: Collection[str]) -> Segment:
     turn = columns.cell(cells, "turn") if "turn" in columns.places else str(len(before))
     if not turn:
         raise InvalidError("names no turn", hint="fill that column in every row, or leave it out")
@@ -223,24 +233,23 @@ class _Order:
             self.number = int(turn)
 
 
-def _same(column: str, turns: list[Numbered], columns: _Columns, member: Member) -> str | None:
+def _same(column: str, turns: list[Numbered], columns: Columns, where: str) -> str | None:
     """What the rows of a conversation say of it; empty cells say nothing."""
     said: str | None = None
     for line, cells in turns:
         cell = columns.cell(cells, column)
         if cell and said and cell != said:
-            where = f"{member.name}, line {line}"
             hint = "a conversation has one; rename the column to keep it as metadata of the turns"
-            raise InputError(f"{column} {cell!r} after {said!r}", where=where, hint=hint)
+            raise InputError(f"{column} {cell!r} after {said!r}", where=f"{where} {line}", hint=hint)
         said = said or cell or None
     return said
 
 
-def _extra(cell: str) -> Extra:
+def _extra(cell: str) -> ChatCsvExtra:
     if not cell:
-        return Extra()
+        return ChatCsvExtra()
     try:
-        return decoder(Extra).decode(cell)
+        return decoder(ChatCsvExtra).decode(cell)
     except msgspec.DecodeError as error:
         raise InvalidError(f"the column 'lapsus' is not as Lapsus writes it: {error}") from error
 
@@ -253,6 +262,6 @@ def _rows_of(document: Document) -> Iterator[tuple[str | None, ...]]:
         role = TURNS[segment.role]
         if segment.role == "context":
             role = turn.pop("role") if is_context_name(turn.get("role")) else "context"
-        extra = Extra(rest if place == 0 else {}, turn)
-        cell = msgspec.json.encode(extra).decode() if extra != Extra() else None
+        extra = ChatCsvExtra(rest if place == 0 else {}, turn)
+        cell = msgspec.json.encode(extra).decode() if extra != ChatCsvExtra() else None
         yield document.id, segment.id, role, segment.text, document.language, system, cell

@@ -13,7 +13,8 @@ from lapsus.errors import LossError, UsageError
 from lapsus.formats.base import Format, Loss
 from lapsus.formats.library import FORMATS, format_for_output
 from lapsus.formats.sink import put_in_place
-from lapsus.model import Document, Entry, Judgment
+from lapsus.model import Document, Entry, Judgment, Scheme
+from lapsus.schemes import given_schemes
 
 
 @dataclass
@@ -29,22 +30,25 @@ class Conversion:
 
 def convert(
     entries: Iterable[Entry],
-    path: Path,
+    path: str | Path,
     to: str | None = None,
     *,
     lossy: bool = False,
     overwrite: bool = False,
     progress: Callable[[Entry], None] = lambda entry: None,
+    schemes: Iterable[Scheme] = (),
 ) -> Conversion:
     """Write entries, such as a reading's, to a path.
 
-    Where answers or documents would be lost, nothing is written unless `lossy`.
+    Where answers or documents would be lost, nothing is written unless `lossy`. `schemes`: guidelines of the judgments
+    that may not be installed, such as a campaign's own.
     """
+    path = Path(path)
     target = FORMATS.get(to)() if to else format_for_output(path)
     if not target.writes:
         raise UsageError(f"format {target.name!r} can be read but not written")
     conversion = Conversion(target)
-    with put_in_place(path, overwrite=overwrite) as draft:
+    with put_in_place(path, overwrite=overwrite) as draft, given_schemes(schemes):
         target.write(carried(_watched(entries, progress), conversion, lossy=lossy), draft)
     return conversion
 

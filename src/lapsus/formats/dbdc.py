@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import regex
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
+from lapsus.formats.common_losses import foreign_judgment
 from lapsus.formats.dbdc_records import (
     Annotation,
     AnnotationExtra,
@@ -21,7 +23,6 @@ from lapsus.formats.dbdc_records import (
     decode,
     turn_index,
 )
-from lapsus.formats.loss import foreign_judgment
 from lapsus.formats.sink import inner, sink
 from lapsus.formats.source import Member, Source
 from lapsus.model import (
@@ -30,11 +31,13 @@ from lapsus.model import (
     Entry,
     FrozenDict,
     Judgment,
+    Scheme,
     Segment,
     anonymous_annotator,
-    decoding,
+    decoders,
     freeze,
 )
+from lapsus.model.scheme import folded
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 
@@ -54,13 +57,17 @@ class Dbdc(Format):
     name = "dbdc"
     title = "Dialogue Breakdown Detection Challenge: *.log.json in folders, zips or alone"
 
+    def suits(self, scheme: Scheme) -> bool:
+        """Breakdown labels, nothing else."""
+        return scheme.id == SCHEME
+
     def recognises(self, source: Source) -> bool:
         """By the file ending."""
         return source.first(SUFFIX) is not None
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One file at a time."""
-        decoder = decoding.decoder(Dialogue)
+        decoder = decoders.decoder(Dialogue)
         reader = _Reader(options)
         for member in source.members(SUFFIX):
             dialogue = decode(decoder, member)
@@ -103,11 +110,15 @@ def breakdown_labels() -> dict[str, str]:
 
 def label_id(labels: dict[str, str], name: str, where: str) -> str:
     """The id of a label, whichever way it is spelt."""
-    try:
-        return labels[name]
-    except KeyError:
+    if (id := labels.get(name) or _folded_labels(tuple(labels.items())).get(folded(name))) is None:
         hint = did_you_mean(name, ["O", "T", "X", "NB", "PB", "B"])
-        raise InvalidError(f"unknown breakdown label {name!r}", where=where, hint=hint) from None
+        raise InvalidError(f"unknown breakdown label {name!r}", where=where, hint=hint)
+    return id
+
+
+@cache
+def _folded_labels(labels: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {folded(name): id for name, id in labels}
 
 
 def label_losses(judgment: Judgment, labels: Collection[str]) -> Iterator[Loss]:
@@ -165,8 +176,8 @@ class _Reader:
         for place, annotation in enumerate(annotations, 1):
             answers = self.answers.get(annotation.breakdown)
             if answers is None:
-                label_id(self.labels, annotation.breakdown, f"turn {segment}, annotation {place}")
-                continue
+                id = label_id(self.labels, annotation.breakdown, f"turn {segment}, annotation {place}")
+                answers = self.answers[annotation.breakdown] = self.answers[id]
             flag = annotation.ungrammatical_sentence
             if (metadata := self.flags.get(flag)) is None:
                 metadata = self.flags[flag] = FrozenDict({"ungrammatical-sentence": flag})

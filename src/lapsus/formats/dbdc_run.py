@@ -23,7 +23,7 @@ from lapsus.formats.dbdc_records import (
 )
 from lapsus.formats.sink import inner, sink
 from lapsus.formats.source import Member, Source
-from lapsus.model import Entry, Judgment, decoding
+from lapsus.model import Entry, Judgment, Scheme, decoders
 from lapsus.schemes import load_scheme
 
 SUFFIX = ".labels.json"
@@ -37,13 +37,17 @@ class DbdcRun(Format):
     name = "dbdc-run"
     title = "a run for the breakdown challenge: *.labels.json in folders, zips or alone"
 
+    def suits(self, scheme: Scheme) -> bool:
+        """Breakdown labels, nothing else."""
+        return scheme.id == SCHEME
+
     def recognises(self, source: Source) -> bool:
         """By the file ending."""
         return source.first(SUFFIX) is not None
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One file at a time. The run is named after its file or folder."""
-        decoder = decoding.decoder(RunDialogue)
+        decoder = decoders.decoder(RunDialogue)
         run = source.name.removesuffix(SUFFIX).removesuffix(".zip")
         labels = breakdown_labels()
         for member in source.members(SUFFIX):

@@ -1,9 +1,12 @@
-"""Text that is not UTF-8: which encoding it looks like, and what to do about it."""
+"""Bytes of strangers as text and JSON; of text that is not UTF-8, which encoding it looks like and what to do."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from typing import Any
+
+import msgspec
 
 from lapsus.errors import InputError
 from lapsus.formats.source import Member
@@ -27,6 +30,18 @@ def refuse_other_encodings(member: Member) -> None:
         codecs.getincrementaldecoder("utf-8")().decode(member.head())
     except UnicodeDecodeError as error:
         raise not_utf8(error, member.name) from error
+
+
+def decoded_json(content: bytes, where: str, hint: str) -> Any:
+    """What JSON says; an error names the place and, where it is not sound JSON, has the hint."""
+    try:
+        return msgspec.json.decode(content)
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, where) from error
+    except msgspec.DecodeError as error:
+        raise InputError(f"not sound JSON: {error}", where=where, hint=hint) from error
+    except RecursionError:
+        raise InputError("is nested too deeply", where=where) from None
 
 
 def not_utf8(error: UnicodeDecodeError, where: str) -> InputError:

@@ -9,7 +9,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from lapsus.errors import InputError
-from lapsus.model import decoding
+from lapsus.model import decoders
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ _TO_END = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+[\[\]{},]", re.DOTA
 
 def items(stream: IO[bytes], name: str, kind: type[T], hint: str | None = None) -> Iterator[tuple[int, T]]:
     """The numbered items of a JSON list, each read as a `kind`. `hint` is for items of another shape."""
-    decoder = decoding.decoder(kind)
+    decoder = decoders.decoder(kind)
     for number, raw in enumerate(raw_items(stream, name), 1):
         try:
             yield number, decoder.decode(raw)

@@ -11,7 +11,7 @@ import msgspec
 from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Member, Source, lines
-from lapsus.model import Document, Entry, Judgment, decoding
+from lapsus.model import Document, Entry, Judgment, decoders
 
 VERSION = 1
 
@@ -61,7 +61,7 @@ class Jsonl(Format):
 
 
 def _lines(member: Member) -> Iterator[Line]:
-    decoder = decoding.decoder(Line)
+    decoder = decoders.decoder(Line)
     for number, raw in lines(member):
         try:
             line = decoder.decode(raw)

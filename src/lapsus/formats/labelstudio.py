@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,20 +11,27 @@ import msgspec
 from lapsus.errors import InputError, InvalidError, LapsusError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.brat_ann import marks_question
-from lapsus.formats.brat_common import installed, lies_in, newest, revised
 from lapsus.formats.json_stream import items
-from lapsus.formats.labelstudio_answers import Answers, Units, results_of, same
+from lapsus.formats.labelstudio_answers import LabelStudioAnswers, Units, results_of, same
 from lapsus.formats.labelstudio_controls import Controls
 from lapsus.formats.labelstudio_data import data_of, read_data
+from lapsus.formats.labelstudio_exports import (
+    NOT_TASKS,
+    TABLES,
+    first_item,
+    is_minimal,
+    is_table_export,
+    refuse_other_exports,
+)
 from lapsus.formats.labelstudio_records import Annotation, Person, Prediction, Result, Task
 from lapsus.formats.source import Source
+from lapsus.formats.span_links import lies_in, newest, revised
 from lapsus.model import Answer, Document, Entry, Judgment, Span, anonymous_annotator
+from lapsus.schemes import known_scheme
 
 SUFFIX = ".json"
 PAIRS = "semantic-errors"
 """The scheme of annotations of triples and their text that hold nothing."""
-_NOT_TASKS = "export as JSON, not as JSON-MIN or CSV"
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]')
 
 
 class LabelStudio(Format):
@@ -36,16 +42,20 @@ class LabelStudio(Format):
     suffix = SUFFIX
 
     def recognises(self, source: Source) -> bool:
-        """By what the first item of the first file holds."""
+        """By what the first item of the first file holds. Its other exports are recognised too, to be refused."""
         member = source.first(SUFFIX)
-        return member is not None and _looks_like_tasks(member.head())
+        if member is not None:
+            return _looks_like_tasks(member.head()) or is_minimal(member.head())
+        table = source.first(*TABLES)
+        return table is not None and is_table_export(table)
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One task at a time."""
+        refuse_other_exports(source)
         for member in source.members(SUFFIX):
             controls = Controls()
             with member.open() as stream:
-                for number, task in items(stream, member.name, Task, _NOT_TASKS):
+                for number, task in items(stream, member.name, Task, NOT_TASKS):
                     try:
                         yield _entry(task, number, options, controls)
                     except InvalidError as error:
@@ -61,7 +71,7 @@ class LabelStudio(Format):
             return
         turns = {segment.id for segment in entry.document.segments}
         for judgment in entry.judgments:
-            scheme = installed(judgment.scheme)
+            scheme = known_scheme(judgment.scheme)
             if scheme is None:
                 yield Loss(f"a view in Label Studio of the scheme {judgment.scheme!r}, not installed here")
             elif any(scheme.question(name) is None for name in judgment.answers):
@@ -91,18 +101,9 @@ def _spans(judgment: Judgment) -> Iterator[Span]:
 
 def _looks_like_tasks(head: bytes) -> bool:
     """Whether a list begins with an object that holds annotations and, as far as can be seen, data."""
-    if not re.match(rb"\s*\[\s*\{", head):
-        return False
-    opened: dict[bytes, bytes] = {}
-    depth, tokens = 0, _TOKEN.findall(head)
-    for place, token in enumerate(tokens):
-        depth += (token in (b"[", b"{")) - (token in (b"]", b"}"))
-        if depth == 2 and token == b":" and place + 1 < len(tokens):
-            opened[tokens[place - 1]] = tokens[place + 1]
-        if depth == 1 and token == b"}":
-            break
+    opened, is_whole = first_item(head)
     has_said = b"[" in (opened.get(b'"annotations"'), opened.get(b'"predictions"'))
-    return has_said and (opened.get(b'"data"') == b"{" or (depth > 1 and b'"result"' in head))
+    return has_said and (opened.get(b'"data"') == b"{" or (not is_whole and b'"result"' in head))
 
 
 def _task(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def _task(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, Any]
 
 def _entry(task: Task, number: int, options: ReadOptions, controls: Controls) -> Entry:
     if task.data is msgspec.UNSET:
-        raise InputError("has no 'data'", hint=_NOT_TASKS)
+        raise InputError("has no 'data'", hint=NOT_TASKS)
     if task.completions is not None:
         raise InputError("comes from Label Studio before 1.0", hint="export it with a newer version")
     document, known = read_data(task, number, options)
@@ -138,7 +139,7 @@ class _Reader:
 
     def __init__(self, document: Document, known: list[Judgment], controls: Controls) -> None:
         self.document = document
-        self.answers = Answers(document, known, controls)
+        self.answers = LabelStudioAnswers(document, known, controls)
         self.judgments = list(known)
         self.newest = {(j.annotator, j.scheme, j.segment): j for j in newest(known)}
         self.numbers = {id(judgment): number for number, judgment in enumerate(known)}
@@ -168,7 +169,7 @@ class _Reader:
 
     def _nothing(self) -> Units:
         """No result at all: with triples it says that there is no error, else it says nothing."""
-        scheme = installed(PAIRS)
+        scheme = known_scheme(PAIRS)
         marks = marks_question(scheme) if scheme else None
         if scheme is None or marks is None or all(s.role != "triple" for s in self.document.segments):
             raise InputError("says nothing", hint="skip or delete it in Label Studio")
@@ -181,9 +182,12 @@ class _Reader:
                 shown = self._as_shown(before)
                 if same(shown, answers):
                     continue
-                made = revised(before, _changed(before, shown, answers))
+                changed = _changed(before, shown, answers)
+                if same(before.answers, changed):
+                    continue
+                made = revised(before, changed)
             else:
-                found = installed(scheme)
+                found = known_scheme(scheme)
                 revision = before.revision + 1 if before else 1
                 version = found.version if found else ""
                 made = Judgment(

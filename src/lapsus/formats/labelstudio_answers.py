@@ -6,23 +6,28 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from lapsus.errors import InputError
-from lapsus.formats.brat_common import installed, lies_in, links, tied
-from lapsus.formats.labelstudio_controls import RELATION, Asked, Controls, choices
+from lapsus.errors import InputError, InvalidError
+from lapsus.formats.labelstudio_controls import NONE, RELATION, TURN, Asked, Controls, asked_for_none, choices
 from lapsus.formats.labelstudio_data import DIALOGUE
 from lapsus.formats.labelstudio_places import Stretch, region, stretch
 from lapsus.formats.labelstudio_records import Result
+from lapsus.formats.span_links import lies_in, links, tied
+from lapsus.kinds import kind_of, likely_kind
 from lapsus.model import Answer, Document, Judgment, Span
+from lapsus.model.scheme import folded
 from lapsus.registry import did_you_mean
+from lapsus.schemes import known_scheme
 
 Units: TypeAlias = dict[tuple[str, str | None], dict[str, Answer]]
 """Answers by scheme and segment."""
+NOTHING = "none"
+"""What the control for it gives where there is nothing to mark, or no label fits."""
 _OURS = re.compile(r"lapsus-(\d{1,9})(?:-a?\d+)?", re.ASCII)
 
 
 def results_of(judgment: Judgment, number: int, document: Document) -> Iterator[Result]:
     """What Label Studio shows of a judgment. Ids hold its number, so that it is known when it comes back."""
-    scheme = installed(judgment.scheme)
+    scheme = known_scheme(judgment.scheme)
     place = region(document, judgment.segment) if judgment.segment is not None else {}
     if scheme is None or place is None:
         return
@@ -31,21 +36,18 @@ def results_of(judgment: Judgment, number: int, document: Document) -> Iterator[
         if question is None:
             continue
         control = f"{scheme.id}.{name}"
+        # Answers about the same turn share an id: Label Studio takes them as one region.
+        key = f"lapsus-{number}" if place else f"lapsus-{number}-a{order}"
+        kind = kind_of(question, scheme)
         if isinstance(answer, tuple) and answer and isinstance(answer[0], Span):
             yield from _regions(answer, f"lapsus-{number}", control, document)
-        elif answer != ():
-            # Answers about the same turn share an id: Label Studio takes them as one region.
-            key = f"lapsus-{number}" if place else f"lapsus-{number}-a{order}"
-            kind, value = _value(answer, question.kind)
-            yield Result(kind, key, control, DIALOGUE, {**place, **value})
-
-
-def _value(answer: Answer, kind: str) -> tuple[str, dict[str, Any]]:
-    if isinstance(answer, tuple):
-        return "choices", {"choices": list(answer)}
-    if not isinstance(answer, str):
-        return "number", {"number": answer}
-    return ("textarea", {"text": [answer]}) if kind == "text" else ("choices", {"choices": [answer]})
+        elif answer == ():
+            if kind.holds(answer):
+                yield Result("choices", key, control + NONE, DIALOGUE, {**place, "choices": [NOTHING]})
+        else:
+            kind = kind if kind.holds(answer) else likely_kind(answer)(question)
+            type, value = kind.control_value(answer)
+            yield Result(type, key, control, DIALOGUE, {**place, **value})
 
 
 def _regions(answer: tuple[Any, ...], prefix: str, control: str, document: Document) -> Iterator[Result]:
@@ -58,7 +60,7 @@ def _regions(answer: tuple[Any, ...], prefix: str, control: str, document: Docum
         yield Result(RELATION, from_id=f"{prefix}-{one}", to_id=f"{prefix}-{other}", direction="bi")
 
 
-class Answers:
+class LabelStudioAnswers:
     """Reads the results of annotations of one task."""
 
     def __init__(self, document: Document, known: list[Judgment], controls: Controls) -> None:
@@ -72,6 +74,8 @@ class Answers:
 
     def units(self, results: list[Result]) -> Units:
         """The answers that results hold, by scheme and segment."""
+        none = [(asked, result) for result in results if (asked := asked_for_none(result))]
+        results = [result for result in results if result.from_name != TURN and not asked_for_none(result)]
         self.controls.settle(results)
         lines = [(result.from_id, result.to_id) for result in results if result.type == RELATION]
         marks: dict[tuple[str, str | None, str], dict[str, list[Span]]] = {}
@@ -82,7 +86,7 @@ class Answers:
             asked = self.controls.of(result)
             place = stretch(result.value, self.document)
             unit = self._unit(result, asked, place)
-            if asked.question.kind == "spans":
+            if asked.kind.on_text:
                 spans = marks.setdefault((*unit, asked.question.id), {}).setdefault(result.id, [])
                 spans += self._spans(result, asked, place)
                 continue
@@ -93,6 +97,12 @@ class Answers:
         for (scheme, segment, question), by_region in marks.items():
             here = [pair for pair in lines if pair[0] in by_region and pair[1] in by_region]
             found.setdefault((scheme, segment), {})[question] = tied(by_region, here, self.document)
+        for asked, result in none:
+            unit = self._unit(result, asked, stretch(result.value, self.document))
+            if found.setdefault(unit, {}).setdefault(asked.question.id, ()) != ():
+                raise InputError(
+                    f"{asked.name} is answered, and {NOTHING!r} is said too", hint="take one of them back"
+                )
         return found
 
     def _ours(self, result: Result) -> Judgment | None:
@@ -105,11 +115,11 @@ class Answers:
         ours = self._ours(result)
         if ours is not None and ours.scheme == asked.scheme.id:
             return ours.scheme, ours.segment
-        whole = asked.scheme.unit.role == "document" and asked.question.kind == "spans"
+        whole = asked.scheme.unit.role == "document" and asked.kind.on_text
         if place is None or whole:
             return asked.scheme.id, None
         text = place.segment.text
-        if asked.question.kind != "spans" and text[place.start : place.end].strip() != text.strip():
+        if not asked.kind.on_text and text[place.start : place.end].strip() != text.strip():
             part = f"{place.start}-{place.end} of turn {place.segment.id!r}"
             raise InputError(f"{asked.name} is answered for {part} only", hint="mark the whole turn")
         return asked.scheme.id, place.segment.id
@@ -117,36 +127,45 @@ class Answers:
     def _spans(self, result: Result, asked: Asked, place: Stretch | None) -> list[Span]:
         if place is None or place.start == place.end:
             raise InputError(f"control {result.from_name!r} marks nothing")
-        labels = self._labels(result, asked)
+        labels = self.labels(result, asked)
         return [Span(place.segment.id, place.start, place.end, label) for label in labels]
 
     def _answer(self, result: Result, asked: Asked) -> Answer:
-        match asked.question.kind:
-            case "text":
-                return _words(result)
-            case "scale":
-                return _number(result)
-            case "labels":
-                return tuple(self._labels(result, asked))
-            case _:
-                labels = self._labels(result, asked)
-                if len(labels) != 1:
-                    raise InputError(f"{asked.name} has {len(labels)} answers", hint="one is expected")
-                return labels[0]
+        try:
+            return asked.kind.from_control(_Control(self, result, asked))
+        except InvalidError as error:
+            raise InputError(f"{asked.scheme.id}.{error.what}", hint=error.hint) from error
 
-    def _labels(self, result: Result, asked: Asked) -> list[str]:
+    def labels(self, result: Result, asked: Asked) -> list[str]:
+        """The ids of the labels that a result gives."""
         known = asked.labels
         ours = self._ours(result)
         # A judgment under an older version of the scheme may hold labels that are no more.
         older = _labels_in(ours.answers.get(asked.question.id)) if ours else set()
         found = []
         for name in choices(result):
-            label = name if name in older else known.get(name.lower())
+            label = name if name in older else known.get(folded(name))
             if label is None:
                 ids = list(dict.fromkeys(known.values()))
                 raise InputError(f"{asked.name}: unknown label {name!r}", hint=did_you_mean(name, ids))
             found.append(label)
         return found
+
+
+class _Control:
+    """A result as kinds read it."""
+
+    def __init__(self, answers: LabelStudioAnswers, result: Result, asked: Asked) -> None:
+        self.answers, self.result, self.asked = answers, result, asked
+
+    def labels(self) -> list[str]:
+        return self.answers.labels(self.result, self.asked)
+
+    def number(self) -> int | float:
+        return _number(self.result)
+
+    def words(self) -> str:
+        return _words(self.result)
 
 
 def same(one: Mapping[str, Answer], other: Mapping[str, Answer]) -> bool:

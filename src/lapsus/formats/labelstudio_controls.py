@@ -7,23 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lapsus.errors import InputError
-from lapsus.formats.brat_common import installed
 from lapsus.formats.labelstudio_records import Result
+from lapsus.kinds import KINDS, Kind, kind_of
 from lapsus.model import Question, Scheme
-from lapsus.schemes import scheme_names
+from lapsus.model.scheme import folded
+from lapsus.schemes import known_scheme, scheme_names
 
-KINDS: dict[str, tuple[str, ...]] = {
-    "choices": ("label", "labels"),
-    "taxonomy": ("label", "labels"),
-    "rating": ("scale",),
-    "number": ("scale",),
-    "textarea": ("text",),
-    "labels": ("spans",),
-    "paragraphlabels": ("spans",),
-    "hypertextlabels": ("spans",),
-}
-"""The kinds of questions that a type of result can answer."""
 RELATION = "relation"
+TURN = "lapsus.turn"
+"""The control that marks which turn is judged; it answers nothing itself."""
+NONE = ".none"
+"""Ends the name of the control that says of marks or labels: there are none."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +26,11 @@ class Asked:
 
     scheme: Scheme
     question: Question
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The question with all that its kind means."""
+        return kind_of(self.question, self.scheme)
 
     @property
     def name(self) -> str:
@@ -42,7 +41,7 @@ class Asked:
     def labels(self) -> dict[str, str]:
         """Every spelling of a label, in small letters, and the id it stands for."""
         return {
-            name.lower(): label.id
+            folded(name): label.id
             for label in self.scheme.labels_of(self.question)
             for name in (*label.name.values(), *label.aliases, label.id)
         }
@@ -85,7 +84,7 @@ def choices(result: Result) -> list[str]:
         if any(not isinstance(path, list) or len(path) != 1 for path in found):
             raise InputError(f"control {result.from_name!r}: nested choices are not supported")
         found = [path[0] for path in found]
-    if result.type not in ("choices", "taxonomy") and KINDS.get(result.type) != ("spans",):
+    if not any(kind.offers_labels and result.type in kind.controls for kind in KINDS):
         return []
     if not isinstance(found, list) or any(not isinstance(item, str) for item in found):
         raise InputError(f"control {result.from_name!r}: {result.type!r} is no list of labels")
@@ -94,29 +93,40 @@ def choices(result: Result) -> list[str]:
 
 def _candidates(name: str, kind: str, values: set[str]) -> Iterator[Asked]:
     """Questions that a control may stand for: the one it names, else those of that id, else those it fits."""
-    if kind not in KINDS:
-        known = ", ".join(KINDS)
+    types = list(dict.fromkeys(type for one in KINDS for type in one.controls))
+    if kind not in types:
+        known = ", ".join(types)
         raise InputError(f"control {name!r} gives results of type {kind!r}", hint=f"known types: {known}")
-    scheme_id, _, question_id = name.partition(".")
-    scheme = installed(scheme_id)
-    question = scheme.question(question_id) if scheme else None
-    if scheme is not None and question is not None:
-        yield Asked(scheme, question)
+    if (exactly := asked_by_name(name)) is not None:
+        yield exactly
         return
-    fitting = [asked for asked in _all() if asked.question.kind in KINDS[kind]]
+    fitting = [asked for asked in _all() if kind in asked.kind.controls]
     wanted = name.lower()
     named = [asked for asked in fitting if asked.question.id.lower() == wanted]
     if not named:
         named = [asked for asked in fitting if asked.scheme.id.lower() == wanted]
-    if not named and values:
-        small = {value.lower() for value in values}
-        named = [asked for asked in fitting if small <= asked.labels.keys()]
+    if values and len(named) != 1:
+        small = {folded(value) for value in values}
+        named = [asked for asked in named or fitting if small <= asked.labels.keys()] or named
     yield from named
+
+
+def asked_by_name(name: str) -> Asked | None:
+    """The question that a control called `<scheme>.<question>` stands for."""
+    scheme_id, _, question_id = name.partition(".")
+    scheme = known_scheme(scheme_id)
+    question = scheme.question(question_id) if scheme else None
+    return Asked(scheme, question) if scheme is not None and question is not None else None
+
+
+def asked_for_none(result: Result) -> Asked | None:
+    """The question to which a result says that there is nothing."""
+    return asked_by_name(result.from_name.removesuffix(NONE)) if result.from_name.endswith(NONE) else None
 
 
 def _all() -> Iterator[Asked]:
     for name in scheme_names():
-        if (scheme := installed(name)) is not None:
+        if (scheme := known_scheme(name)) is not None:
             yield from (Asked(scheme, question) for question in scheme.questions)
 
 

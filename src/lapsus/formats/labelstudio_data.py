@@ -11,7 +11,7 @@ from lapsus.formats.base import ReadOptions
 from lapsus.formats.chat import ROLES
 from lapsus.formats.labelstudio_records import VERSION, Known, KnownSegment, Task
 from lapsus.model import Document, Judgment, Role, Segment
-from lapsus.model.decoding import converted
+from lapsus.model.decoders import converted
 
 DIALOGUE = "dialogue"
 _LISTS = (DIALOGUE, "messages")

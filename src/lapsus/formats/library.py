@@ -19,12 +19,27 @@ FORMATS: Registry[type[Format]] = Registry(
         "dbdc-run": "lapsus.formats.dbdc_run:DbdcRun",
         "dbrc": "lapsus.formats.dbrc:Dbrc",
         "webnlg": "lapsus.formats.webnlg:WebNlg",
+        "pairs": "lapsus.formats.pairs:Pairs",
         "chat": "lapsus.formats.chat:Chat",
         "chat-csv": "lapsus.formats.chat_csv:ChatCsv",
         "csv": "lapsus.formats.table:CsvTable",
         "parquet": "lapsus.formats.table:ParquetTable",
         "brat": "lapsus.formats.brat:Brat",
         "labelstudio": "lapsus.formats.labelstudio:LabelStudio",
+        "inception": "lapsus.formats.inception:Inception",
+        "potato": "lapsus.formats.potato:Potato",
+        "chat-arrow": "lapsus.formats.chat_arrow:ChatArrow",
+        "otel": "lapsus.formats.traces.opentelemetry:OpenTelemetry",
+        "openinference": "lapsus.formats.traces.openinference:OpenInference",
+        "langfuse": "lapsus.formats.traces.langfuse:Langfuse",
+        "langsmith": "lapsus.formats.traces.langsmith:LangSmith",
+        "rasa": "lapsus.formats.traces.chatbots:Rasa",
+        "dialogflow-cx": "lapsus.formats.traces.chatbots:DialogflowCx",
+        "botpress": "lapsus.formats.traces.chatbots:Botpress",
+        "openinference-annotations": "lapsus.formats.traces.feedback:OpenInferenceAnnotations",
+        "otel-evaluations": "lapsus.formats.traces.feedback:OpenTelemetryEvaluations",
+        "langfuse-scores": "lapsus.formats.traces.feedback:LangfuseScores",
+        "langsmith-feedback": "lapsus.formats.traces.feedback:LangSmithFeedback",
     },
 )
 
@@ -46,12 +61,10 @@ def recognise(source: Source) -> Format:
         raise InputError(f"nothing in it matches --only {source.only!r}", where=str(source.path))
     _refuse_what_is_no_text(source)
     shape = '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}'
-    chat = f"; a chat log has a conversation a line: {shape}" if source.first(".jsonl", ".json") else ""
-    raise InputError(
-        "is in no known format",
-        where=str(source.path),
-        hint=f"if it is, `lapsus convert --from` takes one of: {names}{chat}",
-    )
+    hint = f"if it is, `lapsus convert --from` takes one of: {names}"
+    if source.first(".jsonl", ".json"):
+        hint = f"if it is, `lapsus convert --from` takes one of: {names}; a chat log has a conversation a line: {shape}"
+    raise InputError("is in no known format", where=str(source.path), hint=hint)
 
 
 def _refuse_what_is_no_text(source: Source) -> None:

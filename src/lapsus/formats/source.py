@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import lzma
 import os
+import shutil
 import stat
 import struct
+import tempfile
+import weakref
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn, cast
 
 from lapsus.errors import InputError
+from lapsus.formats.remote import fetch, is_remote, open_compressed
 
 MAX_EXPANSION = 250
 """How many times larger than its zipped size a member may be. Honest JSON stays below 60."""
@@ -26,8 +30,9 @@ SMALL = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _LITTER = "__MACOSX/"
 """A folder that Macs add to zips: files with the names of real ones but without their content."""
-_DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
-_DAMAGE = (
+_DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".arrow")
+COMPRESSED = (".gz", ".zst")
+DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -36,6 +41,7 @@ _DAMAGE = (
     OSError,
     RuntimeError,
     ValueError,
+    LookupError,
 )
 """All that the standard library raises, here or there, over a zip that is broken or made to break it."""
 
@@ -78,8 +84,14 @@ class Source:
     """The member read last, for messages."""
     asked: set[tuple[str, ...]] = field(default_factory=set, init=False)
     """The endings that were asked for; an empty one stands for any."""
+    found: dict[str, Any] = field(default_factory=dict, init=False)
+    """What was found out about the source while its format was being told, so that it is looked up once."""
 
     def __post_init__(self) -> None:
+        if is_remote(self.path):
+            folder = Path(tempfile.mkdtemp(prefix="lapsus-"))
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self.path = fetch(self.path, folder)
         try:
             is_there = self.path.exists()
         except OSError as error:
@@ -139,14 +151,14 @@ class Source:
         elif self.is_zip:
             yield from self._of_zip()
         else:
-            yield Member(self.name, partial(_open_file, self.path))
+            yield _member(self.name, partial(_open_file, self.path))
 
     def _of_folder(self) -> Iterator[Member]:
         for folder, folders, files in os.walk(self.path, onerror=_refuse):
             folders.sort()
             shown = PurePosixPath(self.name, Path(folder).relative_to(self.path).as_posix())
             for name in sorted(files):
-                yield Member(_printable(f"{shown}/{name}"), partial(_open_member, folder, name))
+                yield _member(_printable(f"{shown}/{name}"), partial(_open_member, folder, name))
 
     def _of_zip(self) -> Iterator[Member]:
         infos = sorted(self._archive.infolist(), key=lambda info: info.filename)
@@ -172,35 +184,77 @@ class Source:
             return io.BufferedReader(_Zipped(self._archive.open(info), place))
 
 
-class _Zipped(io.RawIOBase):
-    """A file in a zip. Damage often shows only while it is read, and is then told as an error of ours."""
+def _member(name: str, open: Callable[[], IO[bytes]]) -> Member:
+    """A file, unpacked where it is compressed; its name then has the ending of what is in it."""
+    for ending in COMPRESSED:
+        if name.lower().endswith(ending):
+            return Member(name[: -len(ending)], partial(_open_compressed, open, ending, name))
+    return Member(name, open)
 
-    def __init__(self, stream: IO[bytes], place: str) -> None:
+
+def _open_compressed(open: Callable[[], IO[bytes]], ending: str, name: str) -> IO[bytes]:
+    stream = open()
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    with _sound(name, ending):
+        unpacked = open_compressed(stream, ending)
+    return io.BufferedReader(_Zipped(unpacked, name, ending, stream, max(SMALL, MAX_EXPANSION * size)))
+
+
+class _Zipped(io.RawIOBase):
+    """A packed file. Damage often shows only while it is read, and is then told as an error of ours."""
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        place: str,
+        kind: str = "zip",
+        packed: IO[bytes] | None = None,
+        largest: int | None = None,
+    ) -> None:
         self.stream = stream
+        self.packed = packed
         self.place = place
+        self.kind = kind
+        self.largest = largest
+        self.given = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with _sound(self.place):
-            return cast(io.BufferedIOBase, self.stream).readinto(buffer)
+        with _sound(self.place, self.kind):
+            size = cast(io.BufferedIOBase, self.stream).readinto(buffer)
+        self.given += size
+        if self.largest is not None and self.given > self.largest:
+            hint = "this looks like a bomb; unpack it yourself if you trust it"
+            raise InputError(f"unpacks to more than {self.largest:,} bytes", where=self.place, hint=hint)
+        return size
 
     def readall(self) -> bytes:
-        with _sound(self.place):
+        # In one go where the archive has said how much it is; else by parts, so that no more than may be is unpacked.
+        if self.largest is not None:
+            return super().readall() or b""
+        with _sound(self.place, self.kind):
             return self.stream.read()
 
     def close(self) -> None:
         self.stream.close()
+        if self.packed is not None:
+            self.packed.close()
         super().close()
 
 
 @contextmanager
-def _sound(place: str) -> Iterator[None]:
+def _sound(place: str, kind: str = "zip") -> Iterator[None]:
     try:
         yield
-    except _DAMAGE as error:
-        raise InputError(f"cannot be read as a zip file: {error}", where=place) from error
+    except InputError:
+        raise
+    except Exception as error:
+        if not isinstance(error, DAMAGE) and not type(error).__module__.startswith("zstandard"):
+            raise
+        raise InputError(f"cannot be read as a {kind.strip('.')} file: {error}", where=place) from error
 
 
 def _refuse(error: OSError) -> NoReturn:
@@ -229,6 +283,8 @@ def _printable(name: str) -> str:
 
 def _check_zip_member(path: Path, info: zipfile.ZipInfo) -> None:
     name = info.filename
+    if not name:
+        raise InputError("a member has no name", where=str(path), hint="pack it again")
     if (
         name.startswith(("/", "\\"))
         or ".." in PurePosixPath(name.replace("\\", "/")).parts
@@ -247,6 +303,17 @@ def _check_zip_member(path: Path, info: zipfile.ZipInfo) -> None:
             where=str(path),
             hint="this looks like a zip bomb; unpack it yourself if you trust it",
         )
+
+
+def check_unpacked(path: Path, largest: int) -> None:
+    """Complain of a file that is larger when unpacked, all its members together."""
+    left = largest
+    for member in Source(path).members():
+        with member.open() as stream:
+            while part := stream.read(SMALL):
+                if (left := left - len(part)) < 0:
+                    what = f"unpacks to more than {largest:,} bytes"
+                    raise InputError(what, where=str(path), hint="larger ones are for the command line")
 
 
 def lines(member: Member) -> Iterator[tuple[int, bytes]]:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from lapsus.errors import InputError
 from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.cells import opening, restored, rows, writing
+from lapsus.formats.csv_cells import opening, restored, rows, writing
 from lapsus.formats.source import Member, Source
-from lapsus.formats.table_reading import entries_of
+from lapsus.formats.table_reader import entries_of
 from lapsus.formats.table_rows import COLUMNS, Row, has_columns, places, rows_of, tellable
 from lapsus.model import Entry, Judgment, Span
 
 
-class Table(Format, ABC):
+class LongTable(Format, ABC):
     """What both tables carry: all of a judgment, nothing of a document."""
 
     def losses(self, entry: Entry) -> Iterator[Loss]:
@@ -30,7 +30,7 @@ class Table(Format, ABC):
             yield Loss("second judgments by the same annotator in the same revision", severe=True)
 
 
-class CsvTable(Table):
+class CsvTable(LongTable):
     """The table as CSV."""
 
     name = "csv"
@@ -56,7 +56,7 @@ class CsvTable(Table):
                     write(row)
 
 
-class ParquetTable(Table):
+class ParquetTable(LongTable):
     """The table as Parquet."""
 
     name = "parquet"

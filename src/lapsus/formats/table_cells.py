@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lapsus.errors import InvalidError
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
 
 T = TypeVar("T")
 

@@ -10,10 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema
+from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema, Table
 from arro3.io import read_parquet, write_parquet
 
 from lapsus.errors import InputError
+from lapsus.formats.columnar_check import check_columnar
+from lapsus.formats.columnar_process import ROWS
 from lapsus.formats.source import Member
 from lapsus.formats.table_rows import COLUMNS, DECIMAL, WHOLE, Row, places
 
@@ -21,8 +23,6 @@ GROUP = 50_000
 """Rows in a row group."""
 WRITTEN = 10_000
 """Rows that are handed on at a time."""
-READ = 2_000
-"""Fewer here: a small file of others' can hold the same long text in every row."""
 _MAGIC = b"PAR1"
 
 
@@ -46,6 +46,11 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
         if batches.error is not None:
             raise batches.error from None
         raise
+
+
+def table_of_rows(rows: Iterable[Row]) -> Table:
+    """The rows as a table in memory."""
+    return Table.from_batches(list(_Batches(rows)), schema=SCHEMA)
 
 
 class _Batches:
@@ -98,19 +103,19 @@ def opened(member: Member) -> Iterator[IO[bytes]]:
 
 def column_names(stream: IO[bytes], name: str) -> list[str]:
     """The names of a file's columns."""
-    return list(_open(stream, name).schema.names)
+    return list(open_parquet(stream, name).schema.names)
 
 
 def read_rows(stream: IO[bytes], name: str) -> Iterator[tuple[str, Row]]:
     """The rows of a file, each with its place."""
-    reader = _open(stream, name)
+    reader = open_parquet(stream, name)
     standing = places(list(reader.schema.names), name)
     for column in reader.schema.names:
         if DataType.is_nested(reader.schema.field(column).type):
             raise InputError(f"column {column!r} holds lists or the like", where=name)
     number = 0
     while True:
-        with _damage_named(name):
+        with damage_named(name):
             batch = next(reader, None)
             if batch is None:
                 return
@@ -128,10 +133,12 @@ def _cells(batch: RecordBatch, place: int | None) -> list[Any]:
     return [None if isinstance(cell, float) and cell != cell else cell for cell in cells]
 
 
-def _open(stream: IO[bytes], name: str) -> RecordBatchReader:
+def open_parquet(stream: IO[bytes], name: str) -> RecordBatchReader:
+    """The bundles of a Parquet file; an error where it is none."""
     _check_ends(stream, name)
-    with _damage_named(name):
-        return read_parquet(stream, batch_size=READ)
+    check_columnar(stream, name)
+    with damage_named(name):
+        return read_parquet(stream, batch_size=ROWS)
 
 
 def _check_ends(stream: IO[bytes], name: str) -> None:
@@ -147,7 +154,8 @@ def _check_ends(stream: IO[bytes], name: str) -> None:
 
 
 @contextmanager
-def _damage_named(name: str) -> Iterator[None]:
+def damage_named(name: str, kind: str = "Parquet") -> Iterator[None]:
+    """Turn what the library raises over damaged files, panics too, into an error that names the file."""
     try:
         yield
     except BaseException as error:
@@ -155,4 +163,4 @@ def _damage_named(name: str) -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"not a sound Parquet file: {reason}", where=name) from error
+        raise InputError(f"not a sound {kind} file: {reason}", where=name) from error

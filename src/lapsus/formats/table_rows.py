@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from lapsus.errors import InputError
-from lapsus.model import Answer, Entry, Judgment, Segment, Span
+from lapsus.kinds import KINDS, Kind, likely_kind
+from lapsus.model import Answer, Entry, Judgment, Segment
 from lapsus.registry import did_you_mean
-from lapsus.schemes import load_scheme, scheme_names
+from lapsus.schemes import known_scheme
 
 Cell: TypeAlias = Any
 """A text, a number or None. In others' Parquet files also a time."""
@@ -49,7 +49,6 @@ FOR_THE_EYE = frozenset({"role", "text", "quote", "system"})
 """Columns taken from the document, so that a row can be understood. They are not read back."""
 WHOLE = frozenset({"revision", "span_start", "span_end"})
 DECIMAL = frozenset({"seconds"})
-KINDS = ("label", "labels", "scale", "spans", "text")
 
 
 def has_columns(header: Sequence[str]) -> bool:
@@ -106,7 +105,8 @@ def tellable(judgments: Iterable[Judgment]) -> Iterator[Judgment]:
 
 
 def _answers(judgment: Judgment, common: Row, segments: Mapping[str, Segment]) -> Iterator[Row]:
-    kinds = _kinds(judgment.scheme)
+    scheme = known_scheme(judgment.scheme)
+    kinds = {question.id: KINDS.get(question.kind) for question in scheme.questions} if scheme else {}
     questions = dict.fromkeys((*judgment.answers, *judgment.distributions))
     for question in questions:
         shares = judgment.distributions.get(question)
@@ -119,42 +119,20 @@ def _answers(judgment: Judgment, common: Row, segments: Mapping[str, Segment]) -
         yield common
 
 
-def _answer(row: Row, answer: Answer, kind: str | None, segments: Mapping[str, Segment]) -> Iterator[Row]:
-    if isinstance(answer, str):
-        yield row._replace(kind="label" if kind == "label" else "text", answer=answer)
-    elif not isinstance(answer, tuple):
-        yield row._replace(kind="scale", answer=answer)
-    # A label without a name would be taken for none at all; it is owned up to as a loss.
-    elif not (named := [item for item in answer if item != ""]):
-        yield row._replace(kind="spans" if kind == "spans" else "labels")
-    else:
-        for item in named:
-            if isinstance(item, Span):
-                yield _span(row, item, segments)
-            else:
-                yield row._replace(kind="labels", answer=item)
-
-
-def _span(row: Row, span: Span, segments: Mapping[str, Segment]) -> Row:
-    segment = segments.get(span.segment)
-    return row._replace(
-        kind="spans",
-        answer=span.label,
-        span_segment=span.segment,
-        span_start=span.start,
-        span_end=span.end,
-        tie=span.tie,
-        quote=segment.text[span.start : span.end] if segment else None,
-    )
+def _answer(
+    row: Row, answer: Answer, kind: type[Kind] | None, segments: Mapping[str, Segment]
+) -> Iterator[Row]:
+    """The rows of an answer, by its question's kind if it is of that kind, else by what it looks like."""
+    fitting = kind if kind is not None and kind.holds(answer) else likely_kind(answer)
+    if isinstance(answer, tuple) and not fitting.holds(answer):
+        for part in answer:
+            yield from _answer(row, (part,), None, segments)
+        return
+    for cells in fitting.cells(answer):
+        segment = segments.get(cells["span_segment"]) if "span_segment" in cells else None
+        quote = segment.text[cells["span_start"] : cells["span_end"]] if segment else None
+        yield row._replace(kind=fitting.name, quote=quote, **cells)
 
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
-
-
-@lru_cache(maxsize=256)
-def _kinds(scheme: str) -> dict[str, str]:
-    """The kinds of a scheme's questions; none where the scheme is not known here."""
-    if scheme not in scheme_names():
-        return {}
-    return {question.id: question.kind for question in load_scheme(scheme).questions}

@@ -1,7 +1,7 @@
 """What Lapsus knows of languages: which one a text is in, and where its words begin and end."""
 
 from lapsus.language.script import has_letters, language_by_script, language_of_turns
-from lapsus.language.words import Token, cuts_token, snap, tokens, word_count
+from lapsus.language.tokenizer import Token, cuts_token, snap, tokens, word_count
 
 __all__ = [
     "Token",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -94,3 +95,7 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
         """The system whose turns or texts these are."""
         name = self.metadata.get("system")
         return str(name) if name is not None else None
+
+    def _repr_html_(self) -> str:
+        # How a page looks is not the model's affair.
+        return str(import_module("lapsus").to_html(self))

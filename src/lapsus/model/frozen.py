@@ -27,15 +27,24 @@ class FrozenDict(dict[K, V]):
         return type(self), (dict(self),)
 
 
+_AS_THEY_ARE = frozenset({str, int, float, bool, type(None), FrozenDict})
 EMPTY: FrozenDict[str, Any] = FrozenDict()
 
 
 def freeze(value: Any) -> Any:
     """The same JSON value with dicts and lists that cannot change, all the way down."""
-    if type(value) is FrozenDict:
+    kind, plain = type(value), _AS_THEY_ARE
+    if kind in plain:
         return value
-    if isinstance(value, Mapping):
-        return FrozenDict({key: freeze(item) for key, item in value.items()}) if value else EMPTY
+    # Plain values, of which logs hold many, stay where the copy put them.
+    if kind is dict or isinstance(value, Mapping):
+        if not value:
+            return EMPTY
+        frozen: FrozenDict[Any, Any] = FrozenDict(value)
+        for key, item in value.items():
+            if type(item) not in plain:
+                dict.__setitem__(frozen, key, freeze(item))
+        return frozen
     if isinstance(value, list | tuple):
-        return tuple(freeze(item) for item in value)
+        return tuple([item if type(item) in plain else freeze(item) for item in value])
     return value

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from lapsus.errors import InvalidError
 from lapsus.model.document import Document
 from lapsus.model.frozen import EMPTY, FrozenDict, freeze
+
+if TYPE_CHECKING:
+    from lapsus.formats.frame import Frame
 
 ANONYMOUS = "?"
 """First character of made-up annotator ids, where data only says that *somebody* judged."""
@@ -128,3 +132,13 @@ class Entry(msgspec.Struct, frozen=True):
         for judgment in self.judgments:
             if judgment.document != self.id:
                 raise InvalidError(f"a judgment about {judgment.document!r} stands under {self.id!r}")
+
+    # What a table and a page are is not the model's affair: the whole package is asked, and only then imported.
+
+    def to_frame(self, of: Literal["judgments", "segments"] = "judgments") -> Frame:
+        """The judgments (or the segments) as a table for pandas, polars and DuckDB."""
+        frame: Frame = import_module("lapsus").to_frame(self, of)
+        return frame
+
+    def _repr_html_(self) -> str | None:
+        return str(import_module("lapsus").to_html(self)) if self.document is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -13,7 +14,13 @@ from lapsus.model.document import Role
 from lapsus.model.frozen import EMPTY, freeze
 from lapsus.model.text import Notes, Text
 
-Kind: TypeAlias = Literal["label", "labels", "scale", "spans", "text"]
+_SAME_SIGN = str.maketrans("◯〇⭕◦☓✕✖╳❌Δ∆▵", "○○○○×××××△△△")
+"""Signs that look alike and are typed for one another."""
+
+
+def folded(name: str) -> str:
+    """A label's spelling without what does not matter: full width or half, capital or small, which circle or cross."""
+    return unicodedata.normalize("NFKC", name.translate(_SAME_SIGN)).casefold().strip()
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -110,11 +117,27 @@ class Axes(Part, frozen=True):
     cells: tuple[Cell, ...] = ()
 
 
+class Analysis(Part, frozen=True):
+    """What is usual when the answers to a question are put together and measured. Annotators do not see it."""
+
+    tie_break: tuple[str, ...] = ()
+    """The labels in the order in which a tie of votes goes; without it a tie decides nothing. Where no label has the
+    share asked for, the first of them stands."""
+    merged: tuple[tuple[str, ...], ...] = ()
+    """Labels that are also counted as one: agreement is shown once with them apart and once together."""
+    scores: tuple[str, ...] = ()
+    """The scores of a run, where others are usual than for all questions of that kind."""
+
+
+NO_ANALYSIS = Analysis()
+
+
 class Question(Part, frozen=True):
     """Something an annotator answers about a unit."""
 
     id: str
-    kind: Kind
+    kind: str
+    """One of `lapsus.kinds`, which says what it means."""
     name: Text
     ask: Text
     required: bool = True
@@ -133,6 +156,7 @@ class Question(Part, frozen=True):
     calculator: Calculator | None = None
     reference: str | None = None
     suggest: Notes = EMPTY
+    analysis: Analysis = NO_ANALYSIS
 
     def label(self, name: str) -> Label | None:
         """The label of that id or alias."""
@@ -141,6 +165,10 @@ class Question(Part, frozen=True):
                 return label
         for label in self.labels:
             if name in label.aliases:
+                return label
+        wanted = folded(name)
+        for label in self.labels:
+            if wanted in map(folded, (label.id, *label.aliases)):
                 return label
         return None
 
@@ -192,6 +220,8 @@ class ListItem(Part, frozen=True):
     name: Text
     definition: Text
     examples: Notes = EMPTY
+    sign: str | None = None
+    """A picture that stands for it."""
 
 
 class ListGroup(Part, frozen=True):
@@ -223,6 +253,8 @@ class Scheme(Part, frozen=True):
     summary: Text
     unit: UnitRule
     questions: tuple[Question, ...]
+    compatible: tuple[str, ...] = ()
+    """Earlier versions whose answers mean the same under this one."""
     source: Text = EMPTY
     target: TargetRule | None = None
     background: tuple[Section, ...] = ()
@@ -233,6 +265,11 @@ class Scheme(Part, frozen=True):
     def id(self) -> str:
         """The name by which the scheme is asked for."""
         return self.scheme
+
+    def guideline(self) -> Scheme:
+        """What annotators are told: the scheme without what it says of analysis. It tells versions apart."""
+        plain = (msgspec.structs.replace(question, analysis=NO_ANALYSIS) for question in self.questions)
+        return msgspec.structs.replace(self, questions=tuple(plain))
 
     @property
     def languages(self) -> tuple[str, ...]:

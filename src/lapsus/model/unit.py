@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
 from lapsus.errors import InvalidError
 from lapsus.model.document import Document, Segment
+from lapsus.model.frozen import EMPTY
 from lapsus.model.judgment import UnitKey
 from lapsus.model.scheme import UnitRule
+
+SAMPLE = "drawn_units"
+"""In a document's metadata: which of its units were drawn to be judged, and what each stands for."""
+WHOLE = ""
+"""The whole document among the units drawn."""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -36,13 +44,36 @@ class Unit(msgspec.Struct, frozen=True):
 
 
 def units(document: Document, rule: UnitRule) -> Iterator[Unit]:
-    """The units of a document under a scheme's rule, in order."""
+    """The units of a document under a scheme's rule, in order; where a sample was drawn, those drawn."""
+    drawn = sample_of(document, rule)
     if rule.role == "document":
-        yield Unit(document.id, document.language, None, document.segments)
+        if drawn is None or WHOLE in drawn:
+            yield Unit(document.id, document.language, None, document.segments)
         return
     for place, segment in enumerate(document.segments):
-        if segment.role == rule.role:
+        if segment.role == rule.role and (drawn is None or segment.id in drawn):
             yield Unit(document.id, document.language, segment, _context(document, place, rule))
+
+
+def sample_of(document: Document, rule: UnitRule) -> Mapping[str, Mapping[str, Any]] | None:
+    """The units that were drawn from a document, by segment, with weight and stratum; None where all are judged."""
+    sample = drawn_units(document)
+    return sample["units"] if sample.get("role") == rule.role else None
+
+
+def drawn_units(document: Document) -> Mapping[str, Any]:
+    """What a document's metadata says of drawn units: `role` and `units`; empty where it says nothing sound."""
+    sample = document.metadata.get(SAMPLE)
+    if not isinstance(sample, Mapping) or not isinstance(units := sample.get("units"), Mapping):
+        return EMPTY
+    return sample if all(isinstance(about, Mapping) for about in units.values()) else EMPTY
+
+
+def weight_of(about: Mapping[str, Any]) -> float | None:
+    """How many units a drawn one stands for; None where that is not said, or makes no sense."""
+    weight = about.get("weight")
+    is_sound = isinstance(weight, int | float) and math.isfinite(weight) and weight > 0
+    return float(weight) if is_sound else None  # type: ignore[arg-type]
 
 
 def unit(document: Document, rule: UnitRule, segment: str | None) -> Unit:

@@ -1,55 +1,46 @@
-"""Charts that people can read: drawn by Altair as SVG, PNG or PDF, light or dark, with the table behind each.
+"""Charts that people can read: drawn here as SVG, light or dark, with the table behind each.
 
-Altair comes with `lapsus[charts]`. Without it there are the tables.
+A page holds the drawing itself, so that marks lead to what is behind them and colours follow the page. PNG and PDF
+are made of the same drawing by `lapsus[charts]`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
+
+import regex
+from markupsafe import Markup
 
 from lapsus.errors import UsageError
-from lapsus.reports.table import Cell, Table
+from lapsus.reports.drawing import KINDS, Drawn
+from lapsus.reports.svg import element, words
+from lapsus.reports.table import Cell, Table, plain
 
-Kind: TypeAlias = Literal["progress", "intervals", "stacked", "matrix", "lines"]
+Kind: TypeAlias = Literal["bars", "stacked", "intervals", "lines", "progress", "matrix", "calibration"]
 Theme: TypeAlias = Literal["light", "dark"]
 FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "csv": "text/csv"}
 HINT = "pip install 'lapsus[charts]'"
 
-WIDTH = 620
-FONT = "system-ui, 'Noto Sans', 'Hiragino Sans', 'Noto Sans CJK JP', 'Yu Gothic UI', Meiryo, sans-serif"
-_COLOURS: dict[Theme, dict[str, str]] = {
-    "light": {
-        "ink": "#1b1d20",
-        "quiet": "#575d66",
-        "line": "#dde0e4",
-        "accent": "#1a5a9e",
-        "paper": "#ffffff",
-    },
-    "dark": {
-        "ink": "#e7e9ec",
-        "quiet": "#a6adb6",
-        "line": "#343940",
-        "accent": "#8dbdf2",
-        "paper": "#15171a",
-    },
-}
-_RANGES: dict[Theme, list[str]] = {
-    "light": ["#2f6fb0", "#d9a13b", "#b6493c", "#4f8f6f", "#7d62a8", "#8a6d4b", "#5d93a6", "#9a5b86"],
-    "dark": ["#7db1ea", "#e3b55c", "#e08575", "#86c5a4", "#b39ddb", "#c4a882", "#8fc7d9", "#d193bd"],
-}
-"""Told apart by lightness as well as by hue."""
-_HEAT: dict[Theme, list[str]] = {"light": ["#eef3f9", "#1a5a9e"], "dark": ["#23272c", "#8dbdf2"]}
+WIDE, NARROW = 530, 320
+"""Widths in pixels that a chart is laid out for: beside others or alone, and on a phone."""
+_MARGIN = 24
+_FONT = "system-ui, 'Noto Sans', 'Hiragino Sans', 'Noto Sans CJK JP', 'Yu Gothic UI', Meiryo, sans-serif"
+_VARIABLE = regex.compile(r"(--[a-z0-9-]+): ([^;]+);")
+_MOST_SAID = 40
+"""How many rows are read out before the table is left to say the rest."""
 
 
 @dataclass(frozen=True)
 class Chart:
     """What to draw: rows of a table, and what stands in which column.
 
-    `progress`: day, judgments, total. `intervals`: name, value, low, high. `lines`: the same with days for names.
-    `stacked`: name, then a column a share. `matrix`: name, then a column a name.
+    `bars`: name, number, number as text. `stacked`: name, then a column a share. `intervals`: name, value, low,
+    high. `lines`: the same with days for names. `progress`: day, judgments, total. `matrix`: name, then a column a
+    name. `calibration`: name, how sure, how often right, how many.
     """
 
     kind: Kind
@@ -58,15 +49,49 @@ class Chart:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     """How it was computed."""
+    links: tuple[tuple[str | None, ...], ...] = ()
+    """Where marks lead to: for each row one address, or one for each column."""
+    language: str = "en"
+    ordered: bool = False
+    """Whether the answers of a stacked chart are steps from less to more."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw: no row, or rows whose numbers are not known yet."""
+        numbers = (cell for row in self.rows for cell in row[1:] if not isinstance(cell, str | None))
+        return not any(number == number for number in numbers)
 
     def table(self) -> Table:
         """The table behind it."""
         return Table(self.columns, self.rows, self.title, (self.note,) if self.note else ())
 
+    def link(self, row: int, column: int = 0) -> str | None:
+        """Where a mark leads to."""
+        mine = self.links[row] if row < len(self.links) else ()
+        return mine[column] if column < len(mine) else None
 
-def can_draw() -> bool:
-    """Whether Altair is there."""
-    return find_spec("altair") is not None and find_spec("vl_convert") is not None
+
+def has_files() -> bool:
+    """Whether PNG and PDF can be made here."""
+    return find_spec("vl_convert") is not None
+
+
+def inline(chart: Chart, id: str) -> Markup:
+    """A chart for a page with the style sheet: laid out wide and narrow, of which the page shows what fits.
+
+    Nothing where there is nothing to draw: no axes without marks.
+    """
+    if chart.is_empty:
+        return Markup("")
+    return Markup("").join(
+        element("div", _svg(chart, width, f"{id}-{name}"), class_=f"chart-{name}")
+        for name, width in (("wide", WIDE), ("narrow", NARROW))
+    )
+
+
+def style() -> str:
+    """The style sheet that charts in a page need."""
+    return (files("lapsus.reports") / "templates" / "chart.css").read_text(encoding="utf-8")
 
 
 def draw(chart: Chart, format: str, theme: Theme = "light") -> bytes:
@@ -75,157 +100,81 @@ def draw(chart: Chart, format: str, theme: Theme = "light") -> bytes:
         return chart.table().to_csv().encode()
     if format not in FORMATS:
         raise UsageError(f"no chart is drawn as {format!r}", hint=f"known: {', '.join(FORMATS)}")
-    if not can_draw():
-        raise UsageError("drawing charts needs Altair", hint=HINT)
+    picture = _file(chart, theme)
+    if format == "svg":
+        return picture.encode()
+    if not has_files():
+        raise UsageError(f"a chart as {format.upper()} needs one more package", hint=HINT)
     import vl_convert
 
-    specification = _specification(chart, theme, on_paper=format != "svg")
-    if format == "svg":
-        return str(vl_convert.vegalite_to_svg(specification)).encode()
     if format == "png":
-        return bytes(vl_convert.vegalite_to_png(specification, scale=2))
-    return bytes(vl_convert.vegalite_to_pdf(specification))
+        return bytes(vl_convert.svg_to_png(picture, scale=2))
+    return bytes(vl_convert.svg_to_pdf(picture))
 
 
-def _specification(chart: Chart, theme: Theme, *, on_paper: bool) -> dict[str, Any]:
-    import altair as alt
-
-    drawn = {
-        "progress": _progress,
-        "intervals": _intervals,
-        "lines": _lines,
-        "stacked": _stacked,
-        "matrix": _matrix,
-    }[chart.kind](alt, chart, theme)
-    # A file stands alone, so it has a title and a ground; on a page both are there already.
-    whole = drawn.properties(title=chart.title) if on_paper else drawn
-    specification: dict[str, Any] = whole.to_dict(validate=False)
-    specification["config"] = _config(theme, on_paper)
-    return specification
-
-
-def _config(theme: Theme, on_paper: bool) -> dict[str, Any]:
-    colours = _COLOURS[theme]
-    words = {
-        "labelColor": colours["ink"],
-        "titleColor": colours["quiet"],
-        "labelFontSize": 13,
-        "titleFontSize": 13,
-    }
-    return {
-        "background": colours["paper"] if on_paper else None,
-        "font": FONT,
-        "view": {"stroke": None},
-        "axis": {
-            **words, "gridColor": colours["line"], "domainColor": colours["line"], "tickColor": colours["line"],
-            "titleFontWeight": "normal", "labelLimit": 220,
-        },
-        "legend": {**words, "titleFontWeight": "normal", "labelLimit": 400, "symbolType": "square"},
-        "title": {"color": colours["ink"], "fontSize": 15, "anchor": "start"},
-        "range": {"category": _RANGES[theme], "ramp": _HEAT[theme], "heatmap": _HEAT[theme]},
-    }  # fmt: skip
-
-
-def _values(alt: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
-    return alt.Data(values=[dict(row) for row in rows])
-
-
-def _named(chart: Chart, *names: str) -> list[dict[str, Any]]:
-    return [dict(zip(names, row, strict=False)) for row in chart.rows]
-
-
-def _progress(alt: Any, chart: Chart, theme: Theme) -> Any:
-    colours = _COLOURS[theme]
-    base = alt.Chart(_values(alt, _named(chart, "day", "judgments", "total")), width=WIDTH, height=220)
-    when = alt.X(
-        "day:T",
-        title=None,
-        axis=alt.Axis(format="%Y-%m-%d", grid=False, labelOverlap="greedy", labelSeparation=16),
+def _svg(chart: Chart, width: int, id: str) -> Markup:
+    """The drawing for a page, with a title and what it says for those who do not see it."""
+    drawn = KINDS[chart.kind](chart, width)
+    return element(
+        "svg",
+        element("title", chart.title, id=f"{id}-title"),
+        element("desc", _said(chart), id=f"{id}-desc"),
+        drawn.body,
+        width=round(drawn.width),
+        height=round(drawn.height),
+        viewBox=f"0 0 {drawn.width:.0f} {drawn.height:.0f}",
+        class_="chart-svg",
+        role="group" if chart.links else "img",
+        aria_labelledby=f"{id}-title",
+        aria_describedby=f"{id}-desc",
     )
-    bars = base.mark_bar(color=colours["line"], width=8).encode(
-        when, alt.Y("judgments:Q", title=chart.columns[1])
-    )
-    line = base.mark_line(color=colours["accent"], point={"filled": True, "color": colours["accent"]}).encode(
-        when, alt.Y("total:Q", title=chart.columns[2], axis=alt.Axis(grid=False))
-    )
-    return alt.layer(bars, line).resolve_scale(y="independent")
 
 
-def _bounded(chart: Chart) -> list[dict[str, Any]]:
-    return [row for row in _named(chart, "name", "value", "low", "high") if row["value"] is not None]
+def _file(chart: Chart, theme: Theme) -> str:
+    """The drawing as a file: it stands alone, so it has a title, a ground and colours of its own."""
+    bare = Chart(
+        chart.kind, chart.title, chart.columns, chart.rows, language=chart.language, ordered=chart.ordered
+    )
+    drawn = KINDS[chart.kind](bare, WIDE) if chart.rows else Drawn(Markup(""), WIDE, 0)
+    wide, high = drawn.width + 2 * _MARGIN, drawn.height + 2 * _MARGIN + 34
+    picture = element(
+        "svg",
+        element("title", chart.title),
+        element("desc", _said(chart)),
+        element("style", Markup(_coloured(theme))),  # noqa: S704  our own file
+        element("rect", width=wide, height=high, class_="paper"),
+        element("g", words(chart.title, _MARGIN, _MARGIN + 6, drawn.width, "name"), class_="chart-svg"),
+        element("g", drawn.body, class_="chart-svg", transform=f"translate({_MARGIN} {_MARGIN + 34})"),
+        xmlns="http://www.w3.org/2000/svg",
+        width=round(wide),
+        height=round(high),
+        viewBox=f"0 0 {wide:.0f} {high:.0f}",
+        role="img",
+        font_family=_FONT,
+    )
+    return str(picture)
 
 
-def _intervals(alt: Any, chart: Chart, theme: Theme) -> Any:
-    accent = _COLOURS[theme]["accent"]
-    rows = _bounded(chart)
-    base = alt.Chart(_values(alt, rows), width=WIDTH - 140, height=alt.Step(30))
-    which = alt.Y("name:N", sort=None, title=None)
-    low = min((0.0, *(row["low"] for row in rows if row["low"] is not None)))
-    scale = alt.Scale(domain=[low, 1])
-    points = base.mark_point(filled=True, size=70, color=accent, opacity=1).encode(
-        which, alt.X("value:Q", title=chart.columns[1], scale=scale)
+@cache
+def _coloured(theme: Theme) -> str:
+    """The style sheet with the colours of one theme put in: programs that make pictures know no variables."""
+    light, dark = (
+        dict(_VARIABLE.findall(part)) for part in style().split("@media (prefers-color-scheme: dark)")
     )
-    rules = base.mark_rule(color=accent, strokeWidth=2).encode(
-        which, alt.X("low:Q", scale=scale), alt.X2("high:Q")
-    )
-    words = base.mark_text(align="left", dx=9, dy=-9, color=_COLOURS[theme]["quiet"], fontSize=12).encode(
-        which, alt.X("value:Q", scale=scale), alt.Text("value:Q", format=".3f")
-    )
-    return alt.layer(rules, points, words)
+    colours = light | (dark if theme == "dark" else {})
+    rules = style().partition("/* Rules */")[2].partition("/* On a page")[0]
+    return regex.sub(r"var\((--[a-z0-9-]+)\)", lambda match: colours[match[1]], rules)
 
 
-def _lines(alt: Any, chart: Chart, theme: Theme) -> Any:
-    accent = _COLOURS[theme]["accent"]
-    base = alt.Chart(_values(alt, _bounded(chart)), width=WIDTH, height=220)
-    when = alt.X(
-        "name:T",
-        title=None,
-        axis=alt.Axis(format="%Y-%m-%d", grid=False, labelOverlap="greedy", labelSeparation=16),
-    )
-    around = base.mark_errorbar(color=accent, thickness=2).encode(
-        when, alt.Y("low:Q", title=chart.columns[1]), alt.Y2("high:Q")
-    )
-    line = base.mark_line(color=accent, point={"filled": True, "color": accent}).encode(
-        when, alt.Y("value:Q")
-    )
-    return alt.layer(around, line)
-
-
-def _stacked(alt: Any, chart: Chart, theme: Theme) -> Any:
-    answers = list(chart.columns[1:])
-    rows = [
-        {"name": row[0], "answer": answer, "share": share, "order": place}
-        for row in chart.rows
-        for place, (answer, share) in enumerate(zip(answers, row[1:], strict=True))
+def _said(chart: Chart) -> str:
+    """The rows in words."""
+    shown = [
+        f"{plain(row[0])}: "
+        + ", ".join(
+            f"{name} {plain(cell)}"
+            for name, cell in zip(chart.columns[1:], row[1:], strict=False)
+            if cell is not None
+        )
+        for row in chart.rows[:_MOST_SAID]
     ]
-    columns = 3 if max(map(len, answers), default=0) < 20 else 1
-    return alt.Chart(_values(alt, rows), width=WIDTH - 140, height=alt.Step(34)).mark_bar().encode(
-        alt.X("share:Q", title=None, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-        alt.Y("name:N", sort=None, title=None),
-        alt.Color("answer:N", sort=answers, title=None, legend=alt.Legend(orient="top", columns=columns)),
-        alt.Order("order:Q"),
-    )  # fmt: skip
-
-
-def _matrix(alt: Any, chart: Chart, theme: Theme) -> Any:
-    names = list(chart.columns[1:])
-    rows = [
-        {"one": row[0], "other": other, "value": value}
-        for row in chart.rows
-        for other, value in zip(names, row[1:], strict=True)
-        if value is not None
-    ]
-    step = 34 if len(names) <= 14 else 18
-    base = alt.Chart(_values(alt, rows), width=alt.Step(step), height=alt.Step(step))
-    one = alt.Y("one:N", sort=names, title=None)
-    other = alt.X("other:N", sort=names, title=None, axis=alt.Axis(labelAngle=-60))
-    low, high = _HEAT[theme]
-    scale = alt.Scale(domain=[0, 1], range=[low, high], clamp=True)
-    cells = base.mark_rect().encode(one, other, alt.Color("value:Q", scale=scale, title=None))
-    if step < 30:
-        return cells
-    ink = {"light": ("#1b1d20", "#ffffff"), "dark": ("#e7e9ec", "#0d1a29")}[theme]
-    colour = alt.condition("datum.value > 0.55", alt.value(ink[1]), alt.value(ink[0]))
-    return cells + base.mark_text(fontSize=11).encode(
-        one, other, alt.Text("value:Q", format=".2f"), color=colour
-    )
+    return ". ".join([*shown, "…"] if len(chart.rows) > _MOST_SAID else shown)

@@ -13,8 +13,8 @@ import msgspec
 import regex
 from markupsafe import Markup
 
-from lapsus.formats.cells import defused
-from lapsus.measures.compare import Difference
+from lapsus.formats.csv_cells import defused
+from lapsus.measures.comparison import Difference
 from lapsus.measures.score import Score
 
 MARK = "mark"
@@ -89,7 +89,7 @@ class Table:
         ]
         lines += [_latex_row(row, _latex) for row in self.rows]
         lines += [r"\bottomrule", r"\end{tabular}"]
-        return "\n".join([*lines, *(f"% {note}" for note in self.notes)]) + "\n"
+        return "\n".join([*lines, *map(latex_comment, self.notes)]) + "\n"
 
     def to_json(self) -> str:
         """For another program."""
@@ -201,5 +201,14 @@ def _latex(cell: Cell) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Text as LaTeX prints it."""
-    return _LATEX.sub(lambda match: _LATEX_NAMES.get(match.group(), "\\" + match.group()), text)
+    """Text as LaTeX prints it, in one line: a break would end a row, a caption or a comment."""
+    return _LATEX.sub(lambda match: _LATEX_NAMES.get(match.group(), "\\" + match.group()), _one_line(text))
+
+
+def latex_comment(text: str) -> str:
+    """Text in the source of a paper that is not printed."""
+    return f"% {_one_line(text)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

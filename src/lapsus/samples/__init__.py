@@ -11,6 +11,7 @@ from lapsus.registry import did_you_mean
 SAMPLES = {
     "dialogues-en": "16 English chats: breakdown, error types, response quality",
     "dialogues-ja": "16 Japanese chats: breakdown, error types, response quality",
+    "helpdesk-en": "48 English chats of two help desks, judged by two people: breakdown",
     "pairs-en": "20 English triple-text pairs: semantic errors",
     "pairs-ja": "20 Japanese triple-text pairs: semantic errors",
 }

@@ -1,15 +1,21 @@
 """The guidelines as data: loading, checking, and judging answers by them."""
 
-from lapsus.schemes.check import Problem, check_scheme
-from lapsus.schemes.library import load_scheme, read_scheme, scheme_names
-from lapsus.schemes.rules import BrokenRule, broken_rules
+from lapsus.kinds import BrokenRule
+from lapsus.schemes.answer_rules import broken_rules
+from lapsus.schemes.differences import scheme_differences, scheme_digest
+from lapsus.schemes.library import given_schemes, known_scheme, load_scheme, read_scheme, scheme_names
+from lapsus.schemes.scheme_check import SchemeProblem, check_scheme
 
 __all__ = [
     "BrokenRule",
-    "Problem",
+    "SchemeProblem",
     "broken_rules",
     "check_scheme",
+    "given_schemes",
+    "known_scheme",
     "load_scheme",
     "read_scheme",
+    "scheme_differences",
+    "scheme_digest",
     "scheme_names",
 ]

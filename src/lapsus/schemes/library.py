@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Scheme
-from lapsus.registry import did_you_mean
-from lapsus.schemes.check import check_scheme
+from lapsus.model.frozen import EMPTY
+from lapsus.registry import did_you_mean, points_of
+from lapsus.schemes.scheme_check import check_scheme
 
 OWN = ("breakdown", "error-types", "response-quality", "semantic-errors")
 GROUP = "lapsus.schemes"
 """Entry points of this group name a package that holds `<scheme>.yaml`."""
+_GIVEN: ContextVar[Mapping[str, Scheme]] = ContextVar("given schemes", default=EMPTY)
 
 
 def scheme_names() -> list[str]:
     """Every scheme that can be asked for by name."""
-    return [*OWN, *sorted({point.name for point in entry_points(group=GROUP)} - set(OWN))]
+    return [*OWN, *sorted(points_of(GROUP).keys() - set(OWN))]
 
 
 def load_scheme(name: str) -> Scheme:
@@ -48,11 +52,30 @@ def read_scheme(path: Path | Traversable) -> Scheme:
     return scheme
 
 
+def known_scheme(name: str) -> Scheme | None:
+    """The guideline that judgments name: given with them (`given_schemes`) or installed; None where it is neither."""
+    return _GIVEN.get().get(name) or _installed(name)
+
+
+@contextmanager
+def given_schemes(schemes: Iterable[Scheme]) -> Iterator[None]:
+    """While this lasts, judgments are understood by these guidelines, such as a campaign's own, before installed."""
+    before = _GIVEN.set({scheme.id: scheme for scheme in schemes})
+    try:
+        yield
+    finally:
+        _GIVEN.reset(before)
+
+
+@cache
+def _installed(name: str) -> Scheme | None:
+    return load_scheme(name) if name in scheme_names() else None
+
+
 @cache
 def _load_named(name: str) -> Scheme:
     if name in OWN:
         return read_scheme(files("lapsus.schemes") / "data" / f"{name}.yaml")
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            return read_scheme(files(point.module) / f"{name}.yaml")
+    if point := points_of(GROUP).get(name):
+        return read_scheme(files(point.module) / f"{name}.yaml")
     raise UsageError(f"no scheme is called {name!r}", hint=did_you_mean(name, scheme_names()))

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
 import regex
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lapsus.errors import UsageError
+from lapsus.kinds import kind_of
+from lapsus.kinds.messages import join
 from lapsus.model import Question, Scheme, in_language
-from lapsus.schemes.marked_yaml import parse_yaml
-from lapsus.schemes.messages import join
+from lapsus.schemes.library import load_scheme, scheme_names
+from lapsus.word_files import word_file
 
 T = TypeVar("T")
 
 _MARKED = regex.compile(r"\[([^\]]+)\]")
 
 
-def manual(scheme: Scheme, language: str) -> str:
-    """The guideline as one self-contained HTML page, for the screen and for paper."""
+class Way(NamedTuple):
+    """Somewhere to go from the page, and the language of its name where that is another."""
+
+    name: str
+    address: str
+    language: str | None = None
+
+
+def manual(scheme: Scheme, language: str, ways: Sequence[Way] = ()) -> str:
+    """The guideline as one self-contained HTML page, for the screen and for paper; `ways` lead on from it."""
     if language not in scheme.languages:
         known = ", ".join(scheme.languages)
         raise UsageError(f"{scheme.id!r} is not written in {language!r}", hint=f"languages: {known}")
@@ -33,11 +43,13 @@ def manual(scheme: Scheme, language: str) -> str:
         .render(
             scheme=scheme,
             language=language,
+            ways=ways,
             style=Markup(_resource("templates/manual.css")),  # noqa: S704  our own file
             t=page.text,
             w=page.word,
             rules_of=page.rules,
             list_title=page.list_title,
+            target_labels=page.target_labels,
         )
     )
 
@@ -55,7 +67,9 @@ class GuidelineWords:
 
     def word(self, name: str, **values: object) -> str:
         """One of the fixed words."""
-        template: str = in_language(_words()[name], self.language)
+        template: str = in_language(
+            word_file("lapsus.schemes", "data/manual-words.yaml")[name], self.language
+        )
         return template.format(**values)
 
     def list_title(self, id: str) -> str:
@@ -63,11 +77,24 @@ class GuidelineWords:
         reference = self.scheme.reference(id)
         return self.text(reference.title) if reference else id
 
+    def target_labels(self) -> str:
+        """The labels by which turns are chosen, each with its name under the guideline that has it."""
+        if (target := self.scheme.target) is None:
+            return ""
+        found = load_scheme(target.scheme) if target.scheme in scheme_names() else None
+        question = found.question(target.question) if found else None
+        brackets = "{}（{}）" if self.language == "ja" else "{} ({})"
+        names = []
+        for id in target.labels:
+            label = question.label(id) if question else None
+            names.append(brackets.format(id, self.text(label.name)) if label else id)
+        return " / ".join(names)
+
     def rules(self, question: Question) -> list[str]:
         """The rules that hold for a question, in words."""
         found: list[str] = []
-        if question.kind in ("label", "labels") or (question.kind == "spans" and not question.at_least):
-            found.append(self.word(f"rule-{question.kind}"))
+        if (rule := kind_of(question, self.scheme).manual_rule()) is not None:
+            found.append(self.word(rule))
         if question.at_least:
             found.append(self.word("rule-at-least", limit=question.at_least))
         if question.at_most is not None:
@@ -102,11 +129,6 @@ def _environment() -> Environment:
     environment.filters["prose"] = _prose
     environment.filters["marked"] = _marked
     return environment
-
-
-@cache
-def _words() -> Any:
-    return parse_yaml(_resource("data/manual-words.yaml"), "manual-words.yaml").data
 
 
 def _resource(name: str) -> str:

@@ -24,6 +24,8 @@ class _Loader(_BASE):  # type: ignore[misc]
     }
 
 
+DEEPEST = 50
+"""Levels of nesting; our own guidelines have ten."""
 _TRUTH = {"true": True, "false": False}
 
 
@@ -42,8 +44,9 @@ class MarkedYaml:
 
 
 def parse_yaml(text: str, name: str) -> MarkedYaml:
-    """Read YAML, remembering lines. Doubled keys and aliases are errors."""
+    """Read YAML, remembering lines. Doubled keys, aliases and bottomless nesting are errors."""
     try:
+        _check_depth(text, name)
         loader = _Loader(text)
         try:
             node = loader.get_single_node()
@@ -58,6 +61,18 @@ def parse_yaml(text: str, name: str) -> MarkedYaml:
             f"not sound YAML: {getattr(error, 'problem', None) or error}", where=where
         ) from error
     return marked
+
+
+def _check_depth(text: str, name: str) -> None:
+    """Refuse what is nested so deep that composing it would run out of stack."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            raise InputError("is nested too deep", where=f"{name}, line {event.start_mark.line + 1}")
 
 
 class _Walk:

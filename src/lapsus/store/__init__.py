@@ -1,11 +1,13 @@
 """Campaigns in a database: nothing acknowledged is lost, nothing said is overwritten."""
 
 from lapsus.store.backup import Backup, restore
-from lapsus.store.deciding import Decision, GoldUnit, StoredGold
-from lapsus.store.figures import Figures
-from lapsus.store.opening import default_database
-from lapsus.store.plan import Checks, Completion, Data, Known, KnownUnit, Pilot
+from lapsus.store.database import default_database
+from lapsus.store.decisions import Decision, GoldUnit, StoredGold
+from lapsus.store.members import Feedback, Member
+from lapsus.store.messages import Message
+from lapsus.store.plan import Checks, Completion, Data, Known, KnownUnit, Learn, Pilot
 from lapsus.store.plan_file import parse_plan, plan_yaml, read_plan
+from lapsus.store.plan_material import Material, plan_documents, read_material
 from lapsus.store.records import (
     Added,
     ApiToken,
@@ -15,10 +17,12 @@ from lapsus.store.records import (
     Credential,
     Event,
     Flag,
+    FlagReply,
     Imported,
     Invitation,
     Nothing,
     OwnPlace,
+    OwnProgress,
     OwnUnit,
     Person,
     PersonProgress,
@@ -29,13 +33,11 @@ from lapsus.store.records import (
     Role,
     Saved,
     SaveRequest,
-    Standing,
     StoredJudgment,
     StoreError,
     UnitPlace,
 )
-from lapsus.store.running import Feedback, Member, Message
-from lapsus.store.setting_up import Material, plan_documents, read_material
+from lapsus.store.stats_cache import CampaignCounts
 from lapsus.store.store import Store, open_store
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "ApiToken",
     "Backup",
     "Campaign",
+    "CampaignCounts",
     "CampaignState",
     "Chain",
     "Checks",
@@ -52,18 +55,20 @@ __all__ = [
     "Decision",
     "Event",
     "Feedback",
-    "Figures",
     "Flag",
+    "FlagReply",
     "GoldUnit",
     "Imported",
     "Invitation",
     "Known",
     "KnownUnit",
+    "Learn",
     "Material",
     "Member",
     "Message",
     "Nothing",
     "OwnPlace",
+    "OwnProgress",
     "OwnUnit",
     "Person",
     "PersonProgress",
@@ -75,7 +80,6 @@ __all__ = [
     "Role",
     "SaveRequest",
     "Saved",
-    "Standing",
     "Store",
     "StoreError",
     "StoredGold",

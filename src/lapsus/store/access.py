@@ -9,17 +9,30 @@ from functools import cache
 from typing import Any
 
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    bindparam,
+    case,
+    delete,
+    insert,
+    literal,
+    select,
+    update,
+)
 
 from lapsus.errors import InputError, UsageError
 from lapsus.store import tables as t
-from lapsus.store.checks import LARGEST, check_words, is_storable, number
+from lapsus.store.base import Database, Part
 from lapsus.store.people import (
     HASHER,
     LONGEST_PASSWORD,
+    PERSON,
     People,
     as_person,
     check_role,
+    find_named,
     hash_password,
     new_person,
     new_secret,
@@ -27,19 +40,30 @@ from lapsus.store.people import (
 )
 from lapsus.store.records import ApiToken, Invitation, Person, RefusedError, Role
 from lapsus.store.rows import campaign_row, ensure_members, insert_missing, plan_of
+from lapsus.store.validation import LARGEST, check_words, number
 
+_FORGOTTEN = timedelta(days=1)
+"""After which nobody needs to know how often something was tried."""
 PREFIX = "lapsus_"
 """How tokens begin, so that one found where it should not be is known for what it is."""
+_OWNER = (
+    select(t.person)
+    .join(t.api_token)
+    .where(t.api_token.c.hash == bindparam("hash"), t.api_token.c.revoked.is_(None))
+)
 
 
-class Access(People):
-    """Ways in."""
+class Access(Part):
+    """Passwords, sessions, invitations and access tokens."""
+
+    def __init__(self, database: Database, people: People) -> None:
+        super().__init__(database)
+        self.people = people
 
     def sign_in(self, name: str, password: str) -> Person | None:
         """The person, if name and password are right and the account is not shut."""
-        wanted = spelling(name).strip() if is_storable(name) else ""
         with self.reading() as conn:
-            row = conn.execute(select(t.person).where(t.person.c.name == wanted)).one_or_none()
+            row = find_named(conn, name)
         kept = row.password if row is not None and row.password is not None else _nobody()
         try:
             HASHER.verify(kept, spelling(password[:LONGEST_PASSWORD]))
@@ -52,6 +76,35 @@ class Access(People):
                 values = {"password": hash_password(password)}
                 conn.execute(update(t.person).where(t.person.c.id == row.id).values(values))
         return as_person(row)
+
+    def take_try(self, key: str, most: int, seconds: float) -> bool:
+        """Note a try, such as a password; whether it is one of the first so many within some seconds.
+
+        Noted before its outcome is known, so that many at once count too, and in the database, so that all servers
+        on it count together.
+        """
+        kept, now = t.attempt, self.clock()
+        begins = now - timedelta(seconds=seconds)
+
+        def work(conn: Connection) -> bool:
+            conn.execute(delete(kept).where(kept.c.since < now - _FORGOTTEN))
+            insert_missing(conn, kept, [{"key": token_hash(key), "since": now, "tries": 0}])
+            is_old = kept.c.since <= begins
+            again = {
+                "since": case((is_old, literal(now, kept.c.since.type)), else_=kept.c.since),
+                "tries": case((is_old, 1), else_=kept.c.tries + 1),
+            }
+            mine = update(kept).where(kept.c.key == token_hash(key)).values(again)
+            return bool(conn.execute(mine.returning(kept.c.tries)).scalar_one() <= most)
+
+        return self.write(work, twice=True)
+
+    def forgive_try(self, key: str) -> None:
+        """The last try was right: it does not count."""
+        mine = (t.attempt.c.key == token_hash(key)) & (t.attempt.c.tries > 0)
+        self.write(
+            lambda conn: conn.execute(update(t.attempt).where(mine).values(tries=t.attempt.c.tries - 1))
+        )
 
     def secret(self, name: str) -> str:
         """A secret of this database, made when first asked for: what cookies are signed with."""
@@ -71,7 +124,7 @@ class Access(People):
     def person_in_session(self, person: int, stamp: str) -> Person | None:
         """The person, if the session still holds."""
         with self.reading() as conn:
-            row = conn.execute(select(t.person).where(t.person.c.id == number(person))).one_or_none()
+            row = conn.execute(PERSON, {"id": number(person)}).one_or_none()
         if row is None or row.disabled is not None:
             return None
         return as_person(row) if hmac.compare_digest(row.stamp.encode(), stamp.encode()) else None
@@ -105,7 +158,7 @@ class Access(People):
         """What a link offers; None where it is wrong, used up or too old."""
         query = select(t.invitation, t.campaign.c.name).join(t.campaign, isouter=True)
         with self.reading() as conn:
-            row = conn.execute(query.where(self._valid(token))).one_or_none()
+            row = conn.execute(query.where(self.is_valid(token))).one_or_none()
             if row is None:
                 return None
             needs_password = not _is_open(conn, row.campaign)
@@ -118,11 +171,11 @@ class Access(People):
         person = new_person(name, "annotator", password, None, language)
 
         def work(conn: Connection) -> Person:
-            row = self._use(conn, token)
+            row = self.use_invitation(conn, token)
             if password is None and not _is_open(conn, row.campaign):
                 raise InputError("a password is needed")
-            added = self._insert_person(conn, {**person, "role": row.role})
-            self._join(conn, row, added.id)
+            added = self.people.insert(conn, {**person, "role": row.role})
+            self.join_campaign(conn, row, added.id)
             return added
 
         return self.write(work)
@@ -131,26 +184,30 @@ class Access(People):
         """Bring somebody who has an account already into the campaign of a link."""
 
         def work(conn: Connection) -> None:
-            row = self._use(conn, token)
+            row = self.use_invitation(conn, token)
             if row.campaign is None:
                 raise UsageError("this link makes a new account", hint="sign out first")
-            self._join(conn, row, person)
+            self.join_campaign(conn, row, person)
 
         self.write(work)
 
-    def _join(self, conn: Connection, row: Row[Any], person: int) -> None:
+    def join_campaign(self, conn: Connection, row: Row[Any], person: int) -> None:
+        """Make a person a member of an invitation's campaign, where it is for one."""
         if row.campaign is not None:
             ensure_members(conn, row.campaign, [person], self.clock())
         self.note(conn, "invitation used", by=person, campaign=row.campaign, role=row.role)
 
-    def _valid(self, token: str) -> ColumnElement[bool]:
+    def is_valid(self, token: str) -> ColumnElement[bool]:
+        """Whether an invitation can be used: the right token, not used up and not too old."""
         left = t.invitation.c.uses_left
         usable = left.is_(None) | (left > 0)
         return (t.invitation.c.hash == token_hash(token)) & (t.invitation.c.expires > self.clock()) & usable
 
-    def _use(self, conn: Connection, token: str) -> Row[Any]:
+    def use_invitation(self, conn: Connection, token: str) -> Row[Any]:
         """Take one use of an invitation; two who come at once do not both get the last."""
-        taken = update(t.invitation).where(self._valid(token)).values(uses_left=t.invitation.c.uses_left - 1)
+        taken = (
+            update(t.invitation).where(self.is_valid(token)).values(uses_left=t.invitation.c.uses_left - 1)
+        )
         row = conn.execute(taken.returning(t.invitation)).one_or_none()
         if row is None:
             raise RefusedError(
@@ -160,7 +217,7 @@ class Access(People):
 
     def add_token(self, person: int, name: str, *, by: int | None = None) -> str:
         """A key by which a program acts for a person. It is shown now and never again."""
-        owner = self.person(person)
+        owner = self.people.get(person)
         token = PREFIX + new_secret()
         row = {
             "person": person,
@@ -174,17 +231,21 @@ class Access(People):
         return token
 
     def person_of_token(self, token: str) -> Person | None:
-        """Whom a token speaks for."""
-        valid = (t.api_token.c.hash == token_hash(token)) & t.api_token.c.revoked.is_(None)
+        """The person of an access token; None where it does not hold."""
         with self.reading() as conn:
-            row = conn.execute(select(t.person).join(t.api_token).where(valid)).one_or_none()
+            row = conn.execute(_OWNER, {"hash": token_hash(token)}).one_or_none()
         return as_person(row) if row is not None and row.disabled is None else None
 
-    def tokens(self, person: int) -> list[ApiToken]:
-        """A person's tokens."""
-        query = select(t.api_token).where(t.api_token.c.person == number(person)).order_by(t.api_token.c.id)
+    def tokens(self, person: int | None = None) -> list[ApiToken]:
+        """A person's tokens; everybody's where nobody is named."""
+        query = select(t.api_token, t.person.c.name.label("owner")).join(t.person).order_by(t.api_token.c.id)
+        if person is not None:
+            query = query.where(t.api_token.c.person == number(person))
         with self.reading() as conn:
-            return [ApiToken(row.id, row.name, row.created, row.revoked) for row in conn.execute(query)]
+            return [
+                ApiToken(row.id, row.name, row.created, row.revoked, row.person, row.owner)
+                for row in conn.execute(query)
+            ]
 
     def revoke_token(self, person: int, token: int, *, by: int | None = None) -> None:
         """End a person's token."""

@@ -14,24 +14,50 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, insert, select, update
 
 from lapsus.store import tables as t
-from lapsus.store.campaigns import Campaigns
-from lapsus.store.checks import number
-from lapsus.store.choosing import HOLDS, PLANNED, had_planned, next_documents
+from lapsus.store.base import Database, Part
+from lapsus.store.document_choice import HOLDS, PLANNED, had_planned, next_documents
+from lapsus.store.people import People
 from lapsus.store.records import Nothing, OwnUnit, Plan, RefusedError, Reservation, UnitPlace
-from lapsus.store.releasing import change_taken, free_places, release
-from lapsus.store.releasing import of_person as _me
-from lapsus.store.rows import campaign_row, ensure_members, plan_of
+from lapsus.store.rows import campaign_row, ensure_members, plan_of, set_levels
+from lapsus.store.unit_places import change_taken, free_places, lock_units, release
+from lapsus.store.unit_places import of_person as _me
+from lapsus.store.validation import number
 
 
-class Assignment(Campaigns):
+class Assignment(Part):
     """Handing out units and taking them back."""
+
+    def __init__(self, database: Database, people: People) -> None:
+        super().__init__(database)
+        self.people = people
 
     def next_units(self, person: int, campaign: str) -> Reservation | Nothing:
         """Units for a person to judge: those already held, or else the next documents."""
-        who, id = self.person(person), self._campaign_id(campaign)
+        who, id = self.people.get(person), self._campaign_id(campaign)
         if who.disabled is not None:
             raise RefusedError("disabled", "this account is shut", hint="ask a manager")
+        # By itself: units are locked in the order of their numbers within a transaction, so that no two wait for
+        # each other, and those that go back need not come before those that are handed out.
+        self._release_late(id, person)
         return self.write(lambda conn: self._next(conn, id, person))
+
+    def _release_late(self, campaign: int, person: int) -> None:
+        """Return to the pool what others hold whose time is over."""
+        with self.reading() as conn:
+            if not _late(conn, campaign, person, self.clock()):
+                return
+
+        def work(conn: Connection) -> None:
+            if campaign_row(conn, campaign, lock="units").state != "open":
+                return
+            late = _late(conn, campaign, person, self.clock())
+            held = t.assignment.c.person.in_(late) & (t.assignment.c.state == "reserved")
+            query = select(t.assignment.c.unit).where(t.assignment.c.campaign == campaign, held)
+            lock_units(conn, campaign, list(conn.scalars(query)))
+            for one in late:
+                self.take_back(conn, campaign, one, "units went back after their time", by=None)
+
+        self.write(work)
 
     def _next(self, conn: Connection, campaign: int, person: int) -> Reservation | Nothing:
         row = campaign_row(conn, campaign, lock="units")
@@ -40,8 +66,6 @@ class Assignment(Campaigns):
         plan, now = plan_of(row), self.clock()
         if (reason := _admit(conn, campaign, person, plan, now)) is not None:
             return reason
-        for late in _late(conn, campaign, person, now):
-            self._release(conn, campaign, late, "units went back after their time", by=None)
         held = _held(conn, campaign, person)
         if not held:
             taken = _take(conn, campaign, person, next_documents(conn, campaign, person, plan))
@@ -50,7 +74,7 @@ class Assignment(Campaigns):
             self.note(conn, "units handed out", by=person, campaign=campaign, units=taken)
             held = _held(conn, campaign, person)
         until = now + timedelta(minutes=plan.minutes)
-        conn.execute(update(t.member).where(_me(t.member, campaign, person)).values(until=until))
+        conn.execute(_HOLD_UNTIL, {"c": campaign, "p": person, "to": until})
         return Reservation(tuple(UnitPlace(u.number, u.name, u.segment or None) for u in held), until)
 
     def give_back(self, person: int, campaign: str, *, by: int | None = None) -> int:
@@ -59,20 +83,21 @@ class Assignment(Campaigns):
 
         def work(conn: Connection) -> int:
             campaign_row(conn, id, lock="units")
-            return self._release(conn, id, number(person), "units given back", by=by)
+            return self.take_back(conn, id, number(person), "units given back", by=by)
 
         return self.write(work)
 
     def own_units(self, person: int, campaign: str) -> list[OwnUnit]:
         """All units that are or were a person's in a campaign, in order."""
-        query = _units_of(self._campaign_id(campaign), number(person))
+        me = {"c": self._campaign_id(campaign), "p": number(person)}
         with self.reading() as conn:
             return [
                 OwnUnit(row.number, row.name, row.segment or None, row.state, row.revision, row.submitted)
-                for row in conn.execute(query)
+                for row in conn.execute(_UNITS, me)
             ]
 
-    def _release(self, conn: Connection, campaign: int, person: int, what: str, *, by: int | None) -> int:
+    def take_back(self, conn: Connection, campaign: int, person: int, what: str, *, by: int | None) -> int:
+        """Return the units that a person holds, in a transaction under way; how many."""
         units = release(conn, campaign, person)
         if units:
             self.note(conn, what, by=by, campaign=campaign, person=person, units=units)
@@ -81,10 +106,11 @@ class Assignment(Campaigns):
 
 def _admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetime) -> Nothing | None:
     """Let a person in, or say what stands before it."""
-    if plan.who == "everybody":
+    me = {"c": campaign, "p": person}
+    member = conn.execute(_MEMBER, me).one_or_none()
+    if member is None and plan.who == "everybody":
         ensure_members(conn, campaign, [person], now)
-    query = select(t.member.c.begun, t.member.c.stopped).where(_me(t.member, campaign, person))
-    member = conn.execute(query).one_or_none()
+        member = conn.execute(_MEMBER, me).one_or_none()
     if member is None:
         raise RefusedError("not-invited", "this campaign is for those who were invited", hint="ask a manager")
     if member.stopped is not None:
@@ -96,12 +122,10 @@ def _admit(conn: Connection, campaign: int, person: int, plan: Plan, now: dateti
 
 def _late(conn: Connection, campaign: int, person: int, now: datetime) -> Sequence[int]:
     """Whose time is over. Not the one who asks: whoever comes back before others need it goes on."""
-    others = and_(t.member.c.campaign == campaign, t.member.c.person != person)
-    late = others & (t.member.c.until < now) & (t.member.c.held > 0)
-    return conn.scalars(select(t.member.c.person).where(late).order_by(t.member.c.person)).all()
+    return conn.scalars(_LATE, {"c": campaign, "p": person, "now": now}).all()
 
 
-def _units_of(campaign: int, person: int) -> Select[Any]:
+def _units_of() -> Select[Any]:
     mine, place = t.assignment, t.campaign_document
     return (
         select(
@@ -109,13 +133,32 @@ def _units_of(campaign: int, person: int) -> Select[Any]:
         )
         .join(t.unit, (t.unit.c.campaign == mine.c.campaign) & (t.unit.c.number == mine.c.unit))
         .join(place, (place.c.campaign == mine.c.campaign) & (place.c.position == mine.c.document))
-        .where(_me(mine, campaign, person))
+        .where(mine.c.campaign == bindparam("c"), mine.c.person == bindparam("p"))
         .order_by(mine.c.unit)
     )
 
 
 def _held(conn: Connection, campaign: int, person: int) -> Sequence[Row[Any]]:
-    return conn.execute(_units_of(campaign, person).where(t.assignment.c.state == "reserved")).all()
+    return conn.execute(_HELD, {"c": campaign, "p": person}).all()
+
+
+# Made once, since they are asked for whenever somebody wants a unit.
+_UNITS = _units_of()
+_HELD = _UNITS.where(t.assignment.c.state == "reserved")
+_MEMBER = select(t.member.c.begun, t.member.c.stopped).where(
+    t.member.c.campaign == bindparam("c"), t.member.c.person == bindparam("p")
+)
+_HOLD_UNTIL = (
+    update(t.member)
+    .where(t.member.c.campaign == bindparam("c"), t.member.c.person == bindparam("p"))
+    .values(until=bindparam("to"))
+)
+_LATE = (
+    select(t.member.c.person)
+    .where(t.member.c.campaign == bindparam("c"), t.member.c.person != bindparam("p"))
+    .where(t.member.c.until < bindparam("now"), t.member.c.held > 0)
+    .order_by(t.member.c.person)
+)
 
 
 def _take(conn: Connection, campaign: int, person: int, documents: list[int]) -> list[int]:
@@ -149,6 +192,7 @@ def _take(conn: Connection, campaign: int, person: int, documents: list[int]) ->
     change_taken(conn, campaign, rows, 1)
     more = {"held": t.member.c.held + len(rows)}
     conn.execute(update(t.member).where(_me(t.member, campaign, person)).values(more))
+    set_levels(conn, campaign, {row.document for row in rows})
     return [row.unit for row in rows]
 
 

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, MetaData, Table, func, select, text
+from sqlalchemy import Column, Connection, MetaData, Table, func, select, text
+from sqlalchemy.exc import DBAPIError
 
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.sink import put_in_place
-from lapsus.model.decoding import decoder
-from lapsus.store.base import Base
-from lapsus.store.checks import chunks
+from lapsus.formats.source import DAMAGE
+from lapsus.model.decoders import decoder
+from lapsus.store.base import Part
+from lapsus.store.database import connected, database_url, own_tables, schema_version
 from lapsus.store.migrations import HEAD, known_versions, upgrade
-from lapsus.store.opening import connected, own_tables, schema_version
-from lapsus.store.rows import insert_rows, take_stock
+from lapsus.store.rows import analyze_tables, insert_rows
+from lapsus.store.validation import chunks
 from lapsus.version import __version__
 
 HEADER = "backup.json"
 CHUNK = 1000
+LONGEST_LINE = 1 << 28
+"""Bytes of one row."""
 
 
 class Backup(msgspec.Struct, frozen=True):
@@ -40,7 +45,7 @@ class Backup(msgspec.Struct, frozen=True):
     """How many rows each table has, in the order in which they are restored."""
 
 
-class BackingUp(Base):
+class Backups(Part):
     """Out of one database, to be put into another."""
 
     def backup(self, path: Path, *, overwrite: bool = False) -> Backup:
@@ -57,7 +62,7 @@ class BackingUp(Base):
 
 def restore(path: Path, database: str | Path | None) -> Backup:
     """Fill a new database from a backup, all or nothing, and bring it up to date. Nothing is ever overwritten."""
-    with _opened(path) as archive:
+    with _opened(path) as archive, _nothing_left(database):
         header = _header(archive, path)
         with connected(database) as (conn, where):
             if tables := own_tables(conn):
@@ -67,9 +72,24 @@ def restore(path: Path, database: str | Path | None) -> Backup:
             upgrade(conn, header.version)
             for table in _tables(conn):
                 _fill(conn, table, archive, header, path)
-                take_stock(conn, table)
+                analyze_tables(conn, table)
             upgrade(conn)
     return header
+
+
+@contextmanager
+def _nothing_left(database: str | Path | None) -> Iterator[None]:
+    """Take away the file that was made for a database that came to nothing."""
+    url = database_url(database)
+    file = Path(url.database) if url.drivername == "sqlite" and url.database else None
+    was_there = file is None or file.exists()
+    try:
+        yield
+    except BaseException:
+        if file is not None and not was_there:
+            for ending in ("", "-wal", "-shm"):
+                file.with_name(file.name + ending).unlink(missing_ok=True)
+        raise
 
 
 def _tables(conn: Connection) -> list[Table]:
@@ -94,15 +114,15 @@ def _opened(path: Path) -> zipfile.ZipFile:
         return zipfile.ZipFile(path)
     except FileNotFoundError as error:
         raise InputError("no such file", where=str(path)) from error
-    except (zipfile.BadZipFile, OSError) as error:
+    except DAMAGE as error:
         raise InputError(f"is no backup: {error}", where=str(path)) from error
 
 
 def _header(archive: zipfile.ZipFile, path: Path) -> Backup:
     try:
         header = decoder(Backup).decode(archive.read(HEADER))
-    except (KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
-        raise InputError(f"is no whole backup: {error}", where=str(path)) from error
+    except _DAMAGED as error:
+        raise InputError(f"is no whole backup: {_why(error)}", where=str(path)) from error
     if header.version not in known_versions():
         raise InputError(
             f"made by a newer Lapsus (database version {header.version}, known: {HEAD})",
@@ -115,11 +135,11 @@ def _header(archive: zipfile.ZipFile, path: Path) -> Backup:
 def _fill(conn: Connection, table: Table, archive: zipfile.ZipFile, header: Backup, path: Path) -> None:
     count = 0
     try:
-        for rows in chunks(_rows(archive, table.name), CHUNK):
+        for rows in chunks(_rows(archive, table), CHUNK):
             insert_rows(conn, table, rows)
             count += len(rows)
-    except (KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
-        raise InputError(f"is damaged: {error}", where=f"{path}, {table.name}") from error
+    except (*_DAMAGED, DBAPIError) as error:
+        raise InputError(f"is damaged: {_why(error)}", where=f"{path}, {table.name}") from error
     if count != header.rows.get(table.name):
         wanted = header.rows.get(table.name)
         raise InputError(f"is damaged: {count} rows instead of {wanted}", where=f"{path}, {table.name}")
@@ -131,11 +151,35 @@ _NAMED = {"document", "scheme"}
 """Tables whose `id` is a name, not a number."""
 
 
-def _rows(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
+def _rows(archive: zipfile.ZipFile, table: Table) -> Iterator[dict[str, Any]]:
     decoder = msgspec.json.Decoder(dict[str, Any])
-    with archive.open(f"{name}.jsonl") as member:
-        for line in member:
-            yield decoder.decode(line)
+    kinds = {column.name: _kind(column) for column in table.columns}
+    with archive.open(f"{table.name}.jsonl") as member:
+        while line := member.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                raise ValueError(f"a row has more than {LONGEST_LINE:,} bytes")
+            row = decoder.decode(line)
+            if row.keys() != kinds.keys():
+                odd = sorted(row.keys() ^ kinds.keys())
+                raise ValueError(f"a row has other columns: {', '.join(odd)[:100]}")
+            for name, value in row.items():
+                if value is not None and not isinstance(value, kinds[name]):
+                    raise ValueError(f"{name} is {value!r:.40}")
+            yield row
+
+
+def _kind(column: Column[Any]) -> tuple[type, ...]:
+    """The JSON values that a column's type takes."""
+    kind = column.type.python_type
+    return {bool: (bool, int), int: (int, bool), float: (float, int)}.get(kind, (kind,))
+
+
+_DAMAGED = (*DAMAGE, msgspec.DecodeError, RecursionError, NotImplementedError, OverflowError, TypeError)
+
+
+def _why(error: Exception) -> str:
+    said = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    return said.strip() or type(error).__name__
 
 
 def _count_on(conn: Connection, table: Table) -> None:

@@ -11,15 +11,17 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from lapsus.errors import UsageError
 from lapsus.model import Document, Scheme
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
-from lapsus.store.checks import LARGEST, is_storable, to_json
+from lapsus.store.database_file import DatabaseFile
 from lapsus.store.records import RefusedError, StoreError
 from lapsus.store.rows import scheme_of
+from lapsus.store.validation import LARGEST, is_storable, to_json
 
 T = TypeVar("T")
 
@@ -40,28 +42,30 @@ class UnitRow(NamedTuple):
 
 
 def utc_now() -> datetime:
-    """The time."""
+    """Now, in UTC."""
     return datetime.now(UTC)
 
 
-class Base:
-    """Transactions on one database. Parts of the store build on it."""
+class Database:
+    """One database: transactions, the clock, the audit trail, and what never changes once read. All parts share it."""
 
     def __init__(self, engine: Engine, clock: Callable[[], datetime] = utc_now) -> None:
         self.engine = engine
         self.clock = clock
         self._is_sqlite = engine.dialect.name == "sqlite"
+        self.file = DatabaseFile(engine.url.database if self._is_sqlite else None)
         # SQLite has one writer at a time and lets others poll; waiting in line here is quicker and fair.
-        self._line = threading.RLock() if self._is_sqlite else nullcontext()
-        self._writing = engine.execution_options(lapsus_write=True)
-        self._campaign_id = lru_cache(maxsize=1024)(self._find_campaign)
-        self._scheme_of = lru_cache(maxsize=1024)(self._find_scheme)
-        self._document = lru_cache(maxsize=512)(self._find_document)
-        self._unit = lru_cache(maxsize=65536)(self._find_unit)
+        self.line = threading.RLock() if self._is_sqlite else nullcontext()
+        self.writing_engine = engine.execution_options(lapsus_write=True)
+        self.campaign_id = lru_cache(maxsize=1024)(self._find_campaign)
+        self.scheme_of = lru_cache(maxsize=1024)(self._find_scheme)
+        self.document = lru_cache(maxsize=512)(self._find_document)
+        self.unit = lru_cache(maxsize=65536)(self._find_unit)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One state of the database for as long as it takes, whatever others write meanwhile."""
+        self.file.check()
         with told(), self.engine.connect() as conn:
             if not self._is_sqlite:
                 conn.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -77,20 +81,35 @@ class Base:
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """The same, with the database's own errors, by which to tell whether to try again."""
-        with self._line, self._writing.begin() as conn:
-            yield conn
+        with self.line:
+            self.file.check()
+            with self.writing_engine.begin() as conn:
+                yield conn
+            # What went into a file that is gone is not kept, and must not be acknowledged.
+            self.file.check_written()
 
-    def write(self, work: Callable[[Connection], T]) -> T:
-        """Do something in a transaction, again where another process got in its way."""
-        for _ in range(TRIES - 1):
+    def write(self, work: Callable[[Connection], T], *, twice: bool = False) -> T:
+        """Do something in a transaction, again where another process got in its way.
+
+        A connection that breaks while it commits leaves open whether it did. Only work that may be done `twice`
+        is then tried again.
+        """
+        for left in reversed(range(TRIES)):
+            is_done = False
             try:
                 with self.transaction() as conn:
-                    return work(conn)
+                    result = work(conn)
+                    is_done = True
+            except PoolTimeoutError as error:
+                raise trouble(error) from error
             except DBAPIError as error:
-                if not is_conflict(error):
+                if is_done and error.connection_invalidated and not twice:
+                    raise _unclear(error) from error
+                if not left or not is_conflict(error):
                     raise trouble(error) from error
-        with self.writing() as conn:
-            return work(conn)
+            else:
+                return result
+        raise AssertionError("the last try returns or raises")
 
     def note(
         self,
@@ -137,19 +156,37 @@ class Base:
         return UnitRow(row.document, row.name, row.digest, row.segment or None)
 
 
+class Part:
+    """One part of the store, with one job, on the database that all parts share."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.clock = database.clock
+        self.reading, self.writing, self.write = database.reading, database.writing, database.write
+        self.note = database.note
+        self._campaign_id, self._scheme_of = database.campaign_id, database.scheme_of
+        self._document, self._unit = database.document, database.unit
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """Trouble of the database, in words."""
     try:
         yield
-    except DBAPIError as error:
+    except (DBAPIError, PoolTimeoutError) as error:
         raise trouble(error) from error
 
 
-def trouble(error: DBAPIError) -> StoreError:
-    """The error to show for one of the database's."""
+def trouble(error: DBAPIError | PoolTimeoutError) -> StoreError:
+    """The error to show for one of the database's, or for one of waiting for it."""
+    why = str(error.orig).strip() if isinstance(error, DBAPIError) else "too many wait for it"
+    return StoreError(f"the database: {why}", hint="try again; what was acknowledged is kept")
+
+
+def _unclear(error: DBAPIError) -> StoreError:
     return StoreError(
-        f"the database: {str(error.orig).strip()}", hint="try again; what was acknowledged is kept"
+        f"the database went away before it answered: {str(error.orig).strip()}",
+        hint="look whether it was done before you try again",
     )
 
 

@@ -2,43 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 from sqlalchemy import Connection, Row, case, func, insert, select, update
 
-from lapsus import model
 from lapsus.errors import InputError, UsageError
-from lapsus.model import Document, Scheme, Unit
+from lapsus.model import Document, Scheme, Text
+from lapsus.model.targets import Screened
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 from lapsus.store import tables as t
-from lapsus.store.access import Access
-from lapsus.store.adding import Adding
-from lapsus.store.chains import checked_chain, choose_units, copy_documents, followers, votes_on
-from lapsus.store.checks import check_storable, chunks, digest_of, is_storable, number, to_json
-from lapsus.store.known import KnownAnswers
+from lapsus.store.base import Part
+from lapsus.store.chains import checked_chain, choose_units, copy_documents, followers
+from lapsus.store.document_intake import DocumentIntake
+from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import Block, KnownUnit
-from lapsus.store.records import Added, Campaign, CampaignState, Plan, UnitPlace
+from lapsus.store.plan_material import Material, read_material
+from lapsus.store.records import Added, Campaign, CampaignState, Plan
 from lapsus.store.rows import (
     as_campaign,
     campaign_row,
     ensure_members,
     insert_missing,
-    part_of_the_data,
     plan_of,
     scheme_of,
+    set_levels,
 )
+from lapsus.store.validation import check_storable, chunks, digest_of, is_storable, number, to_json
 
 CHUNK = 200
 """How many documents go to the database at a time."""
 
 
-class Campaigns(Access):
+class Campaigns(Part):
     """Setting up campaigns, and what is in them."""
 
-    def create_campaign(self, plan: Plan, scheme: Scheme | None = None, *, by: int | None = None) -> Campaign:
+    def create(self, plan: Plan, scheme: Scheme | None = None, *, by: int | None = None) -> Campaign:
         """A new campaign, open but still empty (or, chained to another, with the documents of that one)."""
         chosen = scheme or load_scheme(plan.scheme)
         return self.write(lambda conn: as_campaign(self._create(conn, plan, chosen, {}, by)))
@@ -65,8 +67,13 @@ class Campaigns(Access):
         self.note(conn, "campaign created", by=by, campaign=row.id, plan=kept)
         return row
 
-    def add_documents(self, campaign: str, documents: Iterable[Document], *, by: int | None = None) -> Added:
-        """More documents, after those that are there. All of them come in, or none."""
+    def add_documents(
+        self, campaign: str, documents: Iterable[Document | Screened], *, by: int | None = None
+    ) -> Added:
+        """More documents, after those that are there. All of them come in, or none.
+
+        Of documents that come with their targets only these are judged, unless the plan wants all units.
+        """
         id = self._campaign_id(campaign)
         with self.writing() as conn:
             return self._add_documents(conn, id, documents, by)
@@ -75,7 +82,7 @@ class Campaigns(Access):
         self,
         conn: Connection,
         id: int,
-        documents: Iterable[Document],
+        documents: Iterable[Document | Screened],
         by: int | None,
         known: Mapping[Block, Sequence[KnownUnit]] | None = None,
     ) -> Added:
@@ -87,30 +94,30 @@ class Campaigns(Access):
                 where=f"campaign {row.name!r}",
                 hint=f"add them to {where.campaign!r}" if where else None,
             )
-        adding = Adding(conn, row, scheme_of(conn, id), known)
+        adding = DocumentIntake(conn, row, scheme_of(conn, id), known)
         for chunk in chunks(documents, CHUNK):
-            adding.add(chunk)
+            adding.add([one if isinstance(one, Screened) else Screened(one) for one in chunk])
         adding.finish()
         for follower in followers(conn, id):
             copy_documents(conn, id, follower.id)
-        added = Added(adding.documents, adding.units, adding.known_already)
+        added = Added(adding.documents, adding.units, adding.known_already, adding.targets)
         if added.documents:
             self.note(
                 conn, "documents added", by=by, campaign=id, documents=added.documents, units=added.units
             )
         return added
 
-    def campaign(self, name: str) -> Campaign:
+    def get(self, name: str) -> Campaign:
         """The campaign of that name."""
         with self.reading() as conn:
             return as_campaign(campaign_row(conn, self._campaign_id(name)))
 
-    def campaigns(self) -> list[Campaign]:
+    def all(self) -> list[Campaign]:
         """Every campaign, the oldest first."""
         with self.reading() as conn:
             return [as_campaign(row) for row in conn.execute(select(t.campaign).order_by(t.campaign.c.id))]
 
-    def campaigns_of(self, person: int) -> list[Campaign]:
+    def of_person(self, person: int) -> list[Campaign]:
         """The campaigns that a person may work in: those for everybody, and those joined."""
         with self.reading() as conn:
             joined: set[int] = set(
@@ -128,8 +135,41 @@ class Campaigns(Access):
         id = self._campaign_id(campaign)
         with self.writing() as conn:
             campaign_row(conn, id, lock="all")
-            conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(state=state))
+            changed: dict[str, Any] = {"state": state}
+            if state != "closed":
+                changed["archived"] = None
+            conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(changed))
             self.note(conn, f"campaign {state}", by=by, campaign=id)
+
+    def set_archived(self, campaign: str, archived: bool, *, by: int | None = None) -> None:
+        """Close a campaign and take it out of the lists, or put it back there, still closed. Nothing is deleted."""
+        id = self._campaign_id(campaign)
+        with self.writing() as conn:
+            campaign_row(conn, id, lock="all")
+            changed = {"state": "closed", "archived": self.clock() if archived else None}
+            conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(changed))
+            if archived:
+                # Programs at work there would go on, and some of them cost money.
+                runs = t.program_run
+                at_work = (runs.c.campaign == id) & (runs.c.state == "running")
+                conn.execute(update(runs).where(at_work).values(state="stopped"))
+                conn.execute(update(t.learning).where(t.learning.c.campaign == id).values(rest=False))
+            self.note(
+                conn,
+                "campaign archived" if archived else "campaign back from the archive",
+                by=by,
+                campaign=id,
+            )
+
+    def set_title(self, campaign: str, title: Text, *, by: int | None = None) -> None:
+        """What the campaign is called from now on, by language; nothing: by its short name."""
+        id = self._campaign_id(campaign)
+        with self.writing() as conn:
+            plan = plan_of(campaign_row(conn, id, lock="all"))
+            if dict(plan.title) != dict(title):
+                changed = msgspec.structs.replace(plan, title=title)
+                conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(plan=to_json(changed)))
+                self.note(conn, "plan changed", by=by, campaign=id, title=title)
 
     def set_per_unit(self, campaign: str, per_unit: int, *, by: int | None = None) -> None:
         """How many people judge each unit from now on. What was judged stays; more places are simply open."""
@@ -160,45 +200,6 @@ class Campaigns(Access):
         """The guideline, in the version that the campaign was begun with."""
         return self._scheme_of(self._campaign_id(campaign))
 
-    def document(self, campaign: str, name: str) -> Document:
-        """A document of a campaign."""
-        place = t.campaign_document
-        wanted = (place.c.campaign == self._campaign_id(campaign)) & (place.c.name == name)
-        with self.reading() as conn:
-            digest = conn.scalar(select(place.c.digest).where(wanted)) if is_storable(name) else None
-        if digest is None:
-            raise UsageError(f"no document {name!r}", where=f"campaign {campaign!r}")
-        return self._document(digest)
-
-    def document_names(self, campaign: str, *, practice: bool = True) -> list[str]:
-        """The documents of a campaign, in order; without `practice` only those that are part of its data."""
-        place = t.campaign_document
-        query = select(place.c.name).where(place.c.campaign == self._campaign_id(campaign))
-        if not practice:
-            query = query.where(part_of_the_data())
-        with self.reading() as conn:
-            return list(conn.scalars(query.order_by(place.c.position)))
-
-    def unit(self, campaign: str, unit: int) -> UnitPlace:
-        """Which unit a number stands for."""
-        row = self._unit(self._campaign_id(campaign), unit)
-        return UnitPlace(unit, row.name, row.segment)
-
-    def visible_unit(self, campaign: str, unit: int) -> Unit:
-        """A unit with what its judge may see, and nothing else."""
-        row = self._unit(self._campaign_id(campaign), unit)
-        return model.unit(self._document(row.digest), self.scheme(campaign).unit, row.segment)
-
-    def votes(self, campaign: str, unit: int) -> Mapping[str, int] | None:
-        """The votes by which a unit was chosen, if the plan lets annotators see them."""
-        id, unit = self._campaign_id(campaign), number(unit)
-        with self.reading() as conn:
-            row = campaign_row(conn, id)
-            plan = plan_of(row)
-            if row.source is None or plan.chain is None or plan.chain.rule is None or not plan.show_votes:
-                return None
-            return votes_on(conn, row.source, [unit], plan.chain.rule.question).get(unit, {})
-
     def _source(self, conn: Connection, name: str) -> int:
         """The campaign to chain to; no documents are added to it until the transaction ends."""
         return int(campaign_row(conn, self._campaign_id(name), lock="units").id)
@@ -212,11 +213,60 @@ class Campaigns(Access):
                 raise InputError(f"nobody is called {name!r}", hint="`lapsus user list` shows everybody")
         return list(known.values())
 
+    def set_up(
+        self,
+        plan: Plan,
+        documents: Iterable[Document | Screened] = (),
+        *,
+        material: Material | None = None,
+        by: int | None = None,
+    ) -> tuple[Campaign, Added]:
+        """A campaign with its documents, made in one transaction: if anything is wrong, nothing was made."""
+        found = material or read_material(plan, Path())
+
+        def every() -> Iterator[Document | Screened]:
+            yield from found.documents
+            yield from documents
+
+        with self.writing() as conn:
+            row = self._create(conn, plan, found.scheme, found.known, by)
+            if plan.chain is None:
+                added = self._add_documents(conn, row.id, every(), by, found.known)
+                _check_any(plan, added)
+            else:
+                added = Added(0, 0, 0)
+            if plan.has_known:
+                KnownAnswers(plan, found.scheme, found.known).check_all_found(conn, row.id)
+            return as_campaign(row), added
+
+    def open_main(self, campaign: str, *, by: int | None = None) -> int:
+        """After the pilot: open the rest of the documents; how many units that are."""
+        id = self._campaign_id(campaign)
+
+        def work(conn: Connection) -> int:
+            if campaign_row(conn, id, lock="all").stage != "pilot":
+                raise UsageError("is not in its pilot", where=f"campaign {campaign!r}")
+            place, unit, total = t.campaign_document, t.unit, t.campaign_total
+            main = select(place.c.position).where(place.c.campaign == id, place.c.part == "main")
+            mine = (unit.c.campaign == id) & unit.c.document.in_(main)
+            sums = select(func.count(), func.coalesce(func.sum(unit.c.wanted), 0)).where(mine)
+            units, wanted = (int(value) for value in conn.execute(sums).one())
+            conn.execute(update(unit).where(mine).values(active=True))
+            more = {"units": total.c.units + units, "wanted": total.c.wanted + wanted}
+            conn.execute(update(total).where(total.c.campaign == id).values(more))
+            set_levels(conn, id, conn.scalars(main))
+            conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(stage="main"))
+            self.note(conn, "main stage opened", by=by, campaign=id, units=units)
+            return units
+
+        return self.write(work)
+
 
 def _keep_scheme(conn: Connection, scheme: Scheme) -> None:
-    content = to_json(scheme)
     check_storable(scheme.id + scheme.version, "a scheme's name and version")
-    row = {"id": scheme.id, "version": scheme.version, "digest": digest_of(content), "content": content}
+    # What a scheme says of analysis may change without another version: annotators are told the same.
+    digest = digest_of(to_json(scheme.guideline()))
+    row = {"id": scheme.id, "version": scheme.version, "digest": digest, "content": to_json(scheme)}
     insert_missing(conn, t.scheme, [row])
     same = (t.scheme.c.id == scheme.id) & (t.scheme.c.version == scheme.version)
     if conn.scalar(select(t.scheme.c.digest).where(same)) != row["digest"]:
@@ -235,4 +285,24 @@ def _insert_campaign(conn: Connection, plan: Plan, scheme: Scheme, source: int |
     added = conn.execute(insert(t.campaign).returning(t.campaign), row).one()
     total = {"campaign": added.id, "documents": 0, "units": 0, "done": 0, "complete": 0, "wanted": 0}
     conn.execute(insert(t.campaign_total), total)
+    if plan.learn is not None:
+        conn.execute(insert(t.learning), {"campaign": added.id, "next_at": plan.learn.after})
     return added
+
+
+def _check_any(plan: Plan, added: Added) -> None:
+    where = f"campaign {plan.name!r}"
+    if not added.documents:
+        raise InputError("has no documents", where=where, hint="name them under `data`, or with --data")
+    if not added.units and added.targets is not None and added.targets.judged:
+        raise InputError(
+            f"none of its {added.targets.judged:,} judged turns is a target of {plan.scheme!r}",
+            where=where,
+            hint="--all-turns (`all_turns: true` in the plan) has all of them judged",
+        )
+    if not added.units:
+        raise InputError(
+            f"nothing in its {added.documents:,} documents is judged under {plan.scheme!r}",
+            where=where,
+            hint="is it the right guideline for this data?",
+        )

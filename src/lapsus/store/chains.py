@@ -15,13 +15,14 @@ import msgspec
 from sqlalchemy import Connection, Row, and_, func, insert, literal, select, update
 
 from lapsus.errors import InputError
+from lapsus.kinds import kind_of
 from lapsus.model import Answer, Scheme, TargetRule
 from lapsus.store import tables as t
-from lapsus.store.checks import chunks
-from lapsus.store.known import KnownAnswers, open_known
+from lapsus.store.known_answers import KnownAnswers, open_known
+from lapsus.store.random_order import shuffle_of
 from lapsus.store.records import Chain, Plan
 from lapsus.store.rows import campaign_row, plan_of, scheme_of, set_levels
-from lapsus.store.shuffling import shuffle_of
+from lapsus.store.validation import chunks
 
 ANSWERS: msgspec.json.Decoder[dict[str, Answer]] = msgspec.json.Decoder(dict[str, Answer])
 CHUNK = 500
@@ -39,7 +40,7 @@ def checked_chain(conn: Connection, plan: Plan, scheme: Scheme, source: int) -> 
             hint="give the chain a rule",
         )
     question = other.question(rule.question)
-    if rule.scheme != other.id or question is None or question.kind not in ("label", "labels"):
+    if rule.scheme != other.id or question is None or not kind_of(question).by_label:
         raise InputError(
             f"the rule counts the labels of {rule.scheme!r}, question {rule.question!r};"
             f" campaign {plan.chain.campaign!r} has no such votes",

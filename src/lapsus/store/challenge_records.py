@@ -15,8 +15,9 @@ from lapsus.store.records import LONGEST_NAME
 
 ChallengeState: TypeAlias = Literal["open", "frozen", "revealed"]
 """`open`: teams hand in runs; `frozen`: they no longer can; `revealed`: everybody sees everything, for good."""
-Feedback: TypeAlias = Literal["own", "none"]
-"""What teams see before everything is revealed: the scores of their own runs, or none."""
+Feedback: TypeAlias = Literal["none", "overall", "all"]
+"""What teams see of their own runs before everything is revealed: no scores; rounded ones on all dialogues together;
+or all there is, from which the labels of single turns can be worked out."""
 Counts: TypeAlias = tuple[int, int, int]
 """How many annotators said O, T and X."""
 
@@ -33,7 +34,7 @@ class ChallengePlan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkn
     """The share of votes that a gold label needs."""
     runs: int = 3
     """How many runs a team may hand in for each language."""
-    feedback: Feedback = "own"
+    feedback: Feedback = "overall"
     source: str = ""
     """What the test set was made from."""
 

@@ -12,10 +12,10 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Document
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
-from lapsus.store.base import Base
+from lapsus.store.base import Part
 from lapsus.store.challenge_records import (
     Challenge,
     ChallengePlan,
@@ -26,10 +26,10 @@ from lapsus.store.challenge_records import (
     StoredRun,
     Team,
 )
-from lapsus.store.checks import check_storable, check_words, digest_of, is_storable, number, to_json
 from lapsus.store.people import new_secret, spelling
 from lapsus.store.records import RefusedError
 from lapsus.store.rows import insert_missing, insert_rows
+from lapsus.store.validation import check_storable, check_words, digest_of, is_storable, number, to_json
 
 ORGANISERS = "organisers"
 """Under this name runs stand that no team handed in."""
@@ -39,10 +39,10 @@ LONGEST = 60
 Pair = tuple[int, int]
 
 
-class Challenges(Base):
+class Challenges(Part):
     """Test sets, teams and runs."""
 
-    def create_challenge(
+    def create(
         self,
         plan: ChallengePlan,
         documents: Sequence[GoldDocument],
@@ -70,19 +70,19 @@ class Challenges(Base):
 
         return self.write(work)
 
-    def challenge(self, name: str) -> Challenge:
+    def get(self, name: str) -> Challenge:
         """The challenge of that name."""
         with self.reading() as conn:
             return _challenge(_row(conn, name))
 
-    def challenges(self) -> list[Challenge]:
+    def all(self) -> list[Challenge]:
         """Every challenge, the newest first."""
         with self.reading() as conn:
             return [
                 _challenge(row) for row in conn.execute(select(t.challenge).order_by(t.challenge.c.id.desc()))
             ]
 
-    def challenge_gold(self, challenge: int) -> list[GoldDocument]:
+    def gold(self, challenge: int) -> list[GoldDocument]:
         """The dialogues of a test set in order, with the votes."""
         place = t.challenge_document
         query = (
@@ -99,7 +99,7 @@ class Challenges(Base):
             GoldDocument(content.decode(row.content), row.language, votes.decode(row.votes)) for row in rows
         ]
 
-    def set_challenge_state(self, name: str, state: ChallengeState, *, by: int | None = None) -> None:
+    def set_state(self, name: str, state: ChallengeState, *, by: int | None = None) -> None:
         """Open, frozen or revealed. What was revealed stays so: it has been seen."""
         if state not in get_args(ChallengeState):
             known = list(get_args(ChallengeState))
@@ -125,7 +125,11 @@ class Challenges(Base):
 
         def work(conn: Connection) -> str:
             row = _row(conn, name, lock=True)
-            mine = (t.challenge_team.c.challenge == row.id) & (t.challenge_team.c.name == team)
+            rows = conn.execute(select(t.challenge_team).where(t.challenge_team.c.challenge == row.id))
+            # Names that differ by case are one name.
+            known = {one.name.casefold(): one.name for one in rows}
+            name_there = known.get(team.casefold(), team)
+            mine = (t.challenge_team.c.challenge == row.id) & (t.challenge_team.c.name == name_there)
             values: dict[str, Any] = {"hash": _hash(token)}
             if conn.execute(update(t.challenge_team).where(mine).values(values)).rowcount:
                 self.note(conn, "team's link renewed", by=by, challenge=name, team=team)
@@ -137,7 +141,7 @@ class Challenges(Base):
 
         return self.write(work)
 
-    def challenge_teams(self, name: str) -> list[Team]:
+    def teams(self, name: str) -> list[Team]:
         """Who takes part, in the order in which they came."""
         with self.reading() as conn:
             mine = t.challenge_team.c.challenge == _row(conn, name).id
@@ -146,8 +150,9 @@ class Challenges(Base):
 
     def team_named(self, name: str, team: str) -> Team:
         """The team of that name."""
-        teams = self.challenge_teams(name)
-        found = next((known for known in teams if known.name == spelling(team).strip()), None)
+        teams = self.teams(name)
+        wanted = spelling(team).strip().casefold()
+        found = next((known for known in teams if known.name.casefold() == wanted), None)
         if found is None:
             names = [known.name for known in teams]
             hint = did_you_mean(team, names) if names else f"`lapsus challenge team {name} TEAM` adds one"
@@ -183,14 +188,14 @@ class Challenges(Base):
 
         return self.write(work)
 
-    def challenge_runs(self, name: str) -> list[StoredRun]:
+    def runs(self, name: str) -> list[StoredRun]:
         """The runs of a challenge, in the order in which they came."""
         with self.reading() as conn:
             mine = t.challenge_run.c.challenge == _row(conn, name).id
             rows = conn.execute(_run_query().where(mine).order_by(t.challenge_run.c.id)).all()
         return [_run(name, row) for row in rows]
 
-    def challenge_run(self, name: str, id: int) -> StoredRun:
+    def run(self, name: str, id: int) -> StoredRun:
         """One run."""
         with self.reading() as conn:
             mine = (t.challenge_run.c.challenge == _row(conn, name).id) & (t.challenge_run.c.id == number(id))

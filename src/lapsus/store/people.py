@@ -7,26 +7,30 @@ import unicodedata
 from typing import Any, cast, get_args
 
 from argon2 import PasswordHasher
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, text, update
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import ANONYMOUS
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
-from lapsus.store.base import Base
-from lapsus.store.checks import LARGEST, check_words, is_storable
+from lapsus.store.base import Part
 from lapsus.store.records import LONGEST_NAME, Person, Role
+from lapsus.store.validation import LARGEST, check_words, is_storable, number
 
 HASHER = PasswordHasher()
 """Argon2id with the settings that its library recommends."""
 SHORTEST_PASSWORD = 8
 LONGEST_PASSWORD = 1000
+_NAMES_LOCK = 0x1A9506
+"""Number of the PostgreSQL lock under which one account at a time is added."""
+PERSON = select(t.person).where(t.person.c.id == bindparam("id"))
+"""One person, by number. Made once: it is asked for at every page."""
 
 
-class People(Base):
+class People(Part):
     """Accounts. A person without a password came with imported data, or is known by link or token only."""
 
-    def add_person(
+    def add(
         self,
         name: str,
         role: Role = "annotator",
@@ -40,37 +44,43 @@ class People(Base):
         row = new_person(name, role, password, email, language)
 
         def work(conn: Connection) -> Person:
-            person = self._insert_person(conn, row)
+            person = self.insert(conn, row)
             self.note(conn, "person added", by=by, name=person.name, role=role)
             return person
 
         return self.write(work)
 
-    def _insert_person(self, conn: Connection, row: dict[str, Any]) -> Person:
-        if conn.scalar(select(t.person.c.id).where(t.person.c.name == row["name"])) is not None:
+    def insert(self, conn: Connection, row: dict[str, Any]) -> Person:
+        """Add a person, in a transaction that is under way; refused where the name is taken."""
+        if conn.dialect.name == "postgresql":
+            # Two who come at once with names that differ in case only must not both get in.
+            conn.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _NAMES_LOCK})
+        if conn.scalar(select(t.person.c.id).where(t.person.c.folded == row["folded"])) is not None:
             raise InputError(f"somebody is called {row['name']!r} already", hint="choose another name")
         added = conn.execute(insert(t.person).returning(t.person), {**row, "created": self.clock()})
         return as_person(added.one())
 
-    def person(self, id: int) -> Person:
+    def get(self, id: int) -> Person:
         """The person of that number."""
         with self.reading() as conn:
             return as_person(_row(conn, id))
 
-    def person_named(self, name: str) -> Person:
+    def named(self, name: str) -> Person:
         """The person of that name."""
         with self.reading() as conn:
-            # Names that came with data may be spelt in any way; those of accounts are in one spelling.
-            wanted = [spelt for spelt in (name, _same(name)) if is_storable(spelt)]
-            rows = conn.execute(select(t.person).where(t.person.c.name.in_(wanted)))
-            found = {row.name: row for row in rows}
-            row = found.get(name) or found.get(_same(name))
+            row = find_named(conn, name)
             if row is None:
                 names: list[str] = list(conn.scalars(select(t.person.c.name).order_by(t.person.c.id)))
                 raise UsageError(f"nobody is called {name!r}", hint=did_you_mean(name, names))
         return as_person(row)
 
-    def people(self) -> list[Person]:
+    def is_called(self, person: int, name: str) -> bool:
+        """Whether that is the name of a person, whatever its case."""
+        with self.reading() as conn:
+            mine = (t.person.c.id == number(person)) & (t.person.c.folded == folded(name))
+            return is_storable(name) and conn.scalar(select(t.person.c.id).where(mine)) is not None
+
+    def all(self) -> list[Person]:
         """Everybody, in the order in which they came."""
         with self.reading() as conn:
             return [as_person(row) for row in conn.execute(select(t.person).order_by(t.person.c.id))]
@@ -81,8 +91,33 @@ class People(Base):
             return _managers(conn) > 0
 
     def set_password(self, person: int, password: str, *, by: int | None = None) -> None:
-        """A new password. It ends every session that was begun with the old one."""
-        self._change(person, "password changed", by, password=hash_password(password), stamp=new_secret())
+        """A new password. It ends every session that was begun with the old one, and the person's tokens.
+
+        Refused for programs, and for those who come by a platform's link: with a password it would let them in no more.
+        """
+        who = self.get(person)
+        if who.program:
+            raise UsageError("is a program, which never signs in", where=repr(who.name))
+        if who.id in self.from_platforms():
+            raise UsageError(
+                "comes by a platform's link, which lets nobody into an account with a password",
+                where=repr(who.name),
+                hint="send the link again",
+            )
+        self._change(
+            person, "password changed", by, tokens=True, password=hash_password(password), stamp=new_secret()
+        )
+
+    def from_platforms(self) -> frozenset[int]:
+        """Those who come by a platform's link and have no password."""
+        came = t.member.c.origin.is_not(None) & t.person.c.password.is_(None)
+        query = select(t.person.c.id).join(t.member, t.member.c.person == t.person.c.id).where(came)
+        with self.reading() as conn:
+            return frozenset(conn.scalars(query))
+
+    def end_sessions(self, person: int, *, by: int | None = None) -> None:
+        """Sign a person out everywhere. Tokens of programs stay."""
+        self._change(person, "signed out", by, stamp=new_secret())
 
     def set_role(self, person: int, role: Role, *, by: int | None = None) -> None:
         """What a person may do from now on."""
@@ -90,9 +125,9 @@ class People(Base):
         self._change(person, "role changed", by, role=role)
 
     def set_disabled(self, person: int, disabled: bool, *, by: int | None = None) -> None:
-        """Shut a person out, or let one in again. What was judged stays."""
-        when = self.clock() if disabled else None
-        self._change(person, "disabled" if disabled else "enabled", by, disabled=when, stamp=new_secret())
+        """Shut a person out, which ends sessions and tokens, or let one in again. What was judged stays."""
+        when, what = self.clock() if disabled else None, "disabled" if disabled else "enabled"
+        self._change(person, what, by, tokens=disabled, disabled=when, stamp=new_secret())
 
     def set_profile(
         self, person: int, *, email: str | None, language: str | None, by: int | None = None
@@ -101,12 +136,17 @@ class People(Base):
         email, language = check_profile(email, language)
         self._change(person, "profile changed", by, email=email, language=language)
 
-    def _change(self, person: int, what: str, by: int | None, **values: Any) -> None:
+    def _change(self, person: int, what: str, by: int | None, *, tokens: bool = False, **values: Any) -> None:
+        """Change a person's row; with `tokens`, also end the tokens that hold."""
+
         def work(conn: Connection) -> None:
             # Two managers who shut each other out at the same moment must not both succeed.
             _managers(conn, lock=True)
             row = _row(conn, person)
             conn.execute(update(t.person).where(t.person.c.id == row.id).values(values))
+            if tokens:
+                mine = (t.api_token.c.person == row.id) & t.api_token.c.revoked.is_(None)
+                conn.execute(update(t.api_token).where(mine).values(revoked=self.clock()))
             if row.role == "manager" and not _managers(conn):
                 raise UsageError(
                     f"{row.name!r} is the only manager", hint="make somebody else a manager first"
@@ -125,6 +165,7 @@ def new_person(
     email, language = check_profile(email, language)
     return {
         "name": check_name(name),
+        "folded": folded(name),
         "role": check_role(role),
         "email": email,
         "language": language,
@@ -142,10 +183,20 @@ def as_person(row: Row[Any]) -> Person:
     )  # fmt: skip
 
 
+def find_named(conn: Connection, name: str) -> Row[Any] | None:
+    """The row of that name; where none is spelt so, the only one that differs in case or spelling alone.
+
+    Names that came with data may differ in case only; those of accounts do not.
+    """
+    if not is_storable(name):
+        return None
+    rows = conn.execute(select(t.person).where(t.person.c.folded == folded(name))).all()
+    by_name = {row.name: row for row in rows}
+    return by_name.get(name) or by_name.get(_same(name)) or (rows[0] if len(rows) == 1 else None)
+
+
 def _row(conn: Connection, id: int) -> Row[Any]:
-    row = (
-        conn.execute(select(t.person).where(t.person.c.id == id)).one_or_none() if 0 < id <= LARGEST else None
-    )
+    row = conn.execute(PERSON, {"id": id}).one_or_none() if 0 < id <= LARGEST else None
     if row is None:
         raise UsageError(f"there is no person {id}")
     return row
@@ -199,6 +250,11 @@ def hash_password(password: str) -> str:
 def spelling(text: str) -> str:
     """One spelling of what looks the same, whichever keyboard it was typed on."""
     return unicodedata.normalize("NFC", text)
+
+
+def folded(name: str) -> str:
+    """A name whatever its case, by which it is found."""
+    return _same(name).casefold()
 
 
 def _same(name: str) -> str:

@@ -120,6 +120,25 @@ class Completion(Part, frozen=True):
             raise InvalidError("the url of a completion begins with https://")
 
 
+class Learn(Part, frozen=True):
+    """A judge that learns from the campaign while it runs, and suggests answers."""
+
+    after: int = 100
+    """How many units must be judged before it learns first."""
+    every: int = 100
+    """After how many more it learns again."""
+    without: float = 0.2
+    """The share of units, drawn at random, that are judged without a suggestion: by them it is measured."""
+    uncertain_first: bool = True
+    """Whether documents of which it is least sure are handed out first."""
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.after <= 1_000_000 and 1 <= self.every <= 1_000_000):
+            raise InvalidError("learn: `after` and `every` are numbers of judged units, from 1 to 1,000,000")
+        if not 0.05 <= self.without <= 1:
+            raise InvalidError("learn: `without` is a share of units, from 0.05 to 1; 1: no suggestions")
+
+
 class Plan(Part, frozen=True):
     """A campaign as one decides on it."""
 
@@ -142,6 +161,14 @@ class Plan(Part, frozen=True):
     show_votes: bool = False
     """Whether annotators see the votes of the campaign that this one is chained to."""
     data: str | Data | None = None
+    all_turns: bool = False
+    """Judge every unit, whatever the votes that come with the documents say."""
+    guideline_language: str | None = None
+    """The language of the guideline's text that people read; each document's own where it is not said."""
+    walk: Literal["offered", "required"] = "offered"
+    """Whether labels that are numbered must be asked one by one before an answer is submitted."""
+    steps: Literal["offered", "required"] = "offered"
+    """Whether the guideline's steps must be taken one after the other; else all tools may be had at once."""
     per_person: int = 0
     """How many documents one person judges at most, practice and checks aside; 0: as many as there are."""
     pilot: Pilot | None = None
@@ -157,6 +184,8 @@ class Plan(Part, frozen=True):
     completion: Completion | None = None
     suggest: str | None = None
     """A program of the campaign whose answers people see as suggestions."""
+    learn: Learn | None = None
+    """A judge of the campaign's own, which suggests instead."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -177,10 +206,18 @@ class Plan(Part, frozen=True):
         yield any(len(words) > LONGEST_TITLE for words in self.title.values()), "the title is too long"
         pages = (*self.consent.values(), *self.instructions.values())
         yield any(len(words) > LONGEST_PAGE for words in pages), "consent or instructions are too long"
+        yield (
+            self.learn is not None and self.suggest is not None,
+            "suggestions come from one: leave out `suggest` or `learn`",
+        )
         chained = self.chain is not None
         yield (
             chained and self.pilot is not None,
             "a pilot belongs to the campaign that this one is chained to",
+        )
+        yield (
+            chained and self.all_turns,
+            "all_turns is for campaigns with data of their own; a chain chooses by votes",
         )
         yield chained and self.data is not None, "documents come from the chain; leave out data"
 
@@ -188,6 +225,11 @@ class Plan(Part, frozen=True):
     def titles(self) -> Text:
         """The title in each language; the short name where there is none."""
         return self.title or {"en": self.name}
+
+    @property
+    def suggests(self) -> str | None:
+        """The name of the program whose answers people see: the one that is named, or the campaign's own judge."""
+        return self.suggest if self.learn is None else f"judge-{self.name}"
 
     @property
     def known(self) -> dict[Block, Known]:

@@ -9,8 +9,8 @@ import msgspec
 import yaml
 
 from lapsus.errors import InputError
-from lapsus.schemes.check import Problem, convert_part
 from lapsus.schemes.marked_yaml import parse_yaml
+from lapsus.schemes.scheme_check import SchemeProblem, convert_part
 from lapsus.store.plan import Plan
 
 
@@ -28,7 +28,7 @@ def parse_plan(text: str, name: str = "plan") -> Plan:
     marked = parse_yaml(text, name)
     if not isinstance(marked.data, dict):
         raise InputError("a plan is a mapping that begins with `name:`", where=name)
-    problems: list[Problem] = []
+    problems: list[SchemeProblem] = []
     plan = convert_part(marked.data, Plan, (), marked, problems)
     if plan is None:
         raise InputError(problems[0].message, where=f"{name}, line {problems[0].line}")

@@ -11,23 +11,30 @@ from sqlalchemy import Connection, Select, and_, exists, func, insert, select
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import EMPTY, Document, Entry, Unit, units
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
 from lapsus.store import tables as t
-from lapsus.store.arriving import Arriving
-from lapsus.store.checks import chunks
-from lapsus.store.people import as_person, check_name, new_secret
+from lapsus.store.base import Database, Part
+from lapsus.store.judgment_import import JudgmentImport
+from lapsus.store.judgments import Judgments
+from lapsus.store.people import as_person, check_name, folded, new_secret
 from lapsus.store.records import Person, StoredJudgment
-from lapsus.store.releasing import of_person
 from lapsus.store.rows import campaign_row, plan_of
+from lapsus.store.unit_places import of_person
+from lapsus.store.validation import chunks
 
 CHUNK = 50
 """Documents whose judgments are committed together: what a program has done is kept should it be ended."""
 
 
-class Programs(Arriving):
+class Programs(Part):
     """Programs take no place of the plan, and count in no vote: they are compared with people, and can suggest."""
 
-    def add_program(self, name: str, *, by: int | None = None) -> Person:
+    def __init__(self, database: Database, imports: JudgmentImport, judgments: Judgments) -> None:
+        super().__init__(database)
+        self.imports = imports
+        self.judgments = judgments
+
+    def add(self, name: str, *, by: int | None = None) -> Person:
         """The program of that name, made where there is none."""
         name = check_name(name)
 
@@ -39,7 +46,7 @@ class Programs(Arriving):
                 return as_person(found)
             row = {
                 "name": name, "role": "annotator", "stamp": new_secret(),
-                "created": self.clock(), "program": True,
+                "created": self.clock(), "program": True, "folded": folded(name),
             }  # fmt: skip
             added = conn.execute(insert(t.person).returning(t.person), row).one()
             self.note(conn, "program added", by=by, name=name)
@@ -71,12 +78,18 @@ class Programs(Arriving):
         with self.reading() as conn:
             return conn.scalar(select(func.count()).select_from(query)) or 0
 
+    def count_judged(self, campaign: str, program: int) -> int:
+        """How many units a program has judged."""
+        mine = of_person(t.assignment, self._campaign_id(campaign), program) & (t.assignment.c.submitted > 0)
+        with self.reading() as conn:
+            return conn.scalar(select(func.count()).select_from(t.assignment).where(mine)) or 0
+
     def units_for(self, campaign: str, program: int) -> Iterator[Unit]:
         """The open units that a program has still to judge, each with what its judge may see.
 
         Unlike `documents_for` it leaves out what is not open (yet), for programs that cost something to ask.
         """
-        id, start, rule = self._campaign_id(campaign), 0, self.scheme(campaign).unit
+        id, start, rule = self._campaign_id(campaign), 0, self._scheme_of(self._campaign_id(campaign)).unit
         while True:
             with self.reading() as conn:
                 later = _open_units(id, program).where(t.unit.c.number > start)
@@ -107,7 +120,7 @@ class Programs(Arriving):
         found: Mapping[str, Any] = decoder(dict[str, Any]).decode(row.more or "{}").get("metadata", EMPTY)
         return found
 
-    def add_program_judgments(
+    def add_judgments(
         self,
         campaign: str,
         program: Person,
@@ -119,11 +132,13 @@ class Programs(Arriving):
     ) -> Iterator[int]:
         """Keep what a program says, some entries at a time; yields how many judgments were kept each time.
 
+        What it says of turns that the votes did not choose is left out.
         `once`: where it has judged a unit meanwhile, that stands. So a program can be started twice by mistake.
         """
         if not program.program:
             raise UsageError(f"{program.name!r} is a person")
-        id, scheme = self._campaign_id(campaign), self.scheme(campaign).id
+        id, scheme = self._campaign_id(campaign), self._scheme_of(self._campaign_id(campaign)).id
+        total = 0
         for chunk in chunks(entries, at_a_time):
             renamed = [_as(entry, program.name) for entry in chunk]
             for entry in renamed:
@@ -132,7 +147,34 @@ class Programs(Arriving):
                         raise UsageError(
                             f"{program.name!r} judges under {judgment.scheme!r}, the campaign under {scheme!r}"
                         )
-            yield self._import(id, renamed, check=True, by=by, once=once).judgments
+            kept = self.imports.import_entries(
+                id, self._chosen(id, renamed), check=True, by=by, once=once
+            ).judgments
+            total += kept
+            yield kept
+        if once and total:
+            with self.writing() as conn:
+                self.note(conn, "judgments imported", by=by, campaign=id, judgments=total)
+
+    def _chosen(self, campaign: int, entries: list[Entry]) -> list[Entry]:
+        """The entries without judgments of turns that the campaign's target leaves out of a document."""
+        if self._scheme_of(campaign).target is None:
+            return entries
+        place, unit = t.campaign_document, t.unit
+        its = (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position)
+        names = {judgment.document for entry in entries for judgment in entry.judgments}
+        query = select(place.c.name, unit.c.segment).join(unit, its)
+        with self.reading() as conn:
+            rows = conn.execute(query.where(place.c.campaign == campaign, place.c.name.in_(names))).all()
+        known, found = {row.name for row in rows}, {(row.name, row.segment or None) for row in rows}
+        return [
+            Entry(
+                entry.id,
+                entry.document,
+                tuple(one for one in entry.judgments if one.unit in found or one.document not in known),
+            )
+            for entry in entries
+        ]
 
     def suggestion(self, campaign: str, unit: int) -> StoredJudgment | None:
         """What the program that the plan names would answer, if it has judged the unit."""
@@ -143,7 +185,7 @@ class Programs(Arriving):
                 return None
             wanted = (t.person.c.name == name) & t.person.c.program
             person = conn.scalar(select(t.person.c.id).where(wanted))
-        return None if person is None else self.judgment(campaign, unit, person)
+        return None if person is None else self.judgments.get(campaign, unit, person)
 
 
 def _unjudged(campaign: int, program: int, after: int) -> Select[Any]:

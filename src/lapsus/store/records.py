@@ -11,6 +11,7 @@ import msgspec
 from lapsus.errors import LapsusError
 from lapsus.model import Answer, Judgment
 from lapsus.schemes import BrokenRule
+from lapsus.schemes.procedure import Procedure
 from lapsus.store.plan import Chain as Chain
 from lapsus.store.plan import Plan as Plan
 
@@ -59,6 +60,8 @@ class Campaign(msgspec.Struct, frozen=True):
     state: CampaignState
     created: datetime
     stage: Literal["pilot", "main"] = "main"
+    archived: datetime | None = None
+    """Since when it is out of the lists. What is archived is closed."""
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -73,7 +76,7 @@ class Person(msgspec.Struct, frozen=True):
     disabled: datetime | None
     has_password: bool
     program: bool = False
-    """A detector or a model, nobody."""
+    """Whether it is a program: a detector or a language model."""
 
 
 class Invitation(msgspec.Struct, frozen=True):
@@ -93,6 +96,9 @@ class ApiToken(msgspec.Struct, frozen=True):
     name: str
     created: datetime
     revoked: datetime | None
+    person: int
+    owner: str
+    """Whose it is, by name."""
 
 
 class UnitPlace(msgspec.Struct, frozen=True):
@@ -158,6 +164,8 @@ class SaveRequest(msgspec.Struct, frozen=True):
     """Checked in the transaction that stores the answers; None: whoever calls knows the person."""
     suggested: bool = False
     """Whether a program's answer was shown as a suggestion."""
+    procedure: Procedure = Procedure()
+    """How the person came to the answers."""
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -204,7 +212,7 @@ class OwnPlace(msgspec.Struct, frozen=True):
     answers: Mapping[str, Answer]
 
 
-class Standing(msgspec.Struct, frozen=True):
+class OwnProgress(msgspec.Struct, frozen=True):
     """Where a person stands in a campaign who looks at a document."""
 
     places: tuple[OwnPlace, ...]
@@ -250,8 +258,18 @@ class Progress(msgspec.Struct, frozen=True):
     people: tuple[PersonProgress, ...]
 
 
+class FlagReply(msgspec.Struct, frozen=True):
+    """What was said to a flag."""
+
+    id: int
+    person: int
+    name: str
+    text: str
+    at: datetime
+
+
 class Flag(msgspec.Struct, frozen=True):
-    """A unit that somebody wants to talk about."""
+    """A unit that somebody wants to talk about, and what was said to that."""
 
     id: int
     unit: int
@@ -260,6 +278,14 @@ class Flag(msgspec.Struct, frozen=True):
     text: str
     at: datetime
     settled: datetime | None
+    seen: int = 0
+    """The last reply that its author has read."""
+    replies: tuple[FlagReply, ...] = ()
+
+    @property
+    def unread(self) -> bool:
+        """Whether somebody else has replied since its author read it."""
+        return any(reply.id > self.seen and reply.person != self.person for reply in self.replies)
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -272,12 +298,22 @@ class Event(msgspec.Struct, frozen=True):
     details: Mapping[str, Any]
 
 
+class Chosen(msgspec.Struct, frozen=True):
+    """How many units had votes, how many of these are targets, and how many documents came without any votes."""
+
+    judged: int
+    chosen: int
+    without: int
+
+
 class Added(msgspec.Struct, frozen=True):
     """What adding documents did; `known` ones were there already."""
 
     documents: int
     units: int
     known: int
+    targets: Chosen | None = None
+    """Where the guideline has a target rule: what the votes that came along chose."""
 
 
 class Imported(msgspec.Struct, frozen=True):

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, exists, func, insert, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    exists,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError
 
 from lapsus.model import Scheme
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
+from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import tables as t
 from lapsus.store.records import Campaign, Plan
 
@@ -32,10 +47,14 @@ def campaign_row(conn: Connection, campaign: int, *, lock: Literal["units", "all
 
     Locked for all, nobody saves either.
     """
-    query = select(t.campaign).where(t.campaign.c.id == campaign)
-    if lock is not None:
-        query = query.with_for_update(key_share=lock == "units")
-    return conn.execute(query).one()
+    return conn.execute(_campaign(lock), {"c": campaign}).one()
+
+
+@cache
+def _campaign(lock: Literal["units", "all"] | None) -> Select[Any]:
+    """Made once: it is asked for at every page."""
+    query = select(t.campaign).where(t.campaign.c.id == bindparam("c"))
+    return query if lock is None else query.with_for_update(key_share=lock == "units")
 
 
 def plan_of(row: Row[Any]) -> Plan:
@@ -45,7 +64,9 @@ def plan_of(row: Row[Any]) -> Plan:
 
 def as_campaign(row: Row[Any]) -> Campaign:
     """The record of a campaign's row."""
-    return Campaign(row.name, row.scheme, row.version, plan_of(row), row.state, row.created, row.stage)
+    return Campaign(
+        row.name, row.scheme, row.version, plan_of(row), row.state, row.created, row.stage, row.archived
+    )
 
 
 def scheme_of(conn: Connection, campaign: int) -> Scheme:
@@ -56,7 +77,15 @@ def scheme_of(conn: Connection, campaign: int) -> Scheme:
         .join(t.campaign, (t.campaign.c.scheme == kept.c.id) & (t.campaign.c.version == kept.c.version))
         .where(t.campaign.c.id == campaign)
     )
-    return decoder(Scheme).decode(content or "")
+    return _as_installed(decoder(Scheme).decode(content or ""))
+
+
+def _as_installed(kept: Scheme) -> Scheme:
+    """The scheme of ours that says the same to annotators, if there is one: what it says of analysis is newer."""
+    if kept.id not in scheme_names():
+        return kept
+    ours = load_scheme(kept.id)
+    return ours if ours.version == kept.version and ours.guideline() == kept.guideline() else kept
 
 
 def insert_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -82,7 +111,7 @@ def _copy_rows(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
         raise DatabaseError(command, None, error) from error
 
 
-def take_stock(conn: Connection, *tables: Table) -> None:
+def analyze_tables(conn: Connection, *tables: Table) -> None:
     """Tell PostgreSQL what it got. It would notice by itself a minute later, and take the wrong index until then."""
     if conn.dialect.name == "postgresql":
         for table in tables:

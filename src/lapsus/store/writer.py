@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from lapsus.errors import UsageError
+from lapsus.store.records import StoreError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -40,7 +41,7 @@ class Writer(Generic[T, R]):
         with self._guard:
             if self._closed:
                 raise UsageError("the store is closed")
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 # A daemon, so that a program that forgets to close does not hang; what it had not
                 # committed by then was not acknowledged either.
                 self._thread = threading.Thread(target=self._run, name="lapsus-writer", daemon=True)
@@ -84,6 +85,11 @@ class Writer(Generic[T, R]):
             results = self._work([thing for thing, _ in wanted])
         except Exception as error:
             results = [error] * len(wanted)
+        except BaseException as error:
+            # The thread ends, but nobody is left waiting; whoever comes next gets a new one.
+            for _, future in wanted:
+                future.set_exception(StoreError(f"the writer ended: {error!r}", hint="try again"))
+            raise
         for (_, future), result in zip(wanted, results, strict=True):
             if isinstance(result, Exception):
                 future.set_exception(result)

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.convertors import CONVERTOR_TYPES, Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lapsus.errors import LapsusError
 from lapsus.model import Document, Scheme
-from lapsus.model.decoding import decoder
+from lapsus.model.decoders import decoder
 from lapsus.store import Plan, Store
-from lapsus.web.keeping import keep_figures
-from lapsus.web.refusing import on_http_error, on_lapsus_error, on_trouble
+from lapsus.web.addresses import SubPath
+from lapsus.web.deployment import PLAIN, Deployment
+from lapsus.web.error_responses import on_http_error, on_lapsus_error, on_trouble
+from lapsus.web.judge_sources import JudgeSources
+from lapsus.web.judge_work import JudgeWork
+from lapsus.web.learning import Learner
+from lapsus.web.observation import FOLDER, Observed
+from lapsus.web.proxy_user import ProxyUser
+from lapsus.web.request_context import Web
 from lapsus.web.security import BodyLimit, Compressed, SafeHeaders
-from lapsus.web.visit import Web
+from lapsus.web.stats_refresh import refresh_stats
 
 
 class _Slug(Convertor[str]):
@@ -58,24 +68,44 @@ def _register() -> None:
             register_url_convertor(name, convertor)
 
 
-def create_app(store: Store, *, links: Mapping[str, int] | None = None) -> Starlette:
-    """The application on a store, which it closes when it ends. `links`: sign-in links of a demonstration."""
+def create_app(
+    store: Store,
+    *,
+    links: Mapping[str, int] | None = None,
+    deployment: Deployment = PLAIN,
+    judges: JudgeSources | None = None,
+) -> Starlette:
+    """The application on a store, which it closes when it ends.
+
+    `links`: ways into a demonstration, for all. `judges`: which programs may judge here.
+    """
     _register()
     # Only now: routes are made from paths whose kinds of parameters have to be known.
-    from lapsus.web.routes.every import every_route
+    from lapsus.web.routes.all_routes import every_route
+
+    sources = judges or JudgeSources()
+    work = JudgeWork(store, sources)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        keeping = asyncio.create_task(keep_figures(store))
-        yield
-        keeping.cancel()
-        with suppress(asyncio.CancelledError):
-            await keeping
-        store.close()
+        keeping = asyncio.create_task(refresh_stats(store))
+        work.start()
+        learner = Learner(store)
+        learner.start()
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await run_in_threadpool(learner.end)
+            with suppress(asyncio.CancelledError, Exception):
+                await keeping
+            await run_in_threadpool(work.close)
+            store.close()
 
     app = Starlette(
         routes=every_route(),
         middleware=[
+            *_around(deployment),
             Middleware(SafeHeaders),
             Middleware(Compressed),
             Middleware(BodyLimit),
@@ -91,5 +121,17 @@ def create_app(store: Store, *, links: Mapping[str, int] | None = None) -> Starl
         # Before the first request: whatever else decodes them, in whichever thread, finds them known.
         decoder(kind)
     app.router.redirect_slashes = False
-    app.state.web = Web(store, links or {})
+    app.state.web = Web(store, links or {}, bool(links), deployment, sources, work)
     return app
+
+
+def _around(deployment: Deployment) -> list[Middleware]:
+    """What a deployment puts around the application: whose word counts on who asks, and what is written of it."""
+    found = [Middleware(SubPath, below=deployment.path)]
+    if deployment.proxies:
+        proxies = list(deployment.proxies)
+        found.append(Middleware(ProxyUser, proxies=proxies, header=deployment.user_header))
+        found.append(Middleware(ProxyHeadersMiddleware, trusted_hosts=proxies))
+    if deployment.request_log or os.environ.get(FOLDER):
+        found.append(Middleware(Observed, log=deployment.request_log))
+    return found

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from lapsus.analysis.scoring import SHOWN
-from lapsus.challenge.board import FIRST, check_measure
-from lapsus.challenge.browsing import WANTED, Wanted, confusion, dialogues
-from lapsus.challenge.desk import challenge_board, challenge_floors, challenge_tracks, entrant
-from lapsus.challenge.figures import Answers
-from lapsus.challenge.problems import RunError
-from lapsus.challenge.tables import CLASSIFICATION
+from lapsus.analysis.scores import SHOWN
+from lapsus.challenge.feedback import MOST_SCORED, grain
+from lapsus.challenge.leaderboard import FIRST, check_measure
+from lapsus.challenge.published import CLASSIFICATION
+from lapsus.challenge.run_details import WANTED, Wanted, confusion, dialogues
+from lapsus.challenge.run_problems import RunError
+from lapsus.challenge.run_scores import Answers, RunScores
+from lapsus.challenge.service import (
+    challenge_board,
+    challenge_floors,
+    challenge_tracks,
+    coarse_board,
+    coarse_runs,
+    entrant,
+)
 from lapsus.errors import LapsusError, UsageError
 from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
 from lapsus.model import in_language
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import Challenge, StoredRun, Team
-from lapsus.web.challenge_shapes import (
+from lapsus.web.addresses import at
+from lapsus.web.challenge_schemas import (
     Browser,
     ChallengePage,
-    ChallengeShape,
-    MeasureShape,
+    ChallengeResponse,
+    MeasureResponse,
     OwnRun,
-    ProblemShape,
+    ProblemResponse,
     RunPage,
     SubmitPage,
-    TeamShape,
+    TeamResponse,
 )
+from lapsus.web.page_words import refusal
+from lapsus.web.request_context import RequestContext
 from lapsus.web.security import LARGEST_UPLOAD
-from lapsus.web.visit import Visit
-from lapsus.web.words import refusal
 
 PAGE: Final = 5
 """Dialogues on a page."""
@@ -41,7 +50,7 @@ _ANSWERS = msgspec.json.Decoder(Answers)
 class Viewer(NamedTuple):
     """Who looks at a challenge."""
 
-    visit: Visit
+    visit: RequestContext
     challenge: Challenge
     team: Team | None
 
@@ -62,16 +71,21 @@ class Viewer(NamedTuple):
 
     @property
     def sees(self) -> str:
-        """All runs, one's own with scores, their names, or nothing."""
+        """`all` runs, one's `own` with scores, those with `rounded` scores, their `names`, or `nothing`."""
         if self.sees_all:
             return "all"
         if self.team is None:
             return "nothing"
-        return "own" if self.challenge.plan.feedback == "own" else "names"
+        return {"all": "own", "overall": "rounded", "none": "names"}[self.challenge.plan.feedback]
+
+    @property
+    def takes_test_set(self) -> bool:
+        """Whether one may have the dialogues: teams and those who manage at all times, everybody in the end."""
+        return self.team is not None or self.sees_all
 
     def runs(self) -> list[StoredRun]:
         """The runs that one may know of."""
-        found = self.visit.store.challenge_runs(self.challenge.name)
+        found = self.visit.store.challenges.runs(self.challenge.name)
         if self.sees_all:
             return found
         return [run for run in found if self.team is not None and run.team == self.team.name]
@@ -82,27 +96,27 @@ def cookie(name: str) -> str:
     return f"team-{name}"
 
 
-def find_viewer(visit: Visit, name: str) -> Viewer:
+def find_viewer(visit: RequestContext, name: str) -> Viewer:
     """Who asks for a challenge: somebody with an account, or a team by its link. Strangers are asked to sign in."""
     secret = visit.token or visit.request.cookies.get(cookie(name))
-    team = None if secret is None else visit.store.team_of_token(name, secret)
+    team = None if secret is None else visit.store.challenges.team_of_token(name, secret)
     if team is None:
         visit.me  # noqa: B018  raises for strangers
     return Viewer(visit, find_challenge(visit, name), team)
 
 
-def find_challenge(visit: Visit, name: str) -> Challenge:
+def find_challenge(visit: RequestContext, name: str) -> Challenge:
     """The challenge of that name."""
     try:
-        return visit.store.challenge(name)
+        return visit.store.challenges.get(name)
     except UsageError as error:
         raise RefusedError("no-challenge", error.what) from error
 
 
-def challenge_shape(visit: Visit, challenge: Challenge) -> ChallengeShape:
+def challenge_response(visit: RequestContext, challenge: Challenge) -> ChallengeResponse:
     """A challenge as pages name it."""
     plan, known = challenge.plan, challenge_floors(challenge)
-    return ChallengeShape(
+    return ChallengeResponse(
         name=challenge.name,
         title=in_language(plan.titles, visit.language),
         state=challenge.state,
@@ -112,24 +126,24 @@ def challenge_shape(visit: Visit, challenge: Challenge) -> ChallengeShape:
         languages=list(known),
         turns={language: floors.prior.n for language, floors in known.items()},
         created=challenge.created,
-        url=f"/challenge/{challenge.name}",
+        url=at(f"/challenge/{challenge.name}"),
     )
 
 
-def known_challenges(visit: Visit) -> list[ChallengeShape]:
+def known_challenges(visit: RequestContext) -> list[ChallengeResponse]:
     """All of them for those with an account; for a team, the one that it takes part in."""
-    found = visit.store.challenges()
+    found = visit.store.challenges.all()
     if visit.person is None:
         cookies = visit.request.cookies
         found = [
             one
             for one in found
             if (secret := cookies.get(cookie(one.name)))
-            and visit.store.team_of_token(one.name, secret) is not None
+            and visit.store.challenges.team_of_token(one.name, secret) is not None
         ]
         if not found:
             raise RefusedError("sign-in", "nobody is signed in")
-    return [challenge_shape(visit, one) for one in found]
+    return [challenge_response(visit, one) for one in found]
 
 
 def challenge_page(viewer: Viewer, link: tuple[str, str] | None = None) -> ChallengePage:
@@ -141,10 +155,13 @@ def challenge_page(viewer: Viewer, link: tuple[str, str] | None = None) -> Chall
     if language not in languages:
         raise RefusedError("not-found", "the challenge has no such language")
     by, runs = check_measure(query.get("by", FIRST)), viewer.runs()
-    shown = viewer.sees in ("all", "own")
-    board = challenge_board(visit.store, challenge, language=language, by=by, runs=runs) if shown else None
+    board = None
+    if viewer.sees in ("all", "own"):
+        board = challenge_board(visit.store, challenge, language=language, by=by, runs=runs)
+    elif viewer.sees == "rounded":
+        board = coarse_board(challenge, runs, coarse_runs(visit.store, challenge, runs), language, by)
     page = ChallengePage(
-        challenge=challenge_shape(visit, challenge),
+        challenge=challenge_response(visit, challenge),
         decides=viewer.decides,
         team=viewer.team.name if viewer.team else None,
         sees=viewer.sees,
@@ -153,21 +170,24 @@ def challenge_page(viewer: Viewer, link: tuple[str, str] | None = None) -> Chall
         measures=measures(),
         runs=[own_run(run) for run in runs],
         board=board,
+        takes_test_set=viewer.takes_test_set,
+        **_rounding(viewer, language),
     )
     if not viewer.decides:
         return page
     counts = [run.team for run in runs]
     teams = [
-        TeamShape(team.name, counts.count(team.name)) for team in visit.store.challenge_teams(challenge.name)
+        TeamResponse(team.name, counts.count(team.name))
+        for team in visit.store.challenges.teams(challenge.name)
     ]
     page = msgspec.structs.replace(page, teams=teams)
     return msgspec.structs.replace(page, link_team=link[0], link=link[1]) if link else page
 
 
-def measures() -> list[MeasureShape]:
+def measures() -> list[MeasureResponse]:
     """The columns of a board."""
     return [
-        MeasureShape(
+        MeasureResponse(
             name,
             str(BREAKDOWN_MEASURES[name]),
             name in LOWER_IS_BETTER,
@@ -180,17 +200,17 @@ def measures() -> list[MeasureShape]:
 def own_run(run: StoredRun) -> OwnRun:
     """A run in a list."""
     return OwnRun(
-        run.id, run.name, run.team, run.language, run.at, f"/challenge/{run.challenge}/run/{run.id}"
+        run.id, run.name, run.team, run.language, run.at, at(f"/challenge/{run.challenge}/run/{run.id}")
     )
 
 
 def submit_page(viewer: Viewer, error: LapsusError | None = None) -> SubmitPage:
     """The form, and what was wrong with the last try."""
     visit, challenge, team = viewer.visit, viewer.challenge, handing_in(viewer)
-    runs = [run for run in visit.store.challenge_runs(challenge.name) if run.team == team.name]
+    runs = [run for run in visit.store.challenges.runs(challenge.name) if run.team == team.name]
     counts = [run.language for run in runs]
     page = SubmitPage(
-        challenge=challenge_shape(visit, challenge),
+        challenge=challenge_response(visit, challenge),
         team=team.name,
         left={
             language: max(challenge.plan.runs - counts.count(language), 0)
@@ -201,7 +221,7 @@ def submit_page(viewer: Viewer, error: LapsusError | None = None) -> SubmitPage:
     )
     if isinstance(error, RunError):
         problems = [
-            ProblemShape(one.kind, one.file, one.turn, one.text(visit.language)) for one in error.problems
+            ProblemResponse(one.kind, one.file, one.turn, one.text(visit.language)) for one in error.problems
         ]
         changes = {"reason": "run", "problems": problems, "problem_count": error.count}
         return msgspec.structs.replace(page, **changes)
@@ -226,9 +246,9 @@ def run_page(viewer: Viewer, id: int) -> RunPage:
     if run is None:
         # The same answer whether there is none or it is somebody else's.
         raise RefusedError("no-run", f"there is no run {id}")
-    figures = entrant(run).figures if viewer.sees in ("all", "own") else None
+    figures = _figures(viewer, run)
     return RunPage(
-        challenge=challenge_shape(visit, challenge),
+        challenge=challenge_response(visit, challenge),
         run=own_run(run),
         measures=measures(),
         figures=figures.all if figures else None,
@@ -236,7 +256,23 @@ def run_page(viewer: Viewer, id: int) -> RunPage:
         one_hot=figures.one_hot if figures else 0,
         out_of_place=figures.out_of_place if figures else 0,
         browser=_browser(viewer, run) if viewer.sees_all else None,
+        **_rounding(viewer, run.language),
     )
+
+
+def _figures(viewer: Viewer, run: StoredRun) -> RunScores | None:
+    """The scores of a run as one may see them; None where one may not."""
+    if viewer.sees == "rounded":
+        return coarse_runs(viewer.visit.store, viewer.challenge, viewer.runs()).get(run.id)
+    return entrant(run).figures if viewer.sees in ("all", "own") else None
+
+
+def _rounding(viewer: Viewer, language: str) -> dict[str, Any]:
+    """By how many turns the scores are rounded, and how many runs have any; nothing where they are exact."""
+    if viewer.sees != "rounded":
+        return {}
+    turns = challenge_floors(viewer.challenge)[language].prior.n
+    return {"rounded_turns": grain(turns), "most_scored": MOST_SCORED}
 
 
 def _browser(viewer: Viewer, run: StoredRun) -> Browser:
@@ -245,7 +281,7 @@ def _browser(viewer: Viewer, run: StoredRun) -> Browser:
     wanted: Wanted = next((known for known in WANTED if known == query.get("show")), "errors")
     track = challenge_tracks(store, challenge)[run.language]
     system = query.get("system") if query.get("system") in track.systems else None
-    answers = _ANSWERS.decode(store.run_answers(run.id))
+    answers = _ANSWERS.decode(store.challenges.run_answers(run.id))
     found = dialogues(track, answers, challenge.plan.threshold, wanted, system)
     pages = max(-(-len(found) // PAGE), 1)
     page = min(max(int(given) if (given := query.get("page", "1")).isdecimal() else 1, 1), pages)

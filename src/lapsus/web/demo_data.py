@@ -15,6 +15,7 @@ from lapsus.store import Chain, Person, Plan, Store
 from lapsus.store.people import new_secret
 from lapsus.web.demo_challenge import make_challenge
 from lapsus.web.demo_finished import make_finished
+from lapsus.web.demo_times import over_weeks
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
 FINISHED = {"en": ", finished", "ja": "：終了"}
@@ -41,6 +42,13 @@ SAMPLES = (
     Sample("semantic-errors", "pairs", per_unit=3, finished=6),
 )
 PLACES_LEFT = 2
+DAYS = 12
+"""For how long people have been judging in the campaigns that go on."""
+FLAGS = {
+    "en": ("avery", "Is this still about the question before? I was not sure."),
+    "ja": ("伊吹", "前の質問への答えと見てよいか、迷いました。"),
+}
+"""What somebody wants to talk about, by the language of the campaign."""
 
 
 def make_demo(store: Store) -> dict[str, Person]:
@@ -49,12 +57,16 @@ def make_demo(store: Store) -> dict[str, Person]:
         for language in LANGUAGES:
             _campaign(store, sample, language)
     make_challenge(store, [_entries(f"dialogues-{language}") for language in LANGUAGES])
-    people = [store.add_person(MANAGER, "manager")]
+    people = [store.people.add(MANAGER, "manager")]
+    for language, (annotator, words) in FLAGS.items():
+        store.flags.add(
+            f"flag-{language}", f"breakdown-{language}", 5, store.people.named(annotator).id, words
+        )
     for language in LANGUAGES:
         title = {reader: words + FINISHED[reader] for reader, words in _title("breakdown", language).items()}
         make_finished(store, language, title, _entries(f"dialogues-{language}"), people[0])
     for name, language in zip(ANNOTATORS, LANGUAGES, strict=True):
-        people.append(store.add_person(name, language=language))
+        people.append(store.people.add(name, language=language))
     return {new_secret(): person for person in people}
 
 
@@ -69,10 +81,10 @@ def _campaign(store: Store, sample: Sample, language: str) -> None:
         chain=Chain(f"breakdown-{language}") if sample.chained else None,
         show_votes=sample.chained,
     )
-    store.create_campaign(plan)
+    store.campaigns.create(plan)
     entries = _chosen(language) if sample.chained else _judged(sample, language)
     # The samples keep the rules, which their own tests see to; checking again would only delay the start.
-    store.add_judgments(name, entries, check=False)
+    store.imports.add_judgments(name, over_weeks(entries, store.database.clock(), DAYS), check=False)
 
 
 def _title(scheme: str, language: str) -> Text:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lapsus.insight.deciding import most_said, order_of
-from lapsus.insight.desk import Desk
-from lapsus.insight.golding import campaign_gold, keep_gold
+from lapsus.annotators import make_annotator, training_data
+from lapsus.campaign_stats.adjudication import adjudication_order, majority_answer
+from lapsus.campaign_stats.campaign import CampaignStats
+from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.model import Entry, Text
 from lapsus.store import Person, Plan, Store
-from lapsus.store.deciding import How
+from lapsus.store.decisions import How
+from lapsus.web.demo_challenge import LEARNED
+from lapsus.web.demo_times import over_weeks
 
 SCHEME: Final = "breakdown"
 PER_UNIT: Final = 12
 DECIDED: Final = 3
+DAYS: Final = 26
+"""How long people judged."""
+PROGRAM: Final = "rules"
 SPLIT: Final = {"breakdown": "T"}
 """What is decided where two answers come first."""
 REASONS: Final = {
@@ -28,16 +34,32 @@ def make_finished(
 ) -> None:
     """A closed campaign with all its judgments, some decisions, and gold."""
     name = f"finished-{language}"
-    store.create_campaign(Plan(name=name, scheme=SCHEME, title=title, per_unit=PER_UNIT, who="named"))
-    store.add_judgments(name, map(_of_scheme, entries), check=False)
-    desk = Desk(store, name)
-    for unit, _ in order_of(desk, "open")[:DECIDED]:
-        said = most_said(desk, unit, store.unit_judgments(name, unit))
+    store.campaigns.create(Plan(name=name, scheme=SCHEME, title=title, per_unit=PER_UNIT, who="named"))
+    store.imports.add_judgments(
+        name, over_weeks(map(_of_scheme, entries), store.database.clock(), DAYS), check=False
+    )
+    _judge_by_program(store, name, entries)
+    stats = CampaignStats(store, name)
+    for unit, _ in adjudication_order(stats, "open")[:DECIDED]:
+        said = majority_answer(stats, unit, store.judgments.of_unit(name, unit))
         how: How = "majority" if said else "own"
         key, reason = f"{name}-{unit}", REASONS[language]
-        store.decide(key, name, unit, manager.id, how, said or SPLIT, reason=reason)
+        store.decisions.decide(key, name, unit, manager.id, how, said or SPLIT, reason=reason)
     keep_gold(store, name, campaign_gold(store, name), "majority", by=manager.id)
-    store.set_state(name, "closed", by=manager.id)
+    store.campaigns.set_state(name, "closed", by=manager.id)
+
+
+def _judge_by_program(store: Store, name: str, entries: Sequence[Entry]) -> None:
+    """A small detector judges too, learned from the first dialogues."""
+    documents, votes = training_data(entries[:LEARNED])
+    detector = make_annotator(PROGRAM).fit(documents, votes)
+    said = (
+        Entry(entry.id, entry.document, tuple(detector.judge([entry.document])))
+        for entry in entries
+        if entry.document
+    )
+    for _ in store.programs.add_judgments(name, store.programs.add(PROGRAM), said):
+        pass
 
 
 def _of_scheme(entry: Entry) -> Entry:

@@ -13,7 +13,6 @@ from lapsus.store import KnownUnit
 from lapsus.store.chains import ANSWERS
 
 BLOCKS: Final = ("training", "checks", "gold")
-THEN: Final = ("nothing", "warn", "stop")
 BEGIN: Final[Mapping[str, Mapping[str, Any]]] = {
     "training": {"allow": 3, "then": "warn"},
     "checks": {"every": 5, "allow": 1, "then": "stop"},

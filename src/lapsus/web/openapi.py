@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import regex
 
-from lapsus.web.shapes import RefusalShape
+from lapsus.web.schemas import RefusalResponse
 
 _PARAMETER = regex.compile(r"\{(\w+):(\w+)\}")
 _SCHEMAS: Final[Mapping[str, dict[str, Any]]] = {
@@ -48,7 +48,7 @@ def description(operations: Sequence[Operation], version: str, root: str) -> dic
     """The whole description."""
     kinds = [kind for one in operations for kind in (one.answer, one.body) if kind is not None]
     _, components = msgspec.json.schema_components(
-        [*dict.fromkeys(kinds), RefusalShape], ref_template="#/components/schemas/{name}"
+        [*dict.fromkeys(kinds), RefusalResponse], ref_template="#/components/schemas/{name}"
     )
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
@@ -85,7 +85,7 @@ def _operation(one: Operation) -> dict[str, Any]:
         "responses": {
             str(one.status): {"description": _doc(one.answer), "content": _content(one.answer)},
             **{
-                str(status): {"description": _WHY[status], "content": _content(RefusalShape)}
+                str(status): {"description": _WHY[status], "content": _content(RefusalResponse)}
                 for status in sorted({401, 503, *one.refuses})
             },
         },

@@ -9,13 +9,21 @@ from urllib.parse import urlencode
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.responses import RedirectResponse, Response
 
-from lapsus.web.language import COOKIE, LANGUAGES
+from lapsus.model import in_language
+from lapsus.web.addresses import Addresses, at, set_cookie
+from lapsus.web.assets import THEMES
+from lapsus.web.page_words import say, words_url
+from lapsus.web.reader_language import COOKIE
+from lapsus.web.request_context import READING, RequestContext, person_response
+from lapsus.web.schemas import PersonResponse, plain
 from lapsus.web.sessions import Session
-from lapsus.web.shapes import PersonShape, plain
-from lapsus.web.visit import READING, Visit, person_shape
-from lapsus.web.words import say, words_url
+from lapsus.word_files import LANGUAGES
+
+THEME = "theme"
+"""The cookie that says which."""
 
 
 def json_response(shape: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -23,25 +31,34 @@ def json_response(shape: Any, status: int = 200, headers: Mapping[str, str] | No
     return Response(msgspec.json.encode(shape), status, dict(headers or {}), "application/json")
 
 
-def page_response(visit: Visit, template: str, shape: Any, status: int = 200) -> Response:
+def page_response(
+    visit: RequestContext, template: str, shape: Any, status: int = 200, more: Mapping[str, Any] | None = None
+) -> Response:
     """A record as a page: its fields by name, and the whole as `data` where names of every page are the same.
 
     Whatever stands in a document comes out as text: templates escape everything.
     """
     data: dict[str, Any] = plain(shape)
-    html = _environment().get_template(template).render({**data, **_context(visit), "data": data})
-    return with_cookies(visit, Response(html, status, media_type="text/html"))
+    html = (
+        _environment()
+        .get_template(template)
+        .render({**(more or {}), **data, **_context(visit), "data": data})
+    )
+    # Browsers keep pages for work without a network, of one person at a time: this tells whose it is.
+    headers = {"X-Lapsus-Person": str(visit.person.id if visit.person else 0)}
+    return with_cookies(visit, Response(html, status, headers, "text/html"))
 
 
-def redirect(visit: Visit, path: str, session: Session | None = None) -> Response:
+def redirect(visit: RequestContext, path: str, session: Session | None = None) -> Response:
     """Go on to another page; its JSON twin where a program reads. A new session begins with it, if there is one."""
     if visit.wants_json:
+        path, mark, place = path.partition("#")
         name, _, query = path.partition("?")
-        path = f"{name}.json?{query}" if query else f"{name}.json"
-    return with_cookies(visit, RedirectResponse(path, 303), session)
+        path = (f"{name}.json?{query}" if query else f"{name}.json") + mark + place
+    return with_cookies(visit, RedirectResponse(at(path), 303), session)
 
 
-def with_cookies(visit: Visit, response: Response, session: Session | None = None) -> Response:
+def with_cookies(visit: RequestContext, response: Response, session: Session | None = None) -> Response:
     """Give the browser its session and remember the language that was asked for."""
     secure = visit.request.url.scheme == "https"
     # Another site's form comes without the cookie; answering it with a new one would sign the person out.
@@ -49,14 +66,14 @@ def with_cookies(visit: Visit, response: Response, session: Session | None = Non
     if session is not None or is_first:
         visit.web.sessions.write(response, session or visit.session, secure=secure)
     if (wanted := visit.request.query_params.get("lang")) in LANGUAGES:
-        response.set_cookie(COOKIE, wanted, max_age=365 * 86400, httponly=True, samesite="lax", secure=secure)
+        set_cookie(response, COOKIE, wanted, seconds=365 * 86400, secure=secure)
     return response
 
 
-def _context(visit: Visit) -> dict[str, Any]:
+def _context(visit: RequestContext) -> dict[str, Any]:
     """What every template gets."""
     person = visit.person
-    shape: PersonShape | None = None if person is None else person_shape(person)
+    shape: PersonResponse | None = None if person is None else person_response(person)
     return {
         "person": plain(shape),
         "language": visit.language,
@@ -65,24 +82,67 @@ def _context(visit: Visit) -> dict[str, Any]:
         "csrf": visit.csrf,
         "static": visit.web.assets.url,
         "words_url": words_url(visit.language),
-        "path": visit.request.url.path,
+        "path": visit.path,
         "query_string": urlencode(
             [(k, v) for k, v in visit.request.query_params.multi_items() if k != "lang"]
         ),
-        "messages": [] if person is None else plain(visit.store.unread(person.id)),
+        "messages": [] if person is None else _messages(visit),
+        "theme": theme_of(visit),
     }
+
+
+def _messages(visit: RequestContext) -> list[dict[str, Any]]:
+    """What is to be read on this page: on the first one everything, on a campaign's what is said in it."""
+    here, is_first = visit.request.path_params.get("campaign"), visit.path == "/"
+    unread = visit.store.messages.unread(visit.me.id) if here or is_first else []
+    return [
+        {
+            **plain(message),
+            "title": in_language(visit.store.campaigns.get(message.campaign).plan.titles, visit.language),
+        }
+        for message in unread
+        if is_first or message.campaign == here
+    ]
+
+
+def theme_of(visit: RequestContext) -> str:
+    """Light or dark where somebody chose one for this browser; empty: as the system has it."""
+    chosen = visit.request.cookies.get(THEME, "")
+    return chosen if chosen in THEMES else ""
 
 
 def _word(language: str, key: str, **values: object) -> str:
     return say(key, language, **values)
 
 
+def _breakable(name: str) -> Markup:
+    """A name that may be broken after each `_`, and nowhere else."""
+    return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
+
+
+def _stacked(triple: str) -> Markup:
+    """A triple whose parts may stand one above the other; its text stays what it is, so that places in it do too."""
+    parts = (Markup('<span class="part">{}</span>').format(_breakable(part)) for part in triple.split(" | "))
+    return Markup('<span class="bar"> | </span>').join(parts)
+
+
+def _moment(at: str) -> Markup:
+    """A time: in UTC as it comes, in the reader's own time where scripts run."""
+    shown = f"{at[:16].replace('T', ' ')} UTC"
+    return Markup('<time datetime="{}" data-local>{}</time>').format(at, shown)
+
+
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("lapsus.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=[Addresses],
     )
+    environment.filters["breakable"] = _breakable
+    environment.filters["moment"] = _moment
+    environment.filters["stacked"] = _stacked
+    return environment

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import threading
+import asyncio
 import time
-from collections import OrderedDict, deque
-from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import regex
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lapsus.store import Store
+from lapsus.web.addresses import own_path
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'{styles}; img-src 'self'; connect-src 'self'; "
@@ -28,10 +29,14 @@ HEADERS: Final = {
 _RAW: Final = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
 LARGEST_BODY: Final = 1_000_000
 """Bytes. The answers about one unit are far below."""
+BODY_SECONDS: Final = 300.0
+"""In which a body has to be here..."""
+PAUSE_SECONDS: Final = 30.0
+"""...with no longer pause in between."""
 LARGEST_UPLOAD: Final = 10_000_000
 """Bytes of a file that is handed in: a zip with a run about many thousand turns, or the dialogues of a campaign."""
 _UPLOADS = regex.compile(
-    r"/(challenge/[a-z0-9-]{1,60}/submit|challenges/new|new(/[A-Za-z0-9_-]{10,100}/checks)?)(\.json)?"
+    r"/(challenge/[a-z0-9-]{1,60}/submit|challenges/new|c/[a-z0-9-]{1,60}/documents|new(/[A-Za-z0-9_-]{10,100}/checks)?)(\.json)?"
 )
 
 
@@ -71,7 +76,7 @@ class Compressed:
 
 
 class BodyLimit:
-    """Refuses bodies that are too large, as soon as that is known."""
+    """Refuses bodies that are too large or do not come, as soon as that is known."""
 
     def __init__(self, app: ASGIApp, largest: int = LARGEST_BODY) -> None:
         self.app = app
@@ -82,13 +87,20 @@ class BodyLimit:
         if scope["type"] != "http" or scope["method"] == "GET":
             await self.app(scope, receive, send)
             return
-        largest = LARGEST_UPLOAD if _UPLOADS.fullmatch(scope["path"]) else self.largest
-        seen = 0
+        largest = LARGEST_UPLOAD if _UPLOADS.fullmatch(own_path(scope)) else self.largest
+        seen, is_whole, until = 0, False, time.monotonic() + BODY_SECONDS
 
         async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, is_whole
+            if is_whole:
+                return await receive()
+            left = min(PAUSE_SECONDS, until - time.monotonic())
+            try:
+                message = await asyncio.wait_for(receive(), max(left, 0.0))
+            except TimeoutError:
+                raise HTTPException(408) from None
             seen += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
             if seen > largest:
                 raise HTTPException(413)
             return message
@@ -96,33 +108,24 @@ class BodyLimit:
         await self.app(scope, counted, send)
 
 
-class RateLimit:
-    """At most so many tries for each name or address within some minutes. In memory: a restart forgives."""
+class RateLimit(NamedTuple):
+    """At most so many tries of something within some seconds, counted in the database for all servers on it."""
 
-    def __init__(
-        self, most: int, seconds: float, *, keys: int = 10_000, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.most, self.seconds, self.keys, self.clock = most, seconds, keys, clock
-        self._tries: OrderedDict[str, deque[float]] = OrderedDict()
-        self._lock = threading.Lock()
+    what: str
+    most: int
+    seconds: float
 
-    def take(self, key: str) -> bool:
-        """Note a try; whether it is allowed. Noted before its outcome is known, so that many at once count too."""
-        now = self.clock()
-        with self._lock:
-            tries = self._tries.setdefault(key, deque())
-            self._tries.move_to_end(key)
-            while tries and tries[0] <= now - self.seconds:
-                tries.popleft()
-            if len(tries) >= self.most:
-                return False
-            tries.append(now)
-            while len(self._tries) > self.keys:
-                self._tries.popitem(last=False)
-            return True
+    def take(self, store: Store, key: str) -> bool:
+        """Note a try; whether it is allowed."""
+        return store.access.take_try(f"{self.what}:{key}", self.most, self.seconds)
 
-    def forgive(self, key: str) -> None:
+    def forgive(self, store: Store, key: str) -> None:
         """The last try was right: it does not count."""
-        with self._lock:
-            if tries := self._tries.get(key):
-                tries.pop()
+        store.access.forgive_try(f"{self.what}:{key}")
+
+
+BY_DEVICE: Final = RateLimit("device", 10, 300)
+"""Of a browser in which the person has signed in before: nobody else uses these up."""
+BY_NAME_HERE: Final = RateLimit("name and address", 10, 300)
+BY_NAME: Final = RateLimit("name", 50, 300)
+BY_ADDRESS: Final = RateLimit("address", 50, 300)

@@ -5,16 +5,28 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
+from uvicorn.supervisors.multiprocess import Multiprocess
 
 from lapsus.errors import UsageError
-from lapsus.store import Store
+from lapsus.store import Store, open_store
 from lapsus.web.app import create_app
+from lapsus.web.connection import LimitedProtocol
+from lapsus.web.deployment import PLAIN, Deployment
+from lapsus.web.judge_sources import JudgeSources
+from lapsus.web.observation import log_as_json
 
 PORT = 8642
 GRACE = 5
 """Seconds that requests under way have to finish when the server ends."""
+STARTING = 180
+"""Seconds in which a process has to be up: on a busy machine it takes long to begin."""
+ANSWERING = 60
+"""Seconds in which it has to answer whether it still is."""
 
 
 class _Server(uvicorn.Server):
@@ -25,7 +37,7 @@ class _Server(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then tell."""
+        """Begin to listen, and only then say where."""
         await super().startup(sockets)
         if self.started:
             self._ready()
@@ -73,19 +85,14 @@ def serve(
     *,
     ready: Callable[[], None] = lambda: None,
     links: Mapping[str, int] | None = None,
+    deployment: Deployment = PLAIN,
+    judges: JudgeSources | None = None,
 ) -> None:
     """Serve until told to end; then finish what is under way and close the store."""
-    app = create_app(store, links=links)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        http="httptools",
-        server_header=False,
-        timeout_graceful_shutdown=GRACE,
-        lifespan="on",
-    )
-    server = _Server(config, ready)
+    app = create_app(store, links=links, deployment=deployment, judges=judges)
+    server = _Server(_config(app), ready)
+    if deployment.request_log:
+        log_as_json()
     try:
         server.run(sockets=[listening])
     except KeyboardInterrupt:
@@ -93,3 +100,59 @@ def serve(
         return
     finally:
         listening.close()
+
+
+def serve_workers(
+    database: str | None,
+    listening: socket.socket,
+    workers: int,
+    *,
+    ready: Callable[[], None] = lambda: None,
+    deployment: Deployment = PLAIN,
+    judges: JudgeSources | None = None,
+) -> None:
+    """Serve from several processes, each with its own way to the database. One that dies is started anew."""
+    config = _config(partial(_worker_app, database, deployment, judges), factory=True, workers=workers)
+    if deployment.request_log:
+        log_as_json()
+    try:
+        _Workers(config, listening, ready).run()
+    finally:
+        listening.close()
+
+
+class _Workers(Multiprocess):
+    """Processes on one socket. It tells when all of them are up."""
+
+    def __init__(self, config: uvicorn.Config, listening: socket.socket, ready: Callable[[], None]) -> None:
+        super().__init__(config, [listening])
+        self._ready = ready
+
+    def init_processes(self) -> None:
+        """Start them, wait for them, then tell."""
+        super().init_processes()
+        if all(process.wait_until_ready(STARTING, self.should_exit) for process in self.processes):
+            self._ready()
+
+
+def _worker_app(database: str | None, deployment: Deployment, judges: JudgeSources | None) -> Starlette:
+    """The application of one process among several."""
+    if deployment.request_log:
+        log_as_json()
+    return create_app(open_store(database), deployment=deployment, judges=judges)
+
+
+def _config(app: Any, **more: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        http=LimitedProtocol,
+        server_header=False,
+        # Whose word counts is decided in the application, which also has to know who really speaks.
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE,
+        timeout_worker_healthcheck=ANSWERING,
+        lifespan="on",
+        **more,
+    )

@@ -10,8 +10,12 @@ from typing import NamedTuple
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.responses import Response
 
+from lapsus.web.addresses import set_cookie
+
 COOKIE = "lapsus"
+DEVICE = "lapsus-device"
 DAYS = 30
+DEVICE_DAYS = 365
 KNOWN = 2000
 """How many cookies are kept in mind whose signature was found right."""
 
@@ -22,13 +26,23 @@ class Session(NamedTuple):
     nonce: str
     person: int | None = None
     stamp: str = ""
+    origin: str = ""
+    """Whom the proxy in front of us named when the session began, as a hash; empty where no proxy says who comes."""
+
+
+class Device(NamedTuple):
+    """A browser in which somebody signed in before."""
+
+    nonce: str
+    person: int
 
 
 class Sessions:
-    """Reads and writes the cookie."""
+    """Reads and writes the cookies."""
 
     def __init__(self, secret: str) -> None:
         self._signer = URLSafeTimedSerializer(secret, salt="session")
+        self._devices = URLSafeTimedSerializer(secret, salt="device")
         self._known: OrderedDict[str, tuple[Session, float]] = OrderedDict()
 
     def read(self, cookie: str | None) -> Session | None:
@@ -48,8 +62,9 @@ class Sessions:
         except BadSignature:
             return None
         match value:
-            case [str(nonce), int() | None as person, str(stamp)]:
-                known = self._known[cookie] = Session(nonce, person, stamp), signed.timestamp()
+            case [str(nonce), int() | None as person, str(stamp), *rest]:
+                session = Session(nonce, person, stamp, *rest[:1])
+                known = self._known[cookie] = session, signed.timestamp()
                 if len(self._known) > KNOWN:
                     self._known.popitem(last=False)
                 return known
@@ -57,16 +72,26 @@ class Sessions:
 
     def write(self, response: Response, session: Session, *, secure: bool) -> None:
         """Give the browser its cookie."""
-        response.set_cookie(
-            COOKIE,
-            self._signer.dumps(list(session)),
-            max_age=DAYS * 86400,
-            httponly=True,
-            samesite="lax",
-            secure=secure,
-        )
+        signed = self._signer.dumps(list(session))
+        set_cookie(response, COOKIE, signed, seconds=DAYS * 86400, secure=secure)
+
+    def remember(self, response: Response, person: int, *, secure: bool) -> None:
+        """Let a browser show later that this person signed in there. It lets nobody in."""
+        value = self._devices.dumps([secrets.token_urlsafe(16), person])
+        set_cookie(response, DEVICE, value, seconds=DEVICE_DAYS * 86400, secure=secure)
+
+    def remembered(self, cookie: str | None) -> Device | None:
+        """Who signed in before in the browser that sends this cookie."""
+        try:
+            value = self._devices.loads(cookie or "", max_age=DEVICE_DAYS * 86400)
+        except BadSignature:
+            return None
+        match value:
+            case [str(nonce), int(person)]:
+                return Device(nonce, person)
+        return None
 
 
-def new_session(person: int | None = None, stamp: str = "") -> Session:
+def new_session(person: int | None = None, stamp: str = "", origin: str = "") -> Session:
     """A session of its own: nothing of an earlier one is carried over."""
-    return Session(secrets.token_urlsafe(16), person, stamp)
+    return Session(secrets.token_urlsafe(16), person, stamp, origin)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from lapsus.errors import UsageError
+from lapsus.kinds import kinds_of
 from lapsus.language import tokens
 from lapsus.model import Scheme, Segment, Unit, in_language
-from lapsus.store import Campaign, OwnPlace, RefusedError, Standing
-from lapsus.web.shapes import FeedbackShape, SchemeLink, SegmentShape, SuggestionShape, UnitShape
-from lapsus.web.visit import Visit
-
-# The Japanese tokenizer serves one thread at a time.
-_TOKENIZER = threading.Lock()
+from lapsus.store import Campaign, OwnPlace, OwnProgress, RefusedError
+from lapsus.web.addresses import at
+from lapsus.web.flag_view import visible_flags
+from lapsus.web.request_context import RequestContext
+from lapsus.web.schemas import (
+    FeedbackResponse,
+    SchemeLink,
+    SegmentResponse,
+    SuggestionResponse,
+    UnitResponse,
+)
 
 
 class EarlierError(RefusedError):
@@ -27,37 +32,38 @@ class EarlierError(RefusedError):
         self.unit = unit
 
 
-def find_campaign(visit: Visit, name: str) -> Campaign:
+def find_campaign(visit: RequestContext, name: str) -> Campaign:
     """The campaign of that name, as far as the person may know of it."""
+    me = visit.me  # First of all: strangers learn nothing but that they are.
     try:
-        campaign = visit.store.campaign(name)
+        campaign = visit.store.campaigns.get(name)
     except UsageError as error:
         raise RefusedError("no-campaign", error.what) from error
     known = (
         visit.manages
         or campaign.plan.who == "everybody"
-        or visit.store.progress_of(name, visit.me.id) is not None
+        or visit.store.progress.of_person(name, me.id) is not None
     )
     if not known:
         raise RefusedError("no-campaign", f"no campaign is called {name!r}")
     return campaign
 
 
-def unit_view(visit: Visit, name: str, number: int) -> UnitShape:
+def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
     """A unit for the person who asks: one's own, or any for those who look after the campaign."""
     campaign = find_campaign(visit, name)
-    where = visit.store.standing(name, visit.me.id, number)
+    where = visit.store.progress.own(name, visit.me.id, number)
     own = next((own for own in where.places if own.unit == number), None)
     if own is None and not visit.manages:
         raise RefusedError("not-yours", f"unit {number} was not given to you")
-    scheme = visit.store.scheme(name)
+    scheme = visit.store.campaigns.scheme(name)
     if own is not None and (earlier := _first_unjudged(scheme, where, number)) is not None:
         raise EarlierError(earlier)
-    unit = visit.store.visible_unit(name, number)
+    unit = visit.store.units.visible(name, number)
     marks = {own.segment: own for own in where.places}
-    votes = visit.store.votes(name, number)
+    votes = visit.store.units.votes(name, number) if campaign.plan.show_votes else None
     previous, following = _neighbours(scheme, where, number)
-    return UnitShape(
+    return UnitResponse(
         campaign=name,
         title=in_language(campaign.plan.titles, visit.language),
         campaign_state=campaign.state,
@@ -79,33 +85,52 @@ def unit_view(visit: Visit, name: str, number: int) -> UnitShape:
         next=following,
         unjudged=where.unjudged,
         tokens=tokens_of(scheme, unit),
+        flags=visible_flags(visit, name, number),
         votes=UNSET if votes is None else votes,
+        guideline=guideline_language(campaign, scheme, unit, visit.language),
+        walk=campaign.plan.walk,
+        steps=campaign.plan.steps,
         **_practice(visit, campaign, number),
     )
 
 
-def _practice(visit: Visit, campaign: Campaign, number: int) -> dict[str, Any]:
+def guideline_language(campaign: Campaign, scheme: Scheme, unit: Unit, reader: str) -> str:
+    """The language in which a unit's judge reads the rules: the plan's, the document's, else the reader's own.
+
+    Guidelines may differ between languages on purpose, so one document has one text, whoever judges it.
+    """
+    for wanted in (campaign.plan.guideline_language, unit.language, reader):
+        if wanted and (found := wanted.partition("-")[0]) in scheme.languages:
+            return found
+    return scheme.languages[0]
+
+
+def _practice(visit: RequestContext, campaign: Campaign, number: int) -> dict[str, Any]:
     """What comes with a unit where the plan has suggestions or a practice."""
     found: dict[str, Any] = {}
-    if campaign.plan.suggest is not None and (told := visit.store.suggestion(campaign.name, number)):
-        found["suggestion"] = SuggestionShape(told.annotator, told.answers)
-    if campaign.plan.training is not None and visit.store.part_of(campaign.name, number) == "training":
+    store, plan = visit.store, campaign.plan
+    if plan.suggests and plan.learn and (answers := store.learning.suggestion(campaign.name, number)):
+        found["suggestion"] = SuggestionResponse(plan.suggests, answers)
+    elif plan.suggest is not None and (told := store.programs.suggestion(campaign.name, number)):
+        found["suggestion"] = SuggestionResponse(told.annotator, told.answers)
+    if campaign.plan.training is not None and visit.store.units.part_of(campaign.name, number) == "training":
         found["part"] = "training"
-        if (said := visit.store.feedback(campaign.name, number, visit.me.id)) is not None:
+        if (said := visit.store.members.feedback(campaign.name, number, visit.me.id)) is not None:
             words = in_language(said.text, visit.language) if said.text else ""
-            found["feedback"] = FeedbackShape(said.right, list(said.answers), words)
+            found["feedback"] = FeedbackResponse(said.right, list(said.answers), words)
     return found
 
 
-def _first_unjudged(scheme: Scheme, where: Standing, number: int) -> int | None:
+def _first_unjudged(scheme: Scheme, where: OwnProgress, number: int) -> int | None:
     """A unit of the document that has to be judged before this one may be seen, for its text would tell."""
     if scheme.unit.context != "before":
         return None
-    earlier = (own.unit for own in where.places if own.unit < number and own.state == "reserved")
+    # Units that went back count too: they can still be answered. A draft is no judgment.
+    earlier = (own.unit for own in where.places if own.unit < number and not own.submitted)
     return next(earlier, None)
 
 
-def _neighbours(scheme: Scheme, where: Standing, number: int) -> tuple[int | None, int | None]:
+def _neighbours(scheme: Scheme, where: OwnProgress, number: int) -> tuple[int | None, int | None]:
     """The units of one's own before and after this one that may be looked at."""
     before = [own.unit for own in where.places if own.unit < number]
     after = [own.unit for own in where.places if own.unit > number]
@@ -114,8 +139,8 @@ def _neighbours(scheme: Scheme, where: Standing, number: int) -> tuple[int | Non
     return (before[-1] if before else where.previous), following
 
 
-def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None) -> SegmentShape:
-    return SegmentShape(
+def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None) -> SegmentResponse:
+    return SegmentResponse(
         id=segment.id,
         role=segment.role,
         text=segment.text,
@@ -127,18 +152,15 @@ def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None) -> SegmentS
 
 def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:
     """One's own answer to the question that sums a unit up: its first one about labels."""
-    for question in scheme.questions:
-        answer: Any = own.answers.get(question.id)
-        if question.kind == "label" and isinstance(answer, str):
-            return answer
-        if question.kind == "labels" and isinstance(answer, tuple):
-            return [str(label) for label in answer]
+    for id, kind in kinds_of(scheme).items():
+        if id in own.answers and (mark := kind.mark(own.answers[id])) is not None:
+            return mark
     return UNSET
 
 
 def scheme_link(scheme: Scheme) -> SchemeLink:
     """Where a guideline is as data."""
-    return SchemeLink(scheme.id, scheme.version, f"/schemes/{scheme.id}/{scheme.version}.json")
+    return SchemeLink(scheme.id, scheme.version, at(f"/schemes/{scheme.id}/{scheme.version}.json"))
 
 
 def tokens_of(scheme: Scheme, unit: Unit) -> dict[str, list[tuple[int, int]]]:
@@ -147,7 +169,7 @@ def tokens_of(scheme: Scheme, unit: Unit) -> dict[str, list[tuple[int, int]]]:
 
 
 def _asks_spans(scheme: Scheme) -> bool:
-    return any(question.kind == "spans" for question in scheme.questions)
+    return any(kind.on_text for kind in kinds_of(scheme).values())
 
 
 def _tokens(segment: Segment, language: str | None) -> list[tuple[int, int]]:
@@ -159,5 +181,4 @@ def _tokens(segment: Segment, language: str | None) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4096)
 def _words(text: str, language: str | None) -> tuple[tuple[int, int], ...]:
-    with _TOKENIZER:
-        return tuple((token.start, token.end) for token in tokens(text, language))
+    return tuple((token.start, token.end) for token in tokens(text, language))

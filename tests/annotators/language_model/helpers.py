@@ -49,11 +49,12 @@ def right(scheme: str, language: str) -> tuple[dict[str, Any], dict[str, Answer]
         return {"breakdown": "X", "comment": None}, {"breakdown": "X"}
     if scheme == "error-types":
         types = ["ignore-expectation", "repetition"]
-        return {"types": types, "remark": "hm"}, {"types": tuple(types), "remark": "hm"}
+        return {"types": types, "own-view": None, "remark": "hm"}, {"types": tuple(types), "remark": "hm"}
     if scheme == "response-quality":
         levels = dict.fromkeys(SCALES, 4)
         labels = {"dialogue-act": "Y", "emotion": "N", "communicative-goal": "P"}
-        said = {**levels, **labels, "fitting-acts": None, "fitting-emotions": ["joy"]}
+        unsaid = dict.fromkeys(("shown-acts", "fitting-acts", "shown-emotions"))
+        said = {**levels, **labels, **unsaid, "fitting-emotions": ["joy"]}
         return said, {**levels, **labels, "fitting-emotions": ("joy",)}
     marks = {
         "en": [("omission", "t1", "Orsk", 1, "a", 24, 28), ("addition", "text", "a poet,", 2, "a", 18, 25)],
@@ -71,7 +72,7 @@ def unit_of(document: Document, scheme: Scheme, place: int = -1) -> Unit:
 
 
 def model_on(stub: Stub, scheme: str = "breakdown", **more: Any) -> LanguageModel:
-    key, timeout = more.pop("key", None), more.pop("timeout", 5.0)
+    key, timeout = more.pop("key", None), more.pop("timeout", 60.0)
     where = endpoint(stub.endpoint)
     service = Service(where, key, timeout=timeout, first_wait=0.01, stop=more.pop("stop", threading.Event()))
     sampling = Sampling(more.pop("samples", 1), more.pop("temperature", None), more.pop("seed", None))

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
+import lapsus
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
-from lapsus.annotators.language_model.at_once import at_once
-from lapsus.errors import UsageError
-from lapsus.model import Judgment, Scheme, UnitKey
+from lapsus.annotators.language_model.concurrency import run_concurrently
+from lapsus.errors import LapsusError, UsageError
+from lapsus.model import Entry, Judgment, Scheme, UnitKey
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
 from tests.annotators.language_model.helpers import chat, document, model_on, right, unit_of
 from tests.annotators.language_model.stub import Said, completion, refusal, script, serving
@@ -85,7 +86,7 @@ def only_text(body: dict[str, Any]) -> Said:
 
 
 @pytest.mark.parametrize(
-    ("server", "form", "requests"), [(without_schema, "json_object", 3), (only_text, "text", 4)]
+    ("server", "form", "requests"), [(without_schema, "json_object", 4), (only_text, "text", 5)]
 )
 def test_a_server_without_schemas_is_asked_in_the_next_form(server: Any, form: str, requests: int) -> None:
     with serving(server) as stub:
@@ -144,7 +145,7 @@ def test_the_reason_of_a_refusal_is_one_short_line_whatever_a_model_says() -> No
 
 
 def test_an_answer_that_was_cut_off_says_so() -> None:
-    with serving(script(completion('{"breakdown": "O", "comm', finish="length"))) as stub:
+    with serving(script(completion('{"breakd', finish="length"))) as stub:
         model = model_on(stub)
         list(model.judge_units([unit_of(chat("ja"), model.scheme)]))
     assert "途中で切れています" in model.refused[0].reason
@@ -220,8 +221,10 @@ def test_samples_are_for_single_labels_only() -> None:
 
 
 def test_no_more_requests_are_under_way_than_allowed() -> None:
+    two = threading.Barrier(2, timeout=60)
+
     def server(_: Any) -> Said:
-        time.sleep(0.02)
+        two.wait()  # nobody is answered alone
         return completion({"breakdown": "O"})
 
     with serving(server) as stub:
@@ -301,10 +304,10 @@ def test_a_setting_is_known_again() -> None:
 
 
 def test_at_once_takes_one_thing_for_each_result() -> None:
-    assert sorted(at_once(lambda n: n * n, iter(range(1, 20)), 4, threading.Event())) == [
+    assert sorted(run_concurrently(lambda n: n * n, iter(range(1, 20)), 4, threading.Event())) == [
         n * n for n in range(1, 20)
     ]
-    assert list(at_once(lambda n: n, iter(()), 4, threading.Event())) == []
+    assert list(run_concurrently(lambda n: n, iter(()), 4, threading.Event())) == []
 
 
 @pytest.mark.parametrize(
@@ -322,3 +325,24 @@ def test_where_a_models_file_lies_is_not_kept(told: Any, kept: str | None) -> No
     said = completion({"breakdown": "O"})
     with serving(script(said._replace(body={**said.body, "model": told}))) as stub:
         assert judged_last(model_on(stub), chat()).metadata["answered_by"] == kept
+
+
+def test_python_asks_it_like_any_annotator_and_documents_keep_their_order() -> None:
+    def server(body: dict[str, Any]) -> Said:
+        if "Hello" in json.loads(body["messages"][1]["content"])["target"]["text"]:
+            time.sleep(0.1)
+        return completion({"breakdown": "O"})
+
+    entries = [Entry(id, chat(id=id)) for id in ("c1", "c2", "c3")]
+    with serving(server) as stub:
+        model = model_on(stub, parallel=4)
+        found = list(lapsus.detect(entries, model=model))
+    assert [(entry.id, [one.segment for one in entry.judgments]) for entry in found] == [
+        (entry.id, ["0", "2"]) for entry in entries
+    ]
+    assert model.parameters()["parallel"] == 4
+
+
+def test_python_hears_of_a_server_that_does_not_answer() -> None:
+    with serving(lambda _: refusal(401, "bad key")) as stub, pytest.raises(LapsusError, match="bad key"):
+        list(lapsus.detect([Entry("c1", chat())], model=model_on(stub)))

@@ -9,14 +9,15 @@ import pytest
 
 from lapsus.annotators.language_model import make_prompt
 from lapsus.annotators.language_model.prompt import fitting_language, unit_message
-from lapsus.annotators.language_model.words import LANGUAGES, _words
 from lapsus.errors import UsageError
 from lapsus.model import Document, Scheme, Segment, in_language, units
 from lapsus.model.scheme import Example
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.schemes.manual import GuidelineWords
+from lapsus.word_files import LANGUAGES, words_in
 from tests.annotators.language_model.helpers import chat, pair, unit_of
 
+FRAMES = "lapsus.annotators.language_model.prompt_frames"
 OWN = """
 scheme: haiku
 version: "0.1"
@@ -94,7 +95,7 @@ def test_prompts_that_differ_have_different_digests_and_the_same_ones_the_same()
 
 
 def test_the_frame_says_the_same_things_in_each_language() -> None:
-    english, *others = (_words(language) for language in LANGUAGES)
+    english, *others = (words_in(language, FRAMES, ".") for language in LANGUAGES)
     for words in others:
         assert list(words) == list(english)
         for name, text in words.items():

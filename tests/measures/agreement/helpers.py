@@ -121,3 +121,8 @@ def slow_alpha(rows: Sequence[Sequence[object]], distance: Callable[..., float])
 def varies(rows: Sequence[Sequence[object]]) -> bool:
     """Whether two different answers were given to units that have at least two."""
     return len({answer for answers in given_answers(rows) if len(answers) >= 2 for answer in answers}) > 1
+
+
+def has_pairs(rows: Sequence[Sequence[object]]) -> bool:
+    """Whether some unit has two answers."""
+    return any(len(answers) >= 2 for answers in given_answers(rows))

@@ -7,7 +7,7 @@ from hypothesis import given
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.fleiss import fleiss_kappa
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.resample import Bootstrap, bootstrap_rows
+from lapsus.measures.bootstrap import Bootstrap, bootstrap_rows
 from lapsus.measures.score import SAME
 from lapsus.model.votes import count_labels
 from tests.measures.agreement.helpers import label_rows, labels, slow_fleiss, varies
@@ -55,7 +55,7 @@ def test_labels_and_counts_are_the_same() -> None:
 
 @given(label_rows())
 def test_as_pair_by_pair(rows: list[str]) -> None:
-    score = fleiss_kappa(labels(rows), plan=None)
+    score = fleiss_kappa(labels(rows), bootstrap=None)
     assert (score.value is not None) == varies(rows)
     if score.value is not None:
         assert score.value == pytest.approx(slow_fleiss(rows), abs=1e-9)
@@ -63,14 +63,14 @@ def test_as_pair_by_pair(rows: list[str]) -> None:
 
 @given(label_rows(signs="OTX", least_raters=2))
 def test_order_of_units_annotators_and_labels_does_not_matter(rows: list[str]) -> None:
-    value = fleiss_kappa(labels(rows), plan=None).value
+    value = fleiss_kappa(labels(rows), bootstrap=None).value
     turned = [row[::-1] for row in rows[::-1]]
-    assert fleiss_kappa(labels(turned), plan=None).value == pytest.approx(value, abs=1e-12)
-    assert fleiss_kappa(labels(rows, of="XOT"), plan=None).value == pytest.approx(value, abs=1e-12)
+    assert fleiss_kappa(labels(turned), bootstrap=None).value == pytest.approx(value, abs=1e-12)
+    assert fleiss_kappa(labels(rows, of="XOT"), bootstrap=None).value == pytest.approx(value, abs=1e-12)
 
 
 def test_perfect_agreement_is_one() -> None:
-    assert fleiss_kappa(labels(["OOO", "TTT", "X-X"]), plan=None).value == pytest.approx(1)
+    assert fleiss_kappa(labels(["OOO", "TTT", "X-X"]), bootstrap=None).value == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,9 @@ def test_the_interval_is_that_of_resampled_units() -> None:
     )
     counts = count_labels(codes.astype(np.int8), 3)
     fast = fleiss_kappa(counts).interval
-    slow = bootstrap_rows(150, lambda rows: float(fleiss_kappa(counts[rows], plan=None)), Bootstrap(seed=1))
+    slow = bootstrap_rows(
+        150, lambda rows: float(fleiss_kappa(counts[rows], bootstrap=None)), Bootstrap(seed=1)
+    )
     assert fast is not None
     assert slow is not None
     assert np.allclose(fast, slow, atol=0.01)
@@ -108,8 +110,8 @@ def test_the_interval_is_that_of_resampled_units() -> None:
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     assert fleiss_kappa(TEXTBOOK).interval == fleiss_kappa(TEXTBOOK).interval
-    assert fleiss_kappa(TEXTBOOK).interval != fleiss_kappa(TEXTBOOK, plan=Bootstrap(seed=1)).interval
-    assert fleiss_kappa(TEXTBOOK, plan=None).interval is None
+    assert fleiss_kappa(TEXTBOOK).interval != fleiss_kappa(TEXTBOOK, bootstrap=Bootstrap(seed=1)).interval
+    assert fleiss_kappa(TEXTBOOK, bootstrap=None).interval is None
 
 
 @pytest.mark.parametrize(

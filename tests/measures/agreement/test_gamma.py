@@ -26,7 +26,7 @@ from lapsus.measures.agreement.gamma_continuum import Continuum
 from lapsus.measures.agreement.gamma_prices import prices
 from lapsus.measures.agreement.gamma_sampling import shuffled
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.bootstrap import Bootstrap
 from lapsus.model.votes import SpanVotes
 from tests.measures.agreement.helpers import labels
 from tests.measures.gold.helpers import spans
@@ -340,7 +340,7 @@ def test_continua_count_by_their_marks() -> None:
         [[], []],
     )
     votes = spans(*rows)
-    score = gamma(votes, lengths=of_length(votes, 40), plan=Bootstrap(100))
+    score = gamma(votes, lengths=of_length(votes, 40), bootstrap=Bootstrap(100))
     continua = [
         line([(0, 4, 0)], [(1, 5, 0)], length=40),
         line([(0, 4, 0), (9, 12, 1), (20, 24, 0)], [(9, 12, 1), (21, 25, 0)], length=40),
@@ -403,11 +403,11 @@ def test_a_crowd_is_refused_and_told_what_to_do() -> None:
     def crowd(people: int) -> SpanVotes:
         return spans([[(0, 4, "x")]] * people, [[(0, 4, "x")]] + [[]] * (people - 1))
 
-    assert gamma(crowd(12), plan=None).value is not None
-    with pytest.raises(UsageError, match=r"13 people .* 12 at most .*--measure unitizing"):
-        gamma(crowd(13), plan=None)
+    assert gamma(crowd(12), bootstrap=None, precision=0.5).value is not None
+    with pytest.raises(UsageError, match=r"13 people .* 12 at most .*`measures=` unitizing"):
+        gamma(crowd(13), bootstrap=None)
     # Who gave no answer is nobody to align, and neither is a crowd that marked nothing.
-    assert gamma(spans([[(0, 4, "x")]] * 12 + [None] * 9, [[]] * 21), plan=None).value == 1
+    assert gamma(spans([[(0, 4, "x")]] * 12 + [None] * 9, [[]] * 21), bootstrap=None).value == 1
 
 
 def test_aligned_in_small_blocks_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from lapsus.errors import UsageError
 from lapsus.measures.agreement.gwet import gwet_ac1, gwet_ac2
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.score import SAME
-from tests.measures.agreement.helpers import label_rows, labels, numbers, slow_percent, slow_shares, varies
+from tests.measures.agreement.helpers import has_pairs, label_rows, labels, numbers, slow_percent, slow_shares
 
 WEIGHT = {
     "linear": lambda a, b, far: 1 - abs(a - b) / far,
@@ -40,16 +40,16 @@ def test_a_label_that_nobody_chose_counts_too() -> None:
 
 @given(label_rows(signs="1234-"))
 def test_ac1_as_pair_by_pair(rows: list[str]) -> None:
-    score = gwet_ac1(labels(rows, of="1234"), plan=None)
-    assert (score.value is not None) == varies(rows)
+    score = gwet_ac1(labels(rows, of="1234"), bootstrap=None)
+    assert (score.value is not None) == has_pairs(rows)
     if score.value is not None:
         assert score.value == pytest.approx(slow_gwet(rows, "1234", lambda a, b: a == b), abs=1e-9)
 
 
 @given(label_rows(signs="1234-"), st.sampled_from(sorted(WEIGHT)))
 def test_ac2_as_pair_by_pair(rows: list[str], weights: str) -> None:
-    score = gwet_ac2(labels(rows, of="1234"), weights, plan=None)
-    assert (score.value is not None) == varies(rows)
+    score = gwet_ac2(labels(rows, of="1234"), weights, bootstrap=None)
+    assert (score.value is not None) == has_pairs(rows)
     if score.value is not None:
         slow = slow_gwet(rows, "1234", lambda a, b: WEIGHT[weights](int(a), int(b), 3))
         assert score.value == pytest.approx(slow, abs=1e-9)
@@ -71,12 +71,18 @@ def test_with_two_labels_weights_change_nothing() -> None:
         assert gwet_ac2(votes, weights).value == pytest.approx(gwet_ac1(votes).value)
 
 
-@pytest.mark.parametrize(("rows", "note"), [(["OO", "OO"], SAME), (["O-", "-T"], ALONE), ([], ALONE)])
+@pytest.mark.parametrize(("rows", "note"), [(["O-", "-T"], ALONE), ([], ALONE)])
 @pytest.mark.parametrize("of", ["O", "OT", "OTX"])
 def test_undefined(rows: list[str], note: str, of: str) -> None:
     if set("".join(rows)) - {"-"} <= set(of):
         for score in (gwet_ac1(labels(rows, of=of)), gwet_ac2(labels(rows, of=of))):
             assert (score.value, score.interval, score.note) == (None, None, note)
+
+
+@pytest.mark.parametrize("of", ["O", "OT", "OTX"])
+def test_one_label_everywhere_is_full_agreement(of: str) -> None:
+    for score in (gwet_ac1(labels(["OO", "OO"], of=of)), gwet_ac2(labels(["OO", "OO"], of=of))):
+        assert (score.value, score.interval, score.note) == (1.0, None, SAME)
 
 
 def test_unknown_weights() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.icc import INCOMPLETE, LEVEL, SINGLE, icc
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.resample import Bootstrap, bootstrap_rows
+from lapsus.measures.bootstrap import Bootstrap, bootstrap_rows
 from lapsus.measures.score import SAME
 from lapsus.model.votes import ScaleVotes
 from tests.measures.agreement.helpers import labels, names, number_rows, numbers, units
@@ -51,7 +51,7 @@ def test_the_published_example(model: str, ratings: str) -> None:
 
 @given(number_rows(missing=False), st.sampled_from(sorted(PUBLISHED)))
 def test_as_by_mean_squares(rows: list[list[float]], form: tuple[str, str]) -> None:
-    score = icc(numbers(rows), *form, plan=None)
+    score = icc(numbers(rows), *form, bootstrap=None)
     values = np.array(rows)
     if values.shape[1] < 2:
         assert (score.value, score.note) == (None, ALONE)
@@ -108,7 +108,7 @@ def test_the_interval_is_that_of_resampled_units() -> None:
         return ScaleVotes(units(100), names(4), values[rows])
 
     fast = icc(of(np.arange(100))).interval
-    slow = bootstrap_rows(100, lambda rows: float(icc(of(rows), plan=None)), Bootstrap(400, seed=1))
+    slow = bootstrap_rows(100, lambda rows: float(icc(of(rows), bootstrap=None)), Bootstrap(400, seed=1))
     assert fast is not None
     assert slow is not None
     assert np.allclose(fast, slow, atol=0.02)

@@ -43,7 +43,7 @@ def test_without_ties_it_follows_from_spearmans_rho(orders: list[list[int]]) -> 
         for one, other in itertools.combinations(orders, 2)
     ]
     rows = [list(map(float, row)) for row in zip(*orders, strict=True)]
-    assert kendall_w(numbers(rows), plan=None).value == pytest.approx((1 + (m - 1) * np.mean(rhos)) / m)
+    assert kendall_w(numbers(rows), bootstrap=None).value == pytest.approx((1 + (m - 1) * np.mean(rhos)) / m)
 
 
 @given(number_rows(missing=False))
@@ -54,7 +54,7 @@ def test_with_ties_it_is_the_share_of_the_most_spread_there_could_be(rows: list[
         return
     ranks = np.array([[mean_rank(column, value) for value in column] for column in columns])
     own = ranks.var(axis=1).mean()
-    value = kendall_w(numbers(rows), plan=None).value
+    value = kendall_w(numbers(rows), bootstrap=None).value
     if own == 0:
         assert value is None
     else:

@@ -12,7 +12,7 @@ from lapsus.errors import InvalidError, UsageError
 from lapsus.measures.agreement.fleiss import fleiss_kappa
 from lapsus.measures.agreement.krippendorff import krippendorff_alpha
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.resample import Bootstrap, bootstrap_rows
+from lapsus.measures.bootstrap import Bootstrap, bootstrap_rows
 from lapsus.measures.score import SAME
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
 from tests.measures.agreement.helpers import (
@@ -102,7 +102,7 @@ def test_as_pair_by_pair(rows: list[str], metric: str) -> None:
         "interval": lambda a, b: (float(a) - float(b)) ** 2,
         "ratio": lambda a, b: ((float(a) - float(b)) / (float(a) + float(b))) ** 2,
     }[metric]
-    score = krippendorff_alpha(labels(rows, of="1234"), metric, plan=None)
+    score = krippendorff_alpha(labels(rows, of="1234"), metric, bootstrap=None)
     assert (score.value is not None) == varies(rows)
     if score.value is not None:
         assert score.value == pytest.approx(slow_alpha(rows, distance), abs=1e-9)
@@ -110,7 +110,7 @@ def test_as_pair_by_pair(rows: list[str], metric: str) -> None:
 
 @given(set_rows(), st.sampled_from(["masi", "jaccard", "nominal"]))
 def test_sets_as_pair_by_pair(rows: list[list[str | None]], metric: str) -> None:
-    score = krippendorff_alpha(sets(rows), metric, plan=None)
+    score = krippendorff_alpha(sets(rows), metric, bootstrap=None)
     assert (score.value is not None) == varies(rows)
     if score.value is not None:
         distance = {"masi": masi, "jaccard": jaccard, "nominal": nominal}[metric]
@@ -145,8 +145,8 @@ def test_more_labels_than_a_number_has_bits() -> None:
 @given(label_rows(signs="OTX", least_raters=2))
 def test_nominal_is_fleiss_with_a_small_correction(rows: list[str]) -> None:
     # For complete data: alpha = kappa + (1 - kappa) / votes.
-    kappa = fleiss_kappa(labels(rows), plan=None).value
-    alpha = krippendorff_alpha(labels(rows), plan=None).value
+    kappa = fleiss_kappa(labels(rows), bootstrap=None).value
+    alpha = krippendorff_alpha(labels(rows), bootstrap=None).value
     if kappa is None:
         assert alpha is None
     else:
@@ -158,15 +158,15 @@ def test_an_interval_scale_has_no_zero_and_no_unit(
     rows: list[list[float | None]], zero: float, unit: float
 ) -> None:
     moved = [[None if value is None else zero + unit * value for value in row] for row in rows]
-    before = krippendorff_alpha(numbers(rows), "interval", plan=None).value
-    after = krippendorff_alpha(numbers(moved), "interval", plan=None).value
+    before = krippendorff_alpha(numbers(rows), "interval", bootstrap=None).value
+    after = krippendorff_alpha(numbers(moved), "interval", bootstrap=None).value
     assert after == (None if before is None else pytest.approx(before, abs=1e-6))
 
 
 @given(label_rows(signs="1234-"))
 def test_an_order_may_be_turned(rows: list[str]) -> None:
-    one = krippendorff_alpha(labels(rows, of="1234"), "ordinal", plan=None).value
-    other = krippendorff_alpha(labels(rows, of="4321"), "ordinal", plan=None).value
+    one = krippendorff_alpha(labels(rows, of="1234"), "ordinal", bootstrap=None).value
+    other = krippendorff_alpha(labels(rows, of="4321"), "ordinal", bootstrap=None).value
     assert other == (None if one is None else pytest.approx(one, abs=1e-9))
 
 
@@ -221,7 +221,9 @@ def test_the_interval_is_that_of_resampled_units(metric: str) -> None:
 
     fast = krippendorff_alpha(votes(np.arange(120)), metric).interval
     slow = bootstrap_rows(
-        120, lambda rows: float(krippendorff_alpha(votes(rows), metric, plan=None)), Bootstrap(400, seed=1)
+        120,
+        lambda rows: float(krippendorff_alpha(votes(rows), metric, bootstrap=None)),
+        Bootstrap(400, seed=1),
     )
     assert fast is not None
     assert slow is not None

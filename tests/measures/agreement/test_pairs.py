@@ -16,7 +16,7 @@ from lapsus.measures.agreement.cohen import cohen_kappa, cohen_matrix
 from lapsus.measures.agreement.fleiss import fleiss_kappa
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.agreement.scott import scott_matrix, scott_pi
-from lapsus.measures.resample import Bootstrap, bootstrap_rows
+from lapsus.measures.bootstrap import Bootstrap, bootstrap_rows
 from lapsus.measures.score import SAME
 from lapsus.model.votes import LabelVotes
 from tests.measures.agreement.helpers import label_rows, labels, numbers, units
@@ -81,7 +81,7 @@ def test_numbers_are_as_far_apart_as_they_are() -> None:
 def test_as_pair_by_pair(rows: list[str], weights: str) -> None:
     votes = labels(rows)
     expected, met = slow_mean(votes, weights)
-    score = cohen_kappa(votes, weights, plan=None)
+    score = cohen_kappa(votes, weights, bootstrap=None)
     if math.isnan(expected):
         assert score.value is None
         assert score.note == (SAME if met else ALONE)
@@ -93,8 +93,10 @@ def test_as_pair_by_pair(rows: list[str], weights: str) -> None:
 @given(label_rows(signs="OTX", least_raters=2))
 def test_scott_of_two_is_fleiss(rows: list[str]) -> None:
     votes = labels([row[:2] for row in rows])
-    fleiss = fleiss_kappa(votes, plan=None).value
-    assert scott_pi(votes, plan=None).value == (None if fleiss is None else pytest.approx(fleiss, abs=1e-9))
+    fleiss = fleiss_kappa(votes, bootstrap=None).value
+    assert scott_pi(votes, bootstrap=None).value == (
+        None if fleiss is None else pytest.approx(fleiss, abs=1e-9)
+    )
 
 
 @given(label_rows())
@@ -105,10 +107,10 @@ def test_matrices_hold_each_pair(rows: list[str]) -> None:
     for one, other in itertools.combinations(range(len(votes.annotators)), 2):
         two = LabelVotes(votes.units, ("a", "b"), votes.labels, votes.codes[:, [one, other]])
         assert matrix.values[one, other] == pytest.approx(
-            float(cohen_kappa(two, "linear", plan=None)), nan_ok=True
+            float(cohen_kappa(two, "linear", bootstrap=None)), nan_ok=True
         )
         assert scott_matrix(votes).values[one, other] == pytest.approx(
-            float(scott_pi(two, plan=None)), nan_ok=True
+            float(scott_pi(two, bootstrap=None)), nan_ok=True
         )
         assert matrix.shared[one, other] == (two.codes >= 0).all(axis=1).sum()
     assert np.isnan(np.diag(matrix.values)).all()
@@ -120,18 +122,18 @@ def test_a_thousand_annotators_who_rarely_meet(monkeypatch: pytest.MonkeyPatch) 
     for row in codes:
         row[generator.choice(1000, 6, replace=False)] = generator.integers(0, 3, 6)
     votes = LabelVotes(units(40), tuple(f"a{place}" for place in range(1000)), tuple("OTX"), codes)
-    kept = cohen_kappa(votes, plan=Bootstrap(20))
+    kept = cohen_kappa(votes, bootstrap=Bootstrap(20))
     assert kept.value == pytest.approx(slow_mean(votes, "none")[0])
     monkeypatch.setattr(pairs, "_KEPT", 0)
     monkeypatch.setattr(pairs, "_BLOCK", 100)
-    assert cohen_kappa(votes, plan=Bootstrap(20)) == kept
+    assert cohen_kappa(votes, bootstrap=Bootstrap(20)) == kept
 
 
 def test_as_many_labels_as_the_narrow_type_holds() -> None:
     codes = np.array([[127, 127], [0, 127], [0, 0]], dtype=np.int8)
     votes = LabelVotes(units(3), ("a", "b"), tuple(map(str, range(128))), codes)
     # Observed 2/3; expected 2/3 * 1/3 + 1/3 * 2/3 = 4/9.
-    assert cohen_kappa(votes, plan=None).value == pytest.approx((6 - 4) / (9 - 4))
+    assert cohen_kappa(votes, bootstrap=None).value == pytest.approx((6 - 4) / (9 - 4))
 
 
 def test_the_interval_is_that_of_resampled_units() -> None:
@@ -146,7 +148,9 @@ def test_the_interval_is_that_of_resampled_units() -> None:
     slow = bootstrap_rows(
         120,
         lambda rows: float(
-            cohen_kappa(LabelVotes(votes.units, votes.annotators, votes.labels, votes.codes[rows]), plan=None)
+            cohen_kappa(
+                LabelVotes(votes.units, votes.annotators, votes.labels, votes.codes[rows]), bootstrap=None
+            )
         ),
         Bootstrap(300, seed=1),
     )

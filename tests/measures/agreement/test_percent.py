@@ -5,7 +5,7 @@ from hypothesis import given
 
 from lapsus.measures.agreement.percent import percent_agreement
 from lapsus.measures.score import SAME
-from tests.measures.agreement.helpers import label_rows, labels, numbers, slow_percent, varies
+from tests.measures.agreement.helpers import has_pairs, label_rows, labels, numbers, slow_percent, varies
 
 
 def test_by_hand() -> None:
@@ -16,21 +16,19 @@ def test_by_hand() -> None:
 
 
 def test_numbers_agree_where_they_are_the_same() -> None:
-    assert percent_agreement(numbers([[1, 1], [2, 3]]), plan=None).value == pytest.approx(1 / 2)
+    assert percent_agreement(numbers([[1, 1], [2, 3]]), bootstrap=None).value == pytest.approx(1 / 2)
 
 
-def test_nothing_to_agree_on_is_undefined_and_said() -> None:
+def test_one_label_everywhere_is_full_agreement_and_said() -> None:
     score = percent_agreement(labels(["OO", "OO"]))
-    assert score.value is None
-    assert score.interval is None
-    assert score.note == SAME
-    assert str(score) == "percent n/a: everybody chose the same"
+    assert (score.value, score.interval, score.note) == (1.0, None, SAME)
+    assert percent_agreement(labels(["O-", "-O"])).value is None
 
 
 @given(label_rows())
 def test_as_pair_by_pair(rows: list[str]) -> None:
-    score = percent_agreement(labels(rows), plan=None)
-    assert (score.value is not None) == varies(rows)
+    score = percent_agreement(labels(rows), bootstrap=None)
+    assert (score.value is not None) == has_pairs(rows)
     if score.value is not None:
         assert score.value == pytest.approx(slow_percent(rows))
 
@@ -39,11 +37,11 @@ def test_as_pair_by_pair(rows: list[str]) -> None:
 def test_copies_do_not_lower_agreement(rows: list[str]) -> None:
     if not varies(rows):
         return
-    before = percent_agreement(labels(rows), plan=None).value
+    before = percent_agreement(labels(rows), bootstrap=None).value
     # Copies of everybody; and where there are two, a copy of one of them.
-    assert percent_agreement(labels([row + row for row in rows]), plan=None).value >= before - 1e-12  # type: ignore[operator]
+    assert percent_agreement(labels([row + row for row in rows]), bootstrap=None).value >= before - 1e-12  # type: ignore[operator]
     two = [row[:2] for row in rows]
     if varies(two):
-        before = percent_agreement(labels(two), plan=None).value
-        copied = percent_agreement(labels([row + row[1] for row in two]), plan=None).value
+        before = percent_agreement(labels(two), bootstrap=None).value
+        copied = percent_agreement(labels([row + row[1] for row in two]), bootstrap=None).value
         assert copied >= before - 1e-12  # type: ignore[operator]

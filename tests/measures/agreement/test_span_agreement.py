@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.agreement.spans import CATEGORIES, MATCHES, NOTHING, mean_f1, span_f1
-from lapsus.measures.resample import Bootstrap, bootstrap
+from lapsus.measures.bootstrap import Bootstrap, bootstrap_interval
 from lapsus.model import Span
 from lapsus.model.votes import SpanVotes
 from tests.measures.agreement.helpers import labels
@@ -115,7 +115,7 @@ def test_segments_are_kept_apart() -> None:
 @settings(max_examples=60, deadline=None)
 @given(tables, st.sampled_from(MATCHES), st.sampled_from(CATEGORIES))
 def test_equal_to_the_plain_way(rows: list[list[list[Mark] | None]], match: str, category: str) -> None:
-    score = span_f1(spans(*rows), match, category, plan=None)
+    score = span_f1(spans(*rows), match, category, bootstrap=None)
     assert float(score) == pytest.approx(plain_f1(rows, match, category), nan_ok=True)
     if score.value is None:
         assert score.note in (ALONE, NOTHING)
@@ -129,7 +129,10 @@ def test_order_does_not_matter(rows: list[list[list[Mark] | None]], random) -> N
     turned = [[row[place] for place in order] for row in rows]
     random.shuffle(turned)
     for match in MATCHES:
-        one, other = span_f1(spans(*rows), match, plan=None), span_f1(spans(*turned), match, plan=None)
+        one, other = (
+            span_f1(spans(*rows), match, bootstrap=None),
+            span_f1(spans(*turned), match, bootstrap=None),
+        )
         assert float(one) == pytest.approx(float(other), nan_ok=True)
 
 
@@ -137,17 +140,19 @@ def test_order_does_not_matter(rows: list[list[list[Mark] | None]], random) -> N
 def test_the_same_spans_are_full_agreement(rows: list[list[Mark]]) -> None:
     votes = spans(*([row] * 3 for row in rows))
     assert all(
-        span_f1(votes, match, category, plan=None).value == 1 for match in MATCHES for category in CATEGORIES
+        span_f1(votes, match, category, bootstrap=None).value == 1
+        for match in MATCHES
+        for category in CATEGORIES
     )
 
 
 def test_the_interval_holds_the_value_and_keeps_to_the_seed() -> None:
     rows = [[[(0, 4, "x")], [(0, 4 + place % 2, "x")]] for place in range(40)]
-    score = span_f1(spans(*rows), plan=Bootstrap(200, seed=1))
+    score = span_f1(spans(*rows), bootstrap=Bootstrap(200, seed=1))
     assert score.value == 0.5
     assert score.interval is not None
     assert score.interval.low < 0.5 < score.interval.high
-    assert score.interval == span_f1(spans(*rows), plan=Bootstrap(200, seed=1)).interval
+    assert score.interval == span_f1(spans(*rows), bootstrap=Bootstrap(200, seed=1)).interval
 
 
 @pytest.mark.parametrize("match", MATCHES)
@@ -176,9 +181,9 @@ def test_the_interval_is_that_of_all_units_by_all_pairs(match: str) -> None:
                 sum(any(is_hit(m, o) for o in b) for m in a), len(a),
                 sum(any(is_hit(m, o) for o in a) for m in b), len(b),
             )  # fmt: skip
-    plan = Bootstrap(200)
-    expected = bootstrap(sums.reshape(len(rows), -1), mean_f1, plan)
-    assert span_f1(spans(*rows), match, plan=plan).interval == pytest.approx(expected, abs=1e-12)
+    bootstrap = Bootstrap(200)
+    expected = bootstrap_interval(sums.reshape(len(rows), -1), mean_f1, bootstrap)
+    assert span_f1(spans(*rows), match, bootstrap=bootstrap).interval == pytest.approx(expected, abs=1e-12)
 
 
 def same(one: Mark, other: Mark) -> bool:

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.errors import InvalidError, UsageError
-from lapsus.measures.agreement.gamma_continuum import continua, segment_lengths
+from lapsus.measures.agreement.gamma_continuum import continua
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.agreement.unitizing import NOTHING, difference_sums, unitizing_alpha
-from lapsus.measures.resample import Bootstrap
-from lapsus.model import Document, Segment, Span, UnitKey
+from lapsus.measures.bootstrap import Bootstrap
+from lapsus.model import Span, UnitKey
 from lapsus.model.votes import SpanVotes
 from tests.measures.agreement.helpers import labels
 from tests.measures.gold.helpers import spans
@@ -104,7 +104,7 @@ def without_overlap(draw: st.DrawFn) -> list[tuple[int, int]]:
 @given(st.lists(without_overlap(), min_size=2, max_size=4))
 def test_equal_to_the_plain_way(answers: list[list[tuple[int, int]]]) -> None:
     votes = spans([[(start, end, "x") for start, end in units] for units in answers])
-    score = unitizing_alpha(votes, lengths=of_length(votes, 14), plan=None)
+    score = unitizing_alpha(votes, lengths=of_length(votes, 14), bootstrap=None)
     assert float(score) == pytest.approx(slow_alpha(answers, 14), nan_ok=True)
 
 
@@ -114,8 +114,8 @@ def test_order_does_not_matter(answers: list[list[tuple[int, int]]], order: list
     turned = [sides[place] for place in order if place < len(sides)]
     one, other = (spans(side) for side in (sides, turned))
     lengths = of_length(one, 14)
-    assert float(unitizing_alpha(one, lengths=lengths, plan=None)) == pytest.approx(
-        float(unitizing_alpha(other, lengths=lengths, plan=None)), nan_ok=True
+    assert float(unitizing_alpha(one, lengths=lengths, bootstrap=None)) == pytest.approx(
+        float(unitizing_alpha(other, lengths=lengths, bootstrap=None)), nan_ok=True
     )
 
 
@@ -133,7 +133,7 @@ def test_labels_and_continua_add_up() -> None:
     sums = [difference_sums(one, 3) for one in continua(votes, lengths)]
     observed = sum(part[0::2].sum() for part in sums)
     expected = sum(part[1::2].sum() for part in sums)
-    score = unitizing_alpha(votes, lengths=lengths, plan=Bootstrap(50))
+    score = unitizing_alpha(votes, lengths=lengths, bootstrap=Bootstrap(50))
     assert score.value == pytest.approx(1 - observed / expected)
     assert score.details["labels"]["z"] is None
     assert score.n == 2
@@ -149,9 +149,8 @@ def test_undefined() -> None:
 
 
 def test_segments_lie_end_to_end() -> None:
-    documents = [Document("document-0", (Segment("a", "text", "é" * 5), Segment("b", "text", "😀😀😀")))]
     votes = spans([[Span("b", 0, 2, "x"), Span("a", 4, 5, "y")], []])
-    (line,) = continua(votes, segment_lengths(documents))
+    (line,) = continua(votes, {"document-0": {"a": 5, "b": 3}})
     assert (line.length, line.annotators) == (8, 2)
     assert sorted(zip(line.start.tolist(), line.end.tolist(), line.label.tolist(), strict=True)) == [
         (4, 5, 1),

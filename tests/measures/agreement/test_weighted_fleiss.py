@@ -9,7 +9,7 @@ from hypothesis import given
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.agreement.weighted_fleiss import weighted_fleiss_kappa
-from lapsus.measures.resample import Bootstrap, bootstrap_rows
+from lapsus.measures.bootstrap import Bootstrap, bootstrap_rows
 from lapsus.measures.score import SAME
 from lapsus.model.votes import LabelSetVotes
 from tests.measures.agreement.helpers import labels, names, set_rows, sets, units, varies
@@ -56,7 +56,7 @@ def test_three_annotators_and_a_gap_by_hand() -> None:
 
 @given(set_rows())
 def test_as_pair_by_pair(rows: list[list[str | None]]) -> None:
-    score = weighted_fleiss_kappa(sets(rows), plan=None)
+    score = weighted_fleiss_kappa(sets(rows), bootstrap=None)
     assert (score.value is not None) == varies(rows)
     if score.value is not None:
         assert score.value == pytest.approx(slow_weighted_fleiss(rows), abs=1e-9)
@@ -64,8 +64,8 @@ def test_as_pair_by_pair(rows: list[list[str | None]]) -> None:
 
 @given(set_rows())
 def test_order_does_not_matter(rows: list[list[str | None]]) -> None:
-    value = weighted_fleiss_kappa(sets(rows), plan=None).value
-    turned = weighted_fleiss_kappa(sets([row[::-1] for row in rows[::-1]], of="dbca"), plan=None).value
+    value = weighted_fleiss_kappa(sets(rows), bootstrap=None).value
+    turned = weighted_fleiss_kappa(sets([row[::-1] for row in rows[::-1]], of="dbca"), bootstrap=None).value
     assert turned == (None if value is None else pytest.approx(value, abs=1e-9))
 
 
@@ -92,7 +92,7 @@ def test_the_interval_is_that_of_resampled_units() -> None:
 
     fast = weighted_fleiss_kappa(of(np.arange(100))).interval
     slow = bootstrap_rows(
-        100, lambda rows: float(weighted_fleiss_kappa(of(rows), plan=None)), Bootstrap(400, seed=1)
+        100, lambda rows: float(weighted_fleiss_kappa(of(rows), bootstrap=None)), Bootstrap(400, seed=1)
     )
     assert fast is not None
     assert slow is not None

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.measures.gold.dawid_skene import dawid_skene
-from lapsus.measures.gold.packed import PackedVotes
 from lapsus.measures.gold.result import NOBODY
+from lapsus.measures.gold.vote_codes import VoteCodes
 from lapsus.model.votes import LabelVotes
 from tests.measures.agreement.helpers import label_rows, labels
 from tests.measures.gold.helpers import simulated, units, votes_of
@@ -174,7 +174,7 @@ def test_packed_votes_add_up_and_count_like_loops(annotators: int, count: int, m
     codes[generator.random(codes.shape) < missing] = -1
     names = tuple(map(str, range(annotators)))
     votes = LabelVotes(units(len(codes)), names, tuple(map(str, range(count))), codes)
-    packed = PackedVotes(votes)
+    packed = VoteCodes(votes)
     kept = codes[packed.voted]
     worth = generator.random((annotators, count, count))
     slow = np.zeros((count, len(kept)))

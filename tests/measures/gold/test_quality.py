@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta
 from string import ascii_letters
 
 import numpy as np
 import pytest
 
 from lapsus.errors import InvalidError, UsageError
-from lapsus.measures.gold.quality import Times, annotator_quality, answer_codes, judging_times
-from lapsus.model import Judgment
+from lapsus.measures.gold.quality import Times, annotator_quality, answer_codes
 from lapsus.model.votes import LabelVotes
 from tests.measures.agreement.helpers import labels, numbers, sets
 from tests.measures.gold.helpers import spans
@@ -41,33 +39,13 @@ def test_the_majority_of_the_rest_leaves_the_annotator_out() -> None:
 
 def test_times_and_order() -> None:
     votes = labels(["O", "X", "O", "O"])
-    start = datetime(2030, 1, 1, tzinfo=UTC)
-    judgments = [
-        Judgment(
-            unit.document,
-            unit.segment,
-            votes.annotators[0],
-            "breakdown",
-            "1.0",
-            {"breakdown": "O"},
-            at=start + timedelta(minutes=minute),
-            seconds=seconds,
-        )
-        for unit, minute, seconds in zip(votes.units, (3, 1, 0, 2), (5.0, 1.0, None, 9.0), strict=True)
-    ]
-    times = judging_times(judgments, votes)
-    assert times.seconds[:, 0].tolist() == pytest.approx([5, 1, math.nan, 9], nan_ok=True)
+    minutes = np.array([[3.0], [1.0], [0.0], [2.0]])
+    times = Times(np.array([[5.0], [1.0], [np.nan], [9.0]]), 60 * minutes)
     (row,) = annotator_quality(votes, times).rows
     # In the order of judging: O (0), X (1), O (2), O (3).
     assert (row.median_seconds, row.longest_run) == (5.0, 2)
     assert "order:moments" in annotator_quality(votes, times).signature
     assert "order:units" in annotator_quality(votes).signature
-
-
-def test_judgments_of_others_are_passed_over() -> None:
-    votes = labels(["O"])
-    elsewhere = Judgment("elsewhere", None, "somebody", "breakdown", "1.0", {}, seconds=3.0)
-    assert np.isnan(judging_times([elsewhere], votes).seconds).all()
 
 
 def test_answers_of_every_kind() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lapsus import __version__
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.declare import parse_measure
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.declaration import parse_measure
 from lapsus.measures.scores.breakdown import (
     BREAKDOWN_MEASURES,
     LOWER_IS_BETTER,
@@ -70,7 +70,7 @@ def test_by_hand() -> None:
     # At t=0 the strict labels are O, O, X, T; the lenient ones O (.5 ties with .5), X, X, X.
     said = np.array([NB, B, B, NB])
     shares = np.eye(3)[said]
-    found = breakdown_scores(gold, said, shares, np.arange(4), plan=None)
+    found = breakdown_scores(gold, said, shares, np.arange(4), bootstrap=None)
     assert found.accuracy.value == 2 / 4
     assert (found.precision_b.value, found.recall_b.value, found.f1_b.value) == (
         1 / 2,
@@ -91,11 +91,11 @@ def test_by_hand() -> None:
     assert found.mse_rest_vs_b.value == pytest.approx((0.04 + 0.49 + 0.09 + 0.04) / 4)
     assert found.n == 4
     # At t=.5 the second turn stays O, and its lenient label X.
-    assert values(breakdown_scores(gold, said, shares, np.arange(4), t=0.5, plan=None)) == pytest.approx(
+    assert values(breakdown_scores(gold, said, shares, np.arange(4), t=0.5, bootstrap=None)) == pytest.approx(
         values(found)
     )
     # At t=.65 only the third keeps its strict label; the fourth has .8 together, so it stays lenient X.
-    later = breakdown_scores(gold, said, shares, np.arange(4), t=0.65, plan=None)
+    later = breakdown_scores(gold, said, shares, np.arange(4), t=0.65, bootstrap=None)
     assert later.accuracy.value == 3 / 4
     assert (later.precision_pb_b.value, later.recall_pb_b.value) == (1 / 2, 1 / 2)
 
@@ -104,7 +104,7 @@ def test_by_hand() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_as_the_official_loop(seed: int, t: float) -> None:
     gold, labels, shares, groups = made_up(seed, 400)
-    found = values(breakdown_scores(gold, labels, shares, groups, t=t, plan=None))
+    found = values(breakdown_scores(gold, labels, shares, groups, t=t, bootstrap=None))
     assert found == pytest.approx(
         official_scores(gold.tolist(), labels.tolist(), shares.tolist(), t), abs=1e-9
     )
@@ -112,7 +112,7 @@ def test_as_the_official_loop(seed: int, t: float) -> None:
 
 def test_more_rows_than_a_block() -> None:
     gold, labels, shares, groups = made_up(5, 20_000)
-    found = values(breakdown_scores(gold, labels, shares, groups, t=0.5, plan=None))
+    found = values(breakdown_scores(gold, labels, shares, groups, t=0.5, bootstrap=None))
     assert found == pytest.approx(
         official_scores(gold.tolist(), labels.tolist(), shares.tolist(), 0.5), abs=1e-9
     )
@@ -122,9 +122,9 @@ def test_more_rows_than_a_block() -> None:
 @given(st.integers(0, 2**32), st.integers(1, 40), st.sampled_from([0.0, 0.3, 0.5]))
 def test_order_does_not_matter_and_values_are_shares(seed: int, n: int, t: float) -> None:
     gold, labels, shares, groups = made_up(seed, n)
-    found = values(breakdown_scores(gold, labels, shares, groups, t=t, plan=None))
+    found = values(breakdown_scores(gold, labels, shares, groups, t=t, bootstrap=None))
     order = np.random.default_rng(seed).permutation(n)
-    again = breakdown_scores(gold[order], labels[order], shares[order], groups[order], t=t, plan=None)
+    again = breakdown_scores(gold[order], labels[order], shares[order], groups[order], t=t, bootstrap=None)
     assert values(again) == pytest.approx(found, abs=1e-12)
     assert all(0 <= value <= 1 + 1e-3 for value in found.values())
 
@@ -133,7 +133,7 @@ def test_what_people_said_is_perfect() -> None:
     gold, _, _, groups = made_up(1, 200)
     shares = gold / gold.sum(axis=1, keepdims=True)
     labels = [max(range(3), key=lambda place: (row[place], -place)) for row in gold.tolist()]
-    found = values(breakdown_scores(gold, np.array(labels), shares, groups, plan=None))
+    found = values(breakdown_scores(gold, np.array(labels), shares, groups, bootstrap=None))
     assert all(found[name] == 0 for name in LOWER_IS_BETTER)
     assert all(found[name] == 1 for name in ("accuracy", "f1_b", "f1_pb", "f1_nb"))
 
@@ -142,30 +142,30 @@ def test_names() -> None:
     assert {name: str(measure) for name, measure in BREAKDOWN_MEASURES.items()} == NAMES
     assert all(str(parse_measure(shown)) == shown for shown in NAMES.values())
     assert all(parse_measure(shown) == BREAKDOWN_MEASURES[name] for name, shown in NAMES.items())
-    found = breakdown_scores(*made_up(0, 50), plan=None)
+    found = breakdown_scores(*made_up(0, 50), bootstrap=None)
     assert list(msgspec.to_builtins(found)) == [*NAMES, "n"]
     assert {name: score.measure for name, score in found.scores().items()} == NAMES
 
 
 def test_json_comes_back() -> None:
-    found = breakdown_scores(*made_up(0, 50), plan=Bootstrap(20))
+    found = breakdown_scores(*made_up(0, 50), bootstrap=Bootstrap(20))
     assert msgspec.json.decode(msgspec.json.encode(found), type=BreakdownScores) == found
 
 
 def test_signature() -> None:
     gold, labels, shares, groups = made_up(0, 50)
     gold[:] = [10, 10, 10]
-    found = breakdown_scores(gold, labels, shares, groups, t=0.5, plan=Bootstrap(20, seed=7))
+    found = breakdown_scores(gold, labels, shares, groups, t=0.5, bootstrap=Bootstrap(20, seed=7))
     line = f"t:0.5|ties:O>T>X|match:turn-index|log:2|raters:30|boot:20,seed=7,level=0.95|lapsus:{__version__}"
     assert {score.signature for score in found.scores().values()} == {line}
     gold[3] = [5, 5, 5]
-    bare = breakdown_scores(gold, labels, shares, groups, plan=None).f1_b.signature
+    bare = breakdown_scores(gold, labels, shares, groups, bootstrap=None).f1_b.signature
     assert bare == f"t:0|ties:O>T>X|match:turn-index|log:2|raters:15-30|lapsus:{__version__}"
 
 
 def test_intervals_come_from_drawing_documents() -> None:
     gold, labels, shares, groups = made_up(2, 60)
-    found = breakdown_scores(gold, labels, shares, groups, plan=Bootstrap(200, seed=3))
+    found = breakdown_scores(gold, labels, shares, groups, bootstrap=Bootstrap(200, seed=3))
     # The same once more by hand: draw documents, put their turns together, score them by the slow program.
     generator = np.random.default_rng(3)
     numbers = np.unique(groups)
@@ -183,7 +183,7 @@ def test_intervals_come_from_drawing_documents() -> None:
 
 def test_the_same_seed_gives_the_same_and_another_not() -> None:
     data = made_up(2, 60)
-    first, again, other = (breakdown_scores(*data, plan=Bootstrap(50, seed)) for seed in (1, 1, 2))
+    first, again, other = (breakdown_scores(*data, bootstrap=Bootstrap(50, seed)) for seed in (1, 1, 2))
     assert first == again
     assert first.f1_b.interval != other.f1_b.interval
 
@@ -191,9 +191,9 @@ def test_the_same_seed_gives_the_same_and_another_not() -> None:
 def test_numbers_that_no_turn_has_are_no_documents() -> None:
     gold, labels, shares, groups = made_up(2, 60)
     dense = np.unique(groups, return_inverse=True)[1]
-    plan = Bootstrap(50)
-    assert breakdown_scores(gold, labels, shares, dense * 3 + 5, plan=plan) == breakdown_scores(
-        gold, labels, shares, dense, plan=plan
+    bootstrap = Bootstrap(50)
+    assert breakdown_scores(gold, labels, shares, dense * 3 + 5, bootstrap=bootstrap) == breakdown_scores(
+        gold, labels, shares, dense, bootstrap=bootstrap
     )
 
 
@@ -214,7 +214,7 @@ def test_nothing_to_score_is_undefined() -> None:
 
 def test_labels_that_are_nowhere_score_zero_as_in_the_challenge() -> None:
     gold = np.array([[3, 0, 0], [2, 1, 0]])
-    found = breakdown_scores(gold, np.array([0, 0]), gold / 3, np.arange(2), plan=None)
+    found = breakdown_scores(gold, np.array([0, 0]), gold / 3, np.arange(2), bootstrap=None)
     assert (found.precision_b.value, found.recall_b.value, found.f1_b.value) == (0, 0, 0)
     assert (found.f1_pb_b.value, found.f1_pb.value, found.f1_nb.value) == (0, 0, 1)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.errors import InputError
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.scores.breakdown_floors import (
     constant_floor,
     constant_prior,
@@ -33,24 +33,24 @@ def test_majority_accuracy_is_of_the_most_frequent_label() -> None:
     # Strict labels O, X, O, X and X: X is most frequent, although O has the largest mean share.
     gold, groups = np.vstack([GOLD, [[3, 3, 4]]]), np.arange(5)
     assert constant_prior(gold)[0] == 0
-    assert majority_accuracy(gold, groups, plan=None).value == 3 / 5
+    assert majority_accuracy(gold, groups, bootstrap=None).value == 3 / 5
     # A tie of two each goes to O; at t=.5 the labels are O, X, O, O.
-    assert majority_accuracy(GOLD, GROUPS, plan=None).value == 2 / 4
-    found = majority_accuracy(GOLD, GROUPS, t=0.5, training=GOLD[[1]], plan=Bootstrap(20))
+    assert majority_accuracy(GOLD, GROUPS, bootstrap=None).value == 2 / 4
+    found = majority_accuracy(GOLD, GROUPS, t=0.5, training=GOLD[[1]], bootstrap=Bootstrap(20))
     assert (found.measure, found.value, found.n) == ("accuracy", 1 / 4, 4)
     assert "|floor:majority|prior:training|" in found.signature
     assert majority_accuracy(GOLD[:0], GROUPS[:0]).value is None
 
 
 def test_constant_floor_of_the_gold_itself() -> None:
-    found = constant_floor(GOLD, GROUPS, plan=None)
+    found = constant_floor(GOLD, GROUPS, bootstrap=None)
     expected = official_scores(GOLD.tolist(), [0] * 4, [[0.45, 0.2, 0.35]] * 4, 0.0)
     assert {name: score.value for name, score in found.scores().items()} == pytest.approx(expected)
     assert "|floor:constant|prior:gold|" in found.jsd.signature
 
 
 def test_constant_floor_of_training_data() -> None:
-    found = constant_floor(GOLD, GROUPS, training=np.array([[0, 0, 5], [0, 5, 5]]), plan=Bootstrap(20))
+    found = constant_floor(GOLD, GROUPS, training=np.array([[0, 0, 5], [0, 5, 5]]), bootstrap=Bootstrap(20))
     expected = official_scores(GOLD.tolist(), [2] * 4, [[0.0, 0.25, 0.75]] * 4, 0.0)
     assert {name: score.value for name, score in found.scores().items()} == pytest.approx(expected)
     assert "|floor:constant|prior:training|" in found.jsd.signature
@@ -80,21 +80,21 @@ def test_halves_are_drawn_fairly() -> None:
     # Splitting N votes in two halves, a label's share p differs by (p_a - p_b)² = 4p(1-p)/(N-1) on the mean:
     # the variance of a draw without replacement, p(1-p)/(N-1), times 2².
     gold = np.tile([[15, 9, 6]], (20_000, 1))
-    found = half_floor(gold, np.arange(20_000), splits=2, plan=None)
+    found = half_floor(gold, np.arange(20_000), splits=2, bootstrap=None)
     expected = 4 / 29 * (0.5 * 0.5 + 0.3 * 0.7 + 0.2 * 0.8) / 3
     assert found.mse.value == pytest.approx(expected, rel=0.02)
     assert found.mse_nb_vs_rest.value == pytest.approx(4 / 29 * 0.25, rel=0.02)
 
 
 def test_full_agreement_splits_into_equal_halves() -> None:
-    found = half_floor(np.array([[9, 0, 0], [0, 0, 5], [0, 1, 0]]), np.arange(3), plan=None)
+    found = half_floor(np.array([[9, 0, 0], [0, 0, 5], [0, 1, 0]]), np.arange(3), bootstrap=None)
     # The single vote cannot be split and is left out.
     assert found.n == 2
     assert (found.accuracy.value, found.jsd.value, found.f1_b.value) == (1, 0, 1)
 
 
 def test_halves_are_the_same_every_time_and_say_how_they_were_drawn() -> None:
-    first, again = (half_floor(GOLD, GROUPS, splits=3, seed=4, plan=Bootstrap(30)) for _ in range(2))
+    first, again = (half_floor(GOLD, GROUPS, splits=3, seed=4, bootstrap=Bootstrap(30)) for _ in range(2))
     assert first == again
     assert "|floor:halves,splits=3,seed=4|" in first.jsd.signature
-    assert first != half_floor(GOLD, GROUPS, splits=3, seed=5, plan=Bootstrap(30))
+    assert first != half_floor(GOLD, GROUPS, splits=3, seed=5, bootstrap=Bootstrap(30))

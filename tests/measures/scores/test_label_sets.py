@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.declare import parse_measure
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.declaration import parse_measure
 from lapsus.measures.scores.label_sets import LabelSetScores, label_set_scores
 from lapsus.measures.scores.precision import PrecisionRecall
 from lapsus.measures.scores.set_overlap import set_overlap
@@ -61,7 +61,7 @@ def test_set_overlap(first: str, second: str, exact: int, jaccard: Any, masi: An
 
 def test_against_a_single_annotator_by_hand() -> None:
     gold = votes(["ab"], ["c"], ["a"], [""])
-    found = label_set_scores(rows("a", "c", "ab", ""), gold, plan=None)
+    found = label_set_scores(rows("a", "c", "ab", ""), gold, bootstrap=None)
     assert found.n == 4
     assert found.exact.value == 2 / 4
     # {a} and {a,b}: ½; the same; {a,b} and {a}: ½; both empty: 1.
@@ -79,45 +79,47 @@ def test_the_four_things_to_score_against() -> None:
     gold = votes(["a", "ab"], ["b", "c"])
     predicted = rows("a", "b")
     # Each annotator: the first is met exactly. The second chose ab and c: one hit of 2 said and 3 there.
-    each = label_set_scores(predicted, gold, against="each", plan=None)
+    each = label_set_scores(predicted, gold, against="each", bootstrap=None)
     assert each.exact.value == pytest.approx((1 + 0) / 2)
     assert each.jaccard.value == pytest.approx((1 + (0.5 + 0) / 2) / 2)
     assert each.micro.f1.value == pytest.approx((1 + 2 / 5) / 2)
     # The union: ab and bc.
-    union = label_set_scores(predicted, gold, against="union", plan=None)
+    union = label_set_scores(predicted, gold, against="union", bootstrap=None)
     assert prf(union.micro) == pytest.approx((1, 0.5, 2 / 3))
     # Half of the annotators or more: the same as the union here. Two thirds of them: a, and nothing.
-    assert label_set_scores(predicted, gold, plan=None).micro.f1.value == union.micro.f1.value
-    many = label_set_scores(predicted, gold, least=2 / 3, plan=None)
+    assert label_set_scores(predicted, gold, bootstrap=None).micro.f1.value == union.micro.f1.value
+    many = label_set_scores(predicted, gold, least=2 / 3, bootstrap=None)
     assert prf(many.micro) == pytest.approx((0.5, 1, 2 / 3))
     # Weights: a 1, b ½; b ½, c ½. Hits 1 + ½ of 2 said and 2.5 there.
-    weighted = label_set_scores(predicted, gold, against="weights", plan=None)
+    weighted = label_set_scores(predicted, gold, against="weights", bootstrap=None)
     assert prf(weighted.micro) == pytest.approx((0.75, 0.6, 2 * 1.5 / 4.5))
     assert weighted.exact.value is None
     assert "no set" in str(weighted.masi)
 
 
 def test_exactly_half_is_enough() -> None:
-    found = label_set_scores(rows("a"), votes(["a", "a", "b", "c"]), plan=None)
+    found = label_set_scores(rows("a"), votes(["a", "a", "b", "c"]), bootstrap=None)
     assert found.exact.value == 1
 
 
 def test_no_answer_is_not_an_empty_answer() -> None:
     predicted = rows("a", "a")
-    with_gap = label_set_scores(predicted, votes(["a", None], [None, None]), plan=None)
+    with_gap = label_set_scores(predicted, votes(["a", None], [None, None]), bootstrap=None)
     assert (with_gap.n, with_gap.exact.value) == (1, 1)
-    with_empty = label_set_scores(predicted, votes(["a", ""], ["", ""]), against="weights", plan=None)
+    with_empty = label_set_scores(predicted, votes(["a", ""], ["", ""]), against="weights", bootstrap=None)
     assert (with_empty.n, with_empty.micro.recall.value) == (2, 1)
     assert with_empty.micro.precision.value == 0.25
     # Of each annotator only what they answered: the second answered nothing and is no part of the mean.
     assert (
-        label_set_scores(predicted, votes(["a", None], ["b", None]), against="each", plan=None).exact.value
+        label_set_scores(
+            predicted, votes(["a", None], ["b", None]), against="each", bootstrap=None
+        ).exact.value
         == 0.5
     )
 
 
 def test_labels_that_are_nowhere_are_undefined_and_no_part_of_the_macro_mean() -> None:
-    found = label_set_scores(rows("a", "b"), votes(["a"], ["a"]), plan=None)
+    found = label_set_scores(rows("a", "b"), votes(["a"], ["a"]), bootstrap=None)
     assert prf(found.labels["c"]) == (None, None, None)
     assert found.labels["c"].f1.note == "there was nothing to find and nothing was found"
     # F(a) = 2/3, F(b) = 0.
@@ -125,7 +127,7 @@ def test_labels_that_are_nowhere_are_undefined_and_no_part_of_the_macro_mean() -
 
 
 def test_names_and_signature() -> None:
-    found = label_set_scores(rows("a", "b"), votes(["a", "b"], ["a", None]), plan=Bootstrap(10))
+    found = label_set_scores(rows("a", "b"), votes(["a", "b"], ["a", None]), bootstrap=Bootstrap(10))
     names = [
         found.exact.measure,
         found.masi.measure,
@@ -139,7 +141,7 @@ def test_names_and_signature() -> None:
 
 
 def test_json_comes_back() -> None:
-    found = label_set_scores(rows("a", "b"), votes(["a", "b"], ["a", None]), plan=Bootstrap(10))
+    found = label_set_scores(rows("a", "b"), votes(["a", "b"], ["a", None]), bootstrap=Bootstrap(10))
     assert msgspec.json.decode(msgspec.json.encode(found), type=LabelSetScores) == found
 
 
@@ -190,10 +192,10 @@ def test_as_plain_sets(units: list[tuple[str, list[str]]]) -> None:
     arguments = rows(*(said for said, _ in units)), votes(*(list(chosen) for _, chosen in units))
     unions = [set().union(*chosen) for chosen in zip(*columns, strict=True)]
     expected = slow(predicted, unions)
-    found = label_set_scores(*arguments, against="union", plan=None)
+    found = label_set_scores(*arguments, against="union", bootstrap=None)
     assert values(found) == pytest.approx(expected)
     singles = [slow(predicted, column) for column in columns]
-    each = values(label_set_scores(*arguments, against="each", plan=None))
+    each = values(label_set_scores(*arguments, against="each", bootstrap=None))
     for name, value in each.items():
         defined = [single[name] for single in singles if name in single]
         assert value == pytest.approx(sum(defined) / len(defined))
@@ -221,7 +223,7 @@ def test_annotators_and_units_in_any_order() -> None:
         keys = tuple(units[row] for row in rows)
         names = tuple(f"w{column}" for column in columns)
         gold = LabelSetVotes(keys, names, LABELS, chosen[rows][:, columns], answered[rows][:, columns])
-        return label_set_scores(predicted[rows], gold, against=against, plan=None)
+        return label_set_scores(predicted[rows], gold, against=against, bootstrap=None)
 
     for against in ("each", "union", "votes", "weights"):
         plain = values(scored(np.arange(40), np.arange(5), against))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.declare import parse_measure
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.declaration import parse_measure
 from lapsus.measures.scores.ratings import RatingScores, group_means, mean_ratings, rating_scores
 from lapsus.measures.scores.weighted_kappa import weighted_kappa
 from lapsus.model import UnitKey
@@ -34,7 +34,7 @@ def slow_kappa(x: list[int], y: list[int], power: int) -> float:
 
 
 def test_by_hand() -> None:
-    found = rating_scores(PREDICTED, GOLD, plan=None)
+    found = rating_scores(PREDICTED, GOLD, bootstrap=None)
     assert found.pearson.value == pytest.approx(0.8)
     assert found.spearman.value == pytest.approx(0.8)
     assert found.kendall.value == pytest.approx(2 / 3)
@@ -64,13 +64,15 @@ def test_means_by_document_and_system() -> None:
     predicted = np.array([1.0, 3, 2, 2, 5, 5])
     gold = np.array([2.0, 2, 1, 5, 4, 5])
     documents = np.array([0, 0, 1, 1, 2, 2])
-    found = rating_scores(predicted, gold, documents=documents, level="document", plan=None)
+    found = rating_scores(predicted, gold, documents=documents, level="document", bootstrap=None)
     # Means 2, 2, 5 and 2, 3, 4.5: off by 0, 1, .5.
     assert found.n == 3
     assert found.mae.value == pytest.approx(0.5)
     assert found.kappa_linear.note == "kappa needs whole levels, not values in between"
     systems = np.array([0, 0, 0, 0, 1, 1])
-    found = rating_scores(predicted, gold, documents=documents, systems=systems, level="system", plan=None)
+    found = rating_scores(
+        predicted, gold, documents=documents, systems=systems, level="system", bootstrap=None
+    )
     # Means 2, 5 and 2.5, 4.5.
     assert found.n == 2
     assert found.mae.value == pytest.approx(0.5)
@@ -80,7 +82,7 @@ def test_means_by_document_and_system() -> None:
 def test_units_that_nobody_rated_are_left_out() -> None:
     predicted = np.array([1.0, 2, np.nan, 3, 4, 9])
     gold = np.array([1.0, 3, 5, 2, 4, np.nan])
-    assert rating_scores(predicted, gold, plan=None) == rating_scores(PREDICTED, GOLD, plan=None)
+    assert rating_scores(predicted, gold, bootstrap=None) == rating_scores(PREDICTED, GOLD, bootstrap=None)
 
 
 def test_mean_ratings() -> None:
@@ -111,21 +113,21 @@ def test_intervals(level: str) -> None:
     predicted = np.clip(gold + generator.integers(-1, 2, 120), 1, 5)
     documents, systems = np.arange(120) // 4, np.arange(120) // 4 % 5
     more = {"documents": documents, "systems": systems, "level": level}
-    found = rating_scores(predicted, gold, **more, plan=Bootstrap(100))  # type: ignore[arg-type]
+    found = rating_scores(predicted, gold, **more, bootstrap=Bootstrap(100))  # type: ignore[arg-type]
     for score in (found.pearson, found.mae):
         assert score.interval is not None
         assert score.interval.low < score.value < score.interval.high  # type: ignore[operator]
     assert found.mae.signature.startswith(f"level:{level}|over:documents|boot:100,seed=0,level=0.95|lapsus:")
-    assert found == rating_scores(predicted, gold, **more, plan=Bootstrap(100))  # type: ignore[arg-type]
+    assert found == rating_scores(predicted, gold, **more, bootstrap=Bootstrap(100))  # type: ignore[arg-type]
 
 
 def test_drawing_documents_keeps_their_units_together() -> None:
     # The better half of each document makes up for the worse, so every draw of documents has the same error.
     documents = np.repeat(np.arange(6), 2)
     gold = np.arange(12.0)
-    found = rating_scores(gold + np.tile([0.0, 3.0], 6), gold, documents=documents, plan=Bootstrap(100))
+    found = rating_scores(gold + np.tile([0.0, 3.0], 6), gold, documents=documents, bootstrap=Bootstrap(100))
     assert found.mae.interval == pytest.approx((1.5, 1.5))
-    alone = rating_scores(gold + np.tile([0.0, 3.0], 6), gold, plan=Bootstrap(100))
+    alone = rating_scores(gold + np.tile([0.0, 3.0], 6), gold, bootstrap=Bootstrap(100))
     assert alone.mae.interval is not None
     assert alone.mae.interval.low < 1.2
     assert "over:units" in alone.mae.signature
@@ -134,15 +136,15 @@ def test_drawing_documents_keeps_their_units_together() -> None:
 def test_a_document_drawn_twice_counts_twice() -> None:
     predicted, gold = np.array([0.0, 0, 3]), np.array([0.0, 0, 0])
     documents = np.array([0, 1, 2])
-    found = rating_scores(predicted, gold, documents=documents, level="document", plan=Bootstrap(400))
+    found = rating_scores(predicted, gold, documents=documents, level="document", bootstrap=Bootstrap(400))
     # Draws of three documents with the bad one 0 to 3 times: means from 0 to 3, not only 0, 1.5 and 3.
     assert found.mae.interval == pytest.approx((0, 3))
-    plain = rating_scores(predicted, gold, documents=documents, plan=Bootstrap(400))
+    plain = rating_scores(predicted, gold, documents=documents, bootstrap=Bootstrap(400))
     assert found.mae.interval == plain.mae.interval
 
 
 def test_names_and_json() -> None:
-    found = rating_scores(PREDICTED, GOLD, plan=Bootstrap(10))
+    found = rating_scores(PREDICTED, GOLD, bootstrap=Bootstrap(10))
     shown = [
         getattr(found, name).measure for name in ("pearson", "spearman", "kendall", "mae", "kappa_linear")
     ]

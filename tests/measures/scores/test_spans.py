@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.errors import InputError, InvalidError
-from lapsus.measures.declare import parse_measure
-from lapsus.measures.resample import Bootstrap
+from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.declaration import parse_measure
 from lapsus.measures.scores.precision import PrecisionRecall
 from lapsus.measures.scores.spans import SpanScores, element_scores, omitted_elements, span_scores
 from lapsus.model import Document, Segment, Span
@@ -25,7 +25,7 @@ def prf(found: PrecisionRecall) -> tuple[float | None, ...]:
 
 
 def scored(predicted: list[list[Span]], gold: list[list[Span]]) -> SpanScores:
-    return span_scores(predicted, gold, np.arange(len(gold)), plan=None)
+    return span_scores(predicted, gold, np.arange(len(gold)), bootstrap=None)
 
 
 def test_by_hand() -> None:
@@ -161,7 +161,7 @@ def test_names_json_and_intervals() -> None:
     generator = np.random.default_rng(0)
     gold = [[span(int(start), int(start) + 5)] for start in generator.integers(0, 50, 40)]
     predicted = [spans if place % 3 else [] for place, spans in enumerate(gold)]
-    found = span_scores(predicted, gold, np.arange(40) // 2 * 7, plan=Bootstrap(50))
+    found = span_scores(predicted, gold, np.arange(40) // 2 * 7, bootstrap=Bootstrap(50))
     names = [found.exact.f1.measure, found.any_characters.recall.measure]
     assert names == ["F(exact)", "R(characters,any)"]
     assert [str(parse_measure(name)) for name in names] == names
@@ -209,7 +209,7 @@ def test_omitted_elements() -> None:
 def test_element_scores_by_hand() -> None:
     gold = [{("t1", "object"), ("t2", "predicate")}, {("t1", "object")}]
     predicted = [{("t1", "object"), ("t2", "object")}, set()]
-    found = element_scores(predicted, gold, np.arange(2), plan=None)
+    found = element_scores(predicted, gold, np.arange(2), bootstrap=None)
     assert prf(found.object) == pytest.approx((1 / 2, 1 / 2, 1 / 2))
     assert prf(found.predicate) == (0, 0, 0)
     assert prf(found.subject) == (None, None, None)

@@ -15,18 +15,22 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Response
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Response, expect
 
 from lapsus.model import Document
 from lapsus.store import Plan, Role, open_store
 from lapsus.store.people import new_secret
 from lapsus.web.app import create_app
+from lapsus.web.deployment import PLAIN, Deployment
 from lapsus.web.server import address, listen
 from tests.web.helpers import chat, pair
 
 ROOT = Path(__file__).parents[3]
 LOCALES = {"en": "en-GB", "ja": "ja-JP"}
 WIDE, NARROW = 1280, 360
+PATIENCE = 30_000
+"""Milliseconds that a page has for whatever it does, on a machine that does much else."""
+expect.set_options(timeout=PATIENCE)
 _numbers = count(1)
 
 
@@ -49,8 +53,9 @@ class Someone(NamedTuple):
 class Workbench:
     """A workbench on a free port and a new database. It can be stopped and started again at the same address."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, deployment: Deployment = PLAIN) -> None:
         self._database = folder / "store.sqlite"
+        self._deployment = deployment
         self._links: dict[str, int] = {}
         self._port = 0
         self.start()
@@ -60,8 +65,8 @@ class Workbench:
         self.store = open_store(self._database)
         self._socket = listen("127.0.0.1", self._port)
         self._port = self._socket.getsockname()[1]
-        self.address = address(self._socket)
-        self.app = create_app(self.store)
+        self.address = address(self._socket) + self._deployment.path
+        self.app = create_app(self.store, deployment=self._deployment)
         self.app.state.web.links = self._links
         config = uvicorn.Config(self.app, log_level="warning", lifespan="on", timeout_graceful_shutdown=2)
         self._server = uvicorn.Server(config)
@@ -74,7 +79,7 @@ class Workbench:
     def stop(self) -> None:
         """Stop serving, as if somebody had pulled the plug politely."""
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(60)
         self._socket.close()
         assert not self._thread.is_alive()
 
@@ -95,7 +100,7 @@ class Workbench:
         password: str | None = None,
     ) -> Someone:
         """Somebody new. The number behind the name tells people of different tests apart."""
-        made = self.store.add_person(f"{name} {next(_numbers)}", role, language=language, password=password)
+        made = self.store.people.add(f"{name} {next(_numbers)}", role, language=language, password=password)
         token = new_secret()
         self._links[token] = made.id
         return Someone(made.id, made.name, f"{self.address}/enter/{token}")
@@ -110,10 +115,10 @@ class Workbench:
         """A campaign of two small documents for these people and nobody else."""
         name = plan.pop("name", None) or f"{scheme}-{next(_numbers)}"
         plan = {"who": "named", "people": tuple(person.name for person in people), "order": "given", **plan}
-        self.store.create_campaign(Plan(name=name, scheme=scheme, **plan))
+        self.store.campaigns.create(Plan(name=name, scheme=scheme, **plan))
         if plan.get("chain") is None:
             make = pair if scheme == "semantic-errors" else chat
-            self.store.add_documents(name, documents or [make("d0"), make("d1")])
+            self.store.campaigns.add_documents(name, documents or [make("d0"), make("d1")])
         return str(name)
 
 
@@ -145,7 +150,7 @@ class Browsing:
             viewport={"width": width, "height": height},
             **more,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         self._contexts.append(context)
         page = context.new_page()
         if watched:

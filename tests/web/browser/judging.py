@@ -82,8 +82,17 @@ def tab_to(page: Page, selector: str) -> None:
 
 def said(house: Workbench, campaign: str, person: Someone) -> dict[int, Mapping[str, Any]]:
     """What the server has of somebody's submitted judgments, by unit."""
-    found = house.store.own_judgments(campaign, person.id, limit=100)
+    found = house.store.judgments.of_person(campaign, person.id, limit=100)
     return {one.unit: msgspec.json.decode(msgspec.json.encode(one.answers)) for one in found if one.submitted}
+
+
+def type_at_once(page: Page, digits: str) -> None:
+    """Digits in one moment, however slow the machine is: after a while each of them would count alone."""
+    page.evaluate(
+        """digits => { for (const key of digits) document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key, code: `Digit${key}`, bubbles: true, cancelable: true })); }""",
+        digits,
+    )
 
 
 class Keyboard:
@@ -105,23 +114,20 @@ class Keyboard:
 
     def error_types(self) -> None:
         # 7, then 15: one digit at once, two in quick succession.
-        self.press("7", "1", "5", "Enter")
+        self.press("7")
+        type_at_once(self.page, "15")
+        self.press("Enter")
 
     def response_quality(self) -> None:
-        for _ in SCALES:
-            self.press("4")
-            if self.page.evaluate(
-                "document.activeElement.closest('[data-question]').dataset.question === 'completeness'"
-            ):
-                self.press("Tab")
-            self.press("Tab")
+        # The first question is in focus, and each answer moves on to the next.
+        self.press(*("4" for _ in SCALES))
         for key, question in (("y", "dialogue-act"), ("p", "emotion"), ("n", "communicative-goal")):
             if not self.page.evaluate(
                 "name => document.activeElement.closest(name)", f'[data-question="{question}"]'
             ):
                 tab_to(self.page, f'[data-question="{question}"] [role=radio]')
             self.press(key)
-        self.press("/")
+        tab_to(self.page, '[data-question="fitting-acts"] input')
         self.page.keyboard.type("thank" if self.language == "en" else "感謝")
         self.press("Enter", "Enter")
 
@@ -130,7 +136,7 @@ class Keyboard:
         return str(self.page.evaluate("document.documentElement.lang"))
 
     def semantic_errors(self) -> None:
-        tab_to(self.page, ".tokens")
+        # The first text is in focus.
         self.press("ArrowRight", "ArrowRight", "o", "ArrowDown", "Shift+O", "ArrowDown", "Home")
         self.press("Shift+ArrowRight", "a", "End", "r", "Enter")
 
@@ -181,7 +187,10 @@ class Mouse:
         self.page.mouse.down()
         self.page.mouse.move(second["x"] + 3, second["y"] + 8, steps=3)
         self.page.mouse.up()
+        # Each step has its own tool.
+        self.page.locator(".step").nth(1).click()
         self.click('[data-label="addition"]')
+        self.page.locator(".step").nth(2).click()
         tokens.last.click()
         self.click('[data-label="repetition"]')
         self.submit()

@@ -67,7 +67,7 @@ def test_after_signing_out_nothing_is_left_on_the_way_back(house: Workbench, bro
 def test_guessing_is_slowed_down_in_words(
     house: Workbench, browse: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(house.app.state.web, "by_name", RateLimit(2, 300))
+    monkeypatch.setattr(house.app.state.web, "by_name", RateLimit("name", 2, 300))
     ada = house.person(password=PASSWORD)
     page = browse()
     page.goto("/sign-in")
@@ -84,7 +84,7 @@ def test_guessing_is_slowed_down_in_words(
 def test_the_first_manager_comes_by_a_link_that_works_once(tmp_path: Path, chrome: Browser) -> None:
     with Workbench(tmp_path) as house:
         browse = Browsing(chrome, house)
-        link = f"/join/{house.store.invite('manager')}"
+        link = f"/join/{house.store.access.invite('manager')}"
         page = browse()
         page.goto(link)
         expect(page.locator("main")).to_contain_text("your account as a manager")
@@ -110,7 +110,7 @@ def test_joining_a_campaign_with_the_account_one_has(house: Workbench, browse: B
     ada = house.person()
     name = house.campaign(title={"en": "Spring", "ja": "春"})
     page = browse(ada)
-    page.goto(f"/join/{house.store.invite(campaign=name)}")
+    page.goto(f"/join/{house.store.access.invite(campaign=name)}")
     expect(page.locator("main")).to_contain_text("You are invited to “Spring”.")
     page.get_by_role("button", name=f"Join as {ada.name}").click()
     expect(page).to_have_url(f"{house.address}/c/{name}")
@@ -120,11 +120,11 @@ def test_joining_a_campaign_with_the_account_one_has(house: Workbench, browse: B
 def test_a_name_is_enough_where_a_campaign_is_open_to_all(house: Workbench, browse: Browsing) -> None:
     name = house.campaign(who="open")
     page = browse(lang="ja")
-    page.goto(f"/join/{house.store.invite(campaign=name, uses=None)}")
+    page.goto(f"/join/{house.store.access.invite(campaign=name, uses=None)}")
     page.get_by_label("お名前").fill(f"通りすがり {name}")
     page.get_by_role("button", name="アカウントを作成").click()
     expect(page).to_have_url(f"{house.address}/c/{name}")
-    assert house.store.person_named(f"通りすがり {name}").language == "ja"
+    assert house.store.people.named(f"通りすがり {name}").language == "ja"
 
 
 def test_the_language_is_changed_and_stays(house: Workbench, browse: Browsing) -> None:
@@ -159,9 +159,9 @@ def test_hostile_names_and_texts_are_only_text(house: Workbench, browse: Browsin
         people=[eve], documents=[Document(HOSTILE, segments, "en")], title={"en": HOSTILE[:100]}
     )
     answers = {"breakdown": "O", "comment": HOSTILE}
-    house.store.next_units(eve.id, name)
-    house.store.save(SaveRequest(new_key(), name, 1, eve.id, answers))
-    house.store.add_flag(new_key(), name, 1, eve.id, HOSTILE)
+    house.store.assignment.next_units(eve.id, name)
+    house.store.saves.save(SaveRequest(new_key(), name, 1, eve.id, answers))
+    house.store.flags.add(new_key(), name, 1, eve.id, HOSTILE)
     for person in (eve, mori):
         page = browse(person)
         for path in ("/", f"/c/{name}", f"/c/{name}/u/1", f"/c/{name}/u/2"):
@@ -205,7 +205,7 @@ def test_no_other_site_can_frame_it_or_post_to_it(house: Workbench, browse: Brow
     )
     page.goto(elsewhere.as_uri())
     # A frame that is refused has no event to wait for: it becomes an error page some time after it was asked for.
-    for _ in range(100):
+    for _ in range(300):
         if (framed := page.frames[1].url) == "chrome-error://chromewebdata/":
             break
         page.wait_for_timeout(100)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from lapsus.challenge.desk import create_from
+from lapsus.challenge.service import create_from
 from lapsus.formats import convert, read
 from lapsus.store.challenge_records import ChallengePlan
 from tests.challenge.helpers import answers, gold_set, judged, label, write_run
@@ -44,7 +44,8 @@ def make(page: Page, name: str, file: Path) -> None:
     page.route("**/challenges/new", lambda route: sent.append(route))
     # While the first is under way, somebody clicks once more.
     twice = "button => { button.click(); setTimeout(() => button.click(), 50); }"
-    page.get_by_role("button", name="Make the challenge").evaluate(twice)
+    with page.expect_request("**/challenges/new"):
+        page.get_by_role("button", name="Make the challenge").evaluate(twice)
     page.wait_for_timeout(150)
     (only,) = sent
     only.continue_()
@@ -114,10 +115,13 @@ def test_every_page_fits_and_can_be_used_by_all(
     browse: Browsing, house: Workbench, challenge: str, tmp_path: Path, lang: str, dark: bool, width: int
 ) -> None:
     page = browse(house.person("Mori", "manager"), lang=lang, dark=dark, width=width)
-    token = house.store.add_team(challenge, "とても長い名前のチームですがそれでも表に収まるはずです")
+    token = house.store.challenges.add_team(
+        challenge, "とても長い名前のチームですがそれでも表に収まるはずです"
+    )
     page.goto(f"/challenge/{challenge}/team/{token}")
     page.locator("input[type=file]").set_input_files(write_run(tmp_path / "run.zip", answers(GOLD)))
-    page.locator("form button.primary").click()
+    page.locator("main form button.primary").click()
+    page.wait_for_url("**/run/*")
     run = page.url
     for path in (
         "/challenges",

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from lapsus.model import Document, Entry, Judgment
 from lapsus.store import Known, KnownUnit, Plan
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
-from tests.web.browser.judging import begin, said, shows
+from tests.web.browser.judging import SCALES, begin, documents, said, shows
 from tests.web.helpers import chat
 
 LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
@@ -27,9 +27,9 @@ def suggesting(
 ) -> str:
     """A campaign in which a program has answered the first turn of each document."""
     name = house.campaign(scheme, [ada], documents, suggest="rules")
-    program = house.store.add_program("rules")
+    program = house.store.programs.add("rules")
     entries = [Entry(one.id, one, (Judgment(one.id, "0", "x", scheme, "1.0", answers),)) for one in documents]
-    assert sum(house.store.add_program_judgments(name, program, entries)) == len(documents)
+    assert sum(house.store.programs.add_judgments(name, program, entries)) == len(documents)
     return name
 
 
@@ -39,7 +39,7 @@ def practising(house: Workbench, ada: Someone) -> str:
     known = tuple(KnownUnit(name, {"breakdown": "X"}, "0", told) for name in ("d0", "d1"))
     name = f"practice-{ada.id}"
     plan = Plan(name, "breakdown", order="given", who="named", people=(ada.name,), training=Known(known))
-    house.store.set_up(plan, [chat(f"d{n}", 1) for n in range(3)])
+    house.store.campaigns.set_up(plan, [chat(f"d{n}", 1) for n in range(3)])
     return name
 
 
@@ -118,7 +118,7 @@ def test_whoever_is_stopped_is_told_so_and_keeps_what_was_done(house: Workbench,
     page = begin(browse(ada, watched=False), name)
     page.keyboard.press("o")
     shows(page, 2)
-    house.store.stop(name, ada.id)
+    house.store.members.stop(name, ada.id)
     page.keyboard.press("o")
     page.wait_for_url(f"**/c/{name}/judge")
     expect(page.locator(".state-stopped")).to_be_visible()
@@ -139,7 +139,7 @@ def test_whoever_is_stopped_is_told_so_and_keeps_what_was_done(house: Workbench,
 def test_messages_are_on_the_judging_page_until_read(house: Workbench, browse: Browsing) -> None:
     ada = house.person()
     name = house.campaign(people=[ada])
-    house.store.send(name, "Please\nread <b>this</b>.", person=ada.id)
+    house.store.messages.send(name, "Please\nread <b>this</b>.", person=ada.id)
     page = browse(ada)
     expect(page.locator(".message")).to_have_count(1)
     is_sound(page)
@@ -150,19 +150,19 @@ def test_messages_are_on_the_judging_page_until_read(house: Workbench, browse: B
     page.click(".message button")
     page.wait_for_selector("html[data-ready]")
     expect(page.locator(".message")).to_have_count(0)
-    house.store.send(name, "One more.", person=ada.id)
+    house.store.messages.send(name, "One more.", person=ada.id)
     page.clock.fast_forward(40_000)
     page.keyboard.press("o")
     notice = page.locator("[data-notice^=message]")
     expect(notice).to_contain_text("One more.")
     notice.locator("button").click()
     expect(notice).to_have_count(0)
-    assert house.store.unread(ada.id) == []
+    assert house.store.messages.unread(ada.id) == []
 
 
 def test_from_a_platform_one_button_is_all_there_is(house: Workbench, browse: Browsing) -> None:
     name = house.campaign(documents=[chat("d0", 1)], who="open", people=())
-    token = house.store.invite(campaign=name, uses=None)
+    token = house.store.access.invite(campaign=name, uses=None)
     page = browse()
     page.goto(f"/join/{token}?PROLIFIC_PID=5f0b&STUDY_ID=s1")
     page.click("a.language")
@@ -171,5 +171,42 @@ def test_from_a_platform_one_button_is_all_there_is(house: Workbench, browse: Br
     is_sound(page)
     page.click("main button")
     page.wait_for_url(f"**/c/{name}/u/1")
-    (member,) = house.store.members(name)
+    (member,) = house.store.members.all(name)
     assert (member.name, member.origin) == ("prolific-5f0b", {"PROLIFIC_PID": "5f0b", "STUDY_ID": "s1"})
+
+
+def test_a_page_opens_at_its_top_with_the_first_open_question(house: Workbench, browse: Browsing) -> None:
+    """What a key changes is what one sees: after a unit is submitted at the foot, the next one begins at its head."""
+    ada = house.person()
+    name = house.campaign("response-quality", [ada], documents("response-quality", "en"))
+    page = begin(browse(ada, width=1280, height=500), name)
+    current = page.locator(".question.current")
+    for unit in (1, 2):
+        shows(page, unit)
+        expect(current).to_have_attribute("data-question", SCALES[0])
+        assert page.evaluate("scrollY") == 0
+        if unit == 2:
+            break
+        for scale in SCALES:
+            expect(current).to_have_attribute("data-question", scale)
+            page.keyboard.press("3")
+        for key in "ypn":
+            page.keyboard.press(key)
+        page.keyboard.press("Enter")
+    # A digit on the new page answers the question that is outlined, and nothing else.
+    page.keyboard.press("5")
+    expect(current).to_have_attribute("data-question", SCALES[1])
+    assert page.locator('.level[aria-checked="true"]').count() == 1
+
+
+def test_the_way_back_from_one_touch_is_offered(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign("breakdown", [ada], documents("breakdown", "en"))
+    page = begin(browse(ada), name)
+    page.click('.choice[data-label="O"]')
+    shows(page, 2)
+    toast = page.locator('[data-notice="undo"]')
+    expect(toast).to_contain_text("Not a breakdown")
+    toast.get_by_role("button").click()
+    shows(page, 1)
+    expect(toast).to_have_count(0)

@@ -139,6 +139,6 @@ def test_the_calculator_is_the_guidelines(house: Workbench, browse: Browsing) ->
       const {levelOf} = await import(url);
       return shares.map(([part, whole]) => levelOf(rule, part, whole));
     }"""
-    url = house.app.state.web.assets.url("js/parts/scale.js")
+    url = house.app.state.web.assets.url("js/widgets/scale.js")
     found = page.evaluate(script, {"url": url, "rule": plain(rule), "shares": shares})
     assert found == [rule.level(*share) for share in shares]

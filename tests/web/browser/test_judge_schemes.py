@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from lapsus.model import Document, Segment
-from lapsus.schemes.check import check_scheme
+from lapsus.schemes.scheme_check import check_scheme
 from lapsus.store import Plan
 from tests.web.browser.house import Browsing, Workbench, scrolls_sideways, violations
 from tests.web.browser.judging import begin, said, tab_to
@@ -62,13 +62,13 @@ def test_every_kind_of_question_by_keys(house: Workbench, browse: Browsing) -> N
     assert scheme is not None, problems
     ada = house.person()
     plan = Plan(name="own", scheme="own", who="named", people=(ada.name,), order="given")
-    house.store.create_campaign(plan, scheme)
+    house.store.campaigns.create(plan, scheme)
     turns = (
         Segment("0", "system", "Who called?"),
         Segment("1", "user", "Ida Vale from Orsk"),
         Segment("2", "system", "I see."),
     )
-    house.store.add_documents("own", [Document("d", turns, "en")])
+    house.store.campaigns.add_documents("own", [Document("d", turns, "en")])
     page = begin(browse(ada, lang="ja"), "own")
     keys = page.keyboard
     keys.press("Enter")

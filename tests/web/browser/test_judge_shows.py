@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from lapsus.model import Document, Segment
 from lapsus.store import Chain
 from tests.web.browser.house import NARROW, WIDE, Browsing, Workbench, scrolls_sideways, violations
-from tests.web.browser.judging import begin, documents, ready, said, shows
+from tests.web.browser.judging import begin, documents, ready, said, shows, type_at_once
 from tests.web.helpers import chat
 
 SCHEMES = ["breakdown", "error-types", "response-quality", "semantic-errors"]
@@ -152,7 +152,7 @@ def test_drawn_alike_by_server_and_script(house: Workbench, browse: Browsing) ->
     """The page does not move when its script takes over."""
     ada = house.person()
     name = house.campaign(people=[ada], documents=[chat("d0")])
-    house.store.next_units(ada.id, name)
+    house.store.assignment.next_units(ada.id, name)
     plain, live = browse(ada, java_script_enabled=False), browse(ada)
     for page in (plain, live):
         page.goto(f"/c/{name}/u/1")
@@ -219,8 +219,7 @@ def test_what_a_choice_rules_out_is_said(house: Workbench, browse: Browsing) -> 
     expect(four).to_have_attribute("aria-checked", "true")
     page.keyboard.press("7")
     expect(four).to_have_attribute("aria-checked", "false")
-    page.keyboard.press("1")
-    page.keyboard.press("0")
+    type_at_once(page, "10")
     expect(reason).to_have_text(
         "Ruled out: 1, 2, 3, 4, for each of these stands alone. "
         "10 Unclear intention rules out 11 Topic transition error, 12 Lack of information."

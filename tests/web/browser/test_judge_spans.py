@@ -15,9 +15,11 @@ ODD = "ne\u0301e 👩‍🔬👍🏽 a\u0323\u0302 🇯🇵 end"
 ODD_JA = "か\u3099くせい👩‍🔬🇯🇵が𠮟る"
 
 
-def open_pair(house: Workbench, browse: Browsing, text: str, language: str) -> tuple[Page, Any]:
+def open_pair(
+    house: Workbench, browse: Browsing, text: str, language: str, subject: str = "Zoë 👩‍🔬"
+) -> tuple[Page, Any]:
     ada = house.person()
-    triple = Segment.triple("t1", "Zoë 👩‍🔬", "née 🇯🇵", "𠮟る")
+    triple = Segment.triple("t1", subject, "née 🇯🇵", "𠮟る")
     pair = Document("p", (triple, Segment("text", "text", text)), language)
     name = house.campaign("semantic-errors", [ada], [pair])
     page = begin(browse(ada), name)
@@ -51,6 +53,18 @@ def test_every_token_is_where_the_server_says(
     assert [text[mark["start"] : mark["end"]] for mark in marks] == tokens == quotes
     assert "".join(tokens) == text.replace(" ", "")
     assert len(tokens) > 4
+
+
+def test_a_long_name_is_broken_after_its_signs_and_marked_whole(house: Workbench, browse: Browsing) -> None:
+    ship = "MV_Grey_Petrel_of_Halvorn_Yard"
+    page, errors = open_pair(house, browse, ODD, "en", ship)
+    cell = page.locator(".cells .cell").first
+    expect(cell).to_have_text(ship)
+    assert cell.locator("wbr").count() == 5
+    page.locator(".tokens").first.focus()
+    page.keyboard.press("o")
+    submit(page)
+    assert [(mark["start"], mark["end"]) for mark in errors()] == [(0, len(ship))]
 
 
 def test_elements_with_odd_signs(house: Workbench, browse: Browsing) -> None:
@@ -90,6 +104,7 @@ def test_a_changed_name_is_tied(house: Workbench, browse: Browsing) -> None:
 
 def test_ties_by_mouse_among_several(house: Workbench, browse: Browsing) -> None:
     page, errors = open_pair(house, browse, "zoë berg was there once", "en")
+    page.check("#all-tools")
     for token in (0, 1):
         page.locator("p.tokens .token").nth(token).click()
         page.click('[data-label="addition"]')
@@ -153,6 +168,7 @@ def test_by_finger(house: Workbench, browse: Browsing) -> None:
     name = house.campaign("semantic-errors", [ada], [pair])
     page = begin(browse(ada, width=360, has_touch=True, is_mobile=True), name)
     page.locator("p.tokens .token").nth(1).tap()
+    page.locator(".step").nth(1).tap()
     page.locator('[data-label="addition"]').tap()
     page.locator(".foot .primary").tap()
     page.wait_for_url("**/judge")

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.parts.layers import softmax
+from lapsus.annotators.features.network_layers import softmax
 
 Matrix: TypeAlias = NDArray[np.float64]
 

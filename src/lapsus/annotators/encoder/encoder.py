@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator
-from lapsus.annotators.decide import ARGMAX, decision
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.encoder.calibration import (
     HELD,
     LOGITS,
@@ -20,13 +20,13 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
-from lapsus.annotators.encoder.history import Memory, passages_of
-from lapsus.annotators.encoder.reader import feature_rows, restore_reader
-from lapsus.annotators.examples import Example, shares
-from lapsus.annotators.parts.words import plain_language
+from lapsus.annotators.encoder.passages import Memory, passages_of
+from lapsus.annotators.encoder.reader import HOME, Reader, feature_rows, restore_reader
+from lapsus.annotators.features.word_forms import plain_language
+from lapsus.annotators.model_files import State, read_model
+from lapsus.annotators.parameter_bounds import need_above_zero
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.settings import need_above_zero
-from lapsus.annotators.storage import State, read_model
+from lapsus.annotators.training_examples import Example, shares
 from lapsus.errors import UsageError
 from lapsus.model import Unit
 from lapsus.registry import did_you_mean
@@ -44,16 +44,18 @@ class Profile(NamedTuple):
 
     weights: Matrix
     rule: str
+    view: str = HOME
+    """How the reader looks at turns for it."""
 
 
-class Encoder(Annotator):
+class Encoder(BreakdownAnnotator):
     """Reads a turn and what came before it, and says how people's votes would fall.
 
     Fitting does not touch the encoder, which is shipped: it fits the calibration to the data, starting from the
     shipped one. A few dialogues are enough to adapt it to how they were judged.
     """
 
-    name = "encoder"
+    method = "encoder"
     title = "the default: a pretrained sentence encoder with a calibration; comes fitted, adapts to a few dialogues"
     adapts = True
     adaptable = ("decide", "profile", "held")
@@ -66,6 +68,10 @@ class Encoder(Annotator):
         self.profile = profile
         self.held = held
 
+    def forget(self) -> None:
+        """Read every turn anew."""
+        self.memory_.forget()
+
     def profiles(self) -> list[str]:
         """The profiles that the model has, its main one first."""
         self._origin_or_complain()
@@ -74,8 +80,9 @@ class Encoder(Annotator):
     def under(self, profile: str) -> Encoder:
         """The same model with another of its profiles, and the decision rule that goes with it."""
         other = Encoder(profile=profile, held=self.held, decide=BY_PROFILE)
-        other.called = self.called
-        other.restore(self._origin_or_complain(), self.state())
+        other.name = self.name
+        other.origin_ = self._origin_or_complain()
+        other._take(self.memory_.reader, self.profiles_, self.main_)
         return other
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
@@ -91,7 +98,7 @@ class Encoder(Annotator):
             progress(place + len(block), len(examples))
         weights = fit_weights(np.vstack(blocks), shares(examples), start.weights, self.held)
         self.main_ = self.profile or OWN
-        self.profiles_ = {self.main_: Profile(weights, start.rule)}
+        self.profiles_ = {self.main_: Profile(weights, start.rule, start.view)}
 
     def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
         return shares_of(rows_of(self.seen(units)), self._chosen().weights)
@@ -116,7 +123,7 @@ class Encoder(Annotator):
         name = self.profile or self.main_
         if name not in self.profiles_:
             raise UsageError(
-                f"{self.called!r} has no profile {name!r}", hint=did_you_mean(name, sorted(self.profiles_))
+                f"{self.name!r} has no profile {name!r}", hint=did_you_mean(name, sorted(self.profiles_))
             )
         return self.profiles_[name]
 
@@ -127,6 +134,7 @@ class Encoder(Annotator):
             "reader_data": dict(kept.data),
             "main": self.main_,
             "rules": {name: profile.rule for name, profile in self.profiles_.items()},
+            "views": {name: profile.view for name, profile in self.profiles_.items() if profile.view},
         }
         arrays = {f"{_READER}{name}": array for name, array in kept.arrays.items()}
         arrays |= {f"{_PROFILE}{name}": profile.weights for name, profile in self.profiles_.items()}
@@ -134,11 +142,19 @@ class Encoder(Annotator):
 
     def _restore(self, state: State) -> None:
         kept = State(state.data["reader_data"], _under(_READER, state.arrays), state.files)
-        self.memory_ = Memory(restore_reader(state.data["reader"], kept))
-        weights = _under(_PROFILE, state.arrays)
-        self.profiles_ = {name: Profile(weights[name], rule) for name, rule in state.data["rules"].items()}
-        self.main_ = str(state.data["main"])
-        self._rule = decision(self._chosen().rule if self.decide == BY_PROFILE else self.decide)
+        weights, views = _under(_PROFILE, state.arrays), state.data.get("views", {})
+        profiles = {
+            name: Profile(weights[name], rule, views.get(name, HOME))
+            for name, rule in state.data["rules"].items()
+        }
+        self._take(restore_reader(state.data["reader"], kept), profiles, str(state.data["main"]))
+
+    def _take(self, reader: Reader, profiles: Mapping[str, Profile], main: str) -> None:
+        """Judge with a reader, under the profile that is asked for."""
+        self.profiles_, self.main_ = dict(profiles), main
+        chosen = self._chosen()
+        self.memory_ = Memory(reader, chosen.view)
+        self._rule = decision(chosen.rule if self.decide == BY_PROFILE else self.decide)
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

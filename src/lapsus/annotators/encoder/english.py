@@ -1,5 +1,7 @@
 """The reader of English: a small transformer on bytes, and what single words give away.
 
+For talk of any kind, another small network looks at what its layers have found.
+
 Every turn is read alone. Then nothing hangs on what else is read along with it, no time goes into filling up shorter
 ones, and two turns are read side by side on two cores.
 """
@@ -14,12 +16,15 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.reader import Passage, numbers_of
-from lapsus.annotators.encoder.words import SIZE, word_shares
-from lapsus.annotators.extras import require
-from lapsus.annotators.storage import State
+from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, numbers_of
+from lapsus.annotators.encoder.word_weights import SIZE, word_shares
+from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.model_files import State
+from lapsus.annotators.optional_libraries import require
 
-MODEL, TOKENIZER = "encoder.onnx", "tokenizer.json"
+MODEL, TOKENIZER, UPPER = "encoder.onnx", "tokenizer.json", "general.onnx"
+LAYERS: Final = "layers"
+"""In the reader's data: the names that the outputs of its layers have in the graph, as far as UPPER looks at them."""
 TURNS: Final = 5
 """Turns of context that the transformer sees."""
 TOKENS: Final = 128
@@ -39,19 +44,28 @@ class English:
     def __init__(self, state: State) -> None:
         self._state = state
         self._tokens = Tokens(state.files[TOKENIZER])
-        self._session = make_session(state.files[MODEL])
+        self._layers = [str(name) for name in state.data.get(LAYERS, ())]
+        self._session = make_session(state.files[MODEL] + b"".join(map(output_named, self._layers)))
+        self._upper = make_session(state.files[UPPER]) if self._layers else None
         self._table = np.asarray(state.arrays["words"], dtype=np.float32).reshape(SIZE, 3)
         self._usual = np.asarray(state.arrays["usual"], dtype=np.float32).reshape(3)
         self._pool: ThreadPoolExecutor | None = None
 
-    def logits(self, passages: Sequence[Passage]) -> NDArray[np.float64]:
-        """A row a passage: logits of O, T and X, and the shares that the words alone would give."""
+    def logits(self, passages: Sequence[Passage], view: str = HOME) -> NDArray[np.float64]:
+        """A row a passage: logits of O, T and X, and the shares that the words alone would give.
+
+        In general: what the other network says, and the logits.
+        """
+        row = self._general if view == GENERAL else self._row
         if len(passages) < 2:
-            rows = [self._row(passage) for passage in passages]
+            rows = [row(passage) for passage in passages]
         else:
             self._pool = self._pool or ThreadPoolExecutor(READ_BESIDE, "lapsus-english")
-            rows = list(self._pool.map(self._row, passages))
-        return np.array(rows, dtype=np.float64).reshape(-1, 6)
+            rows = list(self._pool.map(row, passages))
+        return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+
+    def forget(self) -> None:
+        """Turns are read one by one, so that nothing depends on others."""
 
     def state(self) -> State:
         """What it must keep to be what it is."""
@@ -59,35 +73,40 @@ class English:
 
     @classmethod
     def restore(cls, state: State) -> Self:
-        """The reader that was kept."""
+        """The reader whose state a model's file holds."""
         return cls(state)
 
     def _row(self, passage: Passage) -> NDArray[np.float64]:
+        (logits,) = self._session.run(["logits"], self._given(passage))
+        words = word_shares(passage, self._table, self._usual)
+        return np.concatenate([logits[0], WORDS_COUNT * words])
+
+    def _general(self, passage: Passage) -> NDArray[np.float64]:
+        if self._upper is None:
+            raise ValueError("the reader has not learned to look at talk of any kind")
+        given = self._given(passage)
+        logits, *found = self._session.run(["logits", *self._layers], given)
+        rows = dict(zip(self._layers, found, strict=True))
+        (said,) = self._upper.run(None, {**rows, "segment": given["segment"]})
+        return np.concatenate([said[0], logits[0]])
+
+    def _given(self, passage: Passage) -> dict[str, NDArray[Any]]:
         ids, segment = self._tokens.encode(passage)
-        given = {
+        return {
             "ids": np.array([ids], dtype=np.int64),
             "segment": np.array([segment], dtype=np.int64),
             "features": np.array([numbers_of(passage)], dtype=np.float32),
         }
-        logits = self._session.run(None, given)[0][0]
-        words = word_shares(passage, self._table, self._usual)
-        return np.concatenate([logits, WORDS_COUNT * words])
 
 
 class Tokens:
     """Turns as numbers: [CLS] the talk before [SEP] the turn [SEP]."""
 
     def __init__(self, content: bytes) -> None:
-        tokenizers = require("tokenizers", "detect", _PURPOSE)
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_str(content.decode())
-        except Exception as error:  # the library raises nothing more special
-            raise ValueError(f"the tokenizer cannot be read: {error}") from error
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = Subwords(content)
         # Words never reach across turns, and a turn is context of several: each is taken apart once.
         self._ids = lru_cache(maxsize=_REMEMBERED)(self._encode)
-        self._begin, self._end = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        self._begin, self._end = (self._tokenizer.id_of(token) for token in ("[CLS]", "[SEP]"))
 
     def encode(self, passage: Passage) -> tuple[list[int], list[int]]:
         """The tokens, and for each whether it is of the turn itself. What is too long loses its beginning."""
@@ -99,8 +118,20 @@ class Tokens:
 
     def _encode(self, by_system: bool, text: str) -> list[int]:
         said = f"{'S' if by_system else 'U'}: {text}"
-        ids: list[int] = self._tokenizer.encode(said, add_special_tokens=False).ids
-        return ids
+        return self._tokenizer.ids(said)
+
+
+def output_named(name: str) -> bytes:
+    """One more output for a graph of ONNX, to be put after its bytes.
+
+    Messages of protobuf that follow each other are read as one: here a model that is nothing but a graph, which is
+    nothing but an output of floats (fields 7 and 12; name and type are 1 and 2, and 1 is the number of float).
+    """
+
+    def field(number: int, content: bytes) -> bytes:
+        return bytes([number << 3 | 2, len(content)]) + content
+
+    return field(7, field(12, field(1, name.encode()) + field(2, field(1, b"\x08\x01"))))
 
 
 def make_session(content: bytes) -> Any:

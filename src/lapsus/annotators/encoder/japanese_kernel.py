@@ -1,4 +1,4 @@
-"""What people said of like turns: kernel regression over judged turns, with measures of how well a reply fits.
+"""Kernel regression over judged turns: what people said of turns like this one, and how well the reply fits.
 
 A turn is like another where what is said, what it answers and the plain numbers about it are like. How well a reply
 fits what it answers is learned from people's replies in another language; the vectors are the same for all languages.
@@ -30,7 +30,7 @@ BEFORE_SIMILARITY: Final = 0.5
 """How fast likeness of utterances falls off with the distance of their vectors."""
 
 
-class Scene(NamedTuple):
+class TurnVectors(NamedTuple):
     """Some turns to judge, a row each: vectors of the target and of the two turns before it, plain numbers."""
 
     target: Matrix
@@ -47,7 +47,7 @@ class Likeness(NamedTuple):
     before: Matrix
 
 
-def likeness(turns: Scene, others: Scene) -> Likeness:
+def likeness(turns: TurnVectors, others: TurnVectors) -> Likeness:
     """A row a turn, a column each of the others."""
     return Likeness(
         _near(turns.target, others.target, SIMILARITY),
@@ -84,7 +84,7 @@ def _near(rows: Matrix, others: Matrix, fall: float) -> Matrix:
     return near
 
 
-def usual_reply(turns: Scene, others: Scene, known: NDArray[np.bool_] | None = None) -> Matrix:
+def usual_reply(turns: TurnVectors, others: TurnVectors, known: NDArray[np.bool_] | None = None) -> Matrix:
     """How much likelier a turn is after what it answers than anywhere, judged by what people answered to systems.
 
     Two numbers a turn: the second one asks for replies that are more alike. Where `known` is given, a turn sees only
@@ -135,7 +135,7 @@ class Reply(NamedTuple):
         """The guess that is kept under a name."""
         return cls(*(arrays[f"{name}.{part}"].astype(np.float32) for part in cls._fields))
 
-    def fit_of(self, turns: Scene) -> Matrix:
+    def fit_of(self, turns: TurnVectors) -> Matrix:
         """Three numbers a turn: the cosine with the guess, the gain in likelihood, the cosine of whitened vectors."""
         known = [turns.last, turns.before][: len(self.guess) // turns.last.shape[1]]
         guess: Matrix = np.hstack([*known, np.ones((len(turns.last), 1), dtype=np.float32)]) @ self.guess
@@ -163,7 +163,7 @@ class Findings(NamedTuple):
     """About how votes would fall. Rows need not be distributions."""
 
 
-class Machine:
+class KernelRegression:
     """Judges turns by the judged turns that it holds, which are vectors and numbers and no text."""
 
     def __init__(self, arrays: Arrays, replies: Sequence[str]) -> None:
@@ -174,13 +174,13 @@ class Machine:
         self._numbers = _float(arrays["numbers"])
         self._plain = np.ascontiguousarray(self._numbers[:, : len(self._plain_scale.middle)])
         columns = arrays["turns"].astype(np.int64).T
-        self._held = Scene(vectors[columns[0]], vectors[columns[1]], vectors[columns[2]], self._plain)
+        self._held = TurnVectors(vectors[columns[0]], vectors[columns[1]], vectors[columns[2]], self._plain)
         self._foreign, self._foreign_usual = _float(arrays["foreign"]), _float(arrays["foreign_usual"])
         self._answers, self._usual = _float(arrays["answers"]), _float(arrays["usual"])
         self._replies = [Reply.restore(arrays, name) for name in replies]
 
-    def findings(self, turns: Scene) -> Findings:
-        """All that it finds out."""
+    def findings(self, turns: TurnVectors) -> Findings:
+        """The numbers of each turn, how usual its reply is, and the shares that people gave to turns like it."""
         like = likeness(turns, self._held)
         plain = self._plain_scale(turns.plain)
         foreign = foreign_kernel(like, plain, self._plain) @ self._foreign + self._foreign_usual

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.japanese_kernel import Matrix, Scale, Scene
-from lapsus.annotators.parts.layers import softmax
+from lapsus.annotators.encoder.japanese_kernel import Matrix, Scale, TurnVectors
+from lapsus.annotators.features.network_layers import softmax
 
 VECTOR_SCALE: Final = np.float32(8)
 """Parts of a vector of length one are small; this brings them near to the other numbers."""
@@ -48,17 +48,17 @@ class Nets(NamedTuple):
         layers = (Layer(part[f"{name}.weight"], part[f"{name}.bias"]) for name in cls._fields[1:])
         return cls(Scale(part["middle"], part["spread"]), *layers)
 
-    def mean(self, known: Matrix, scene: Scene) -> Matrix:
+    def mean(self, known: Matrix, scene: TurnVectors) -> Matrix:
         """How votes would fall, on average over the networks: a distribution a row."""
         pair = np.hstack([scene.target * scene.last, np.abs(scene.target - scene.last)])
         seen = (self.turn(VECTOR_SCALE * vectors) for vectors in scene[:3])
         parts = [self.known(self.scale(known)), *seen, self.pair(VECTOR_SCALE * pair)]
-        joined = bent(self.join(bent(np.concatenate(parts, axis=2))))
+        joined = gelu(self.join(gelu(np.concatenate(parts, axis=2))))
         mean: Matrix = softmax(self.out(joined)).mean(axis=0)
         return mean
 
 
-def bent(rows: Matrix) -> Matrix:
+def gelu(rows: Matrix) -> Matrix:
     """Lets what is positive through and what is negative hardly (the GELU, by its usual approximation)."""
     gate: Matrix = np.float32(0.5) * rows * (1 + np.tanh(_BEND * (rows + _CUBE * rows * rows * rows)))
     return gate

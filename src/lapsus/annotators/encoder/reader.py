@@ -14,21 +14,27 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.features import NAMES, Turn, features
-from lapsus.annotators.storage import State
+from lapsus.annotators.encoder.turn_features import NAMES, TurnWords, features
+from lapsus.annotators.model_files import State
 
 READERS: Final = {
+    "chat": "lapsus.annotators.encoder.chat_reader:ChatReader",
+    # Those of models of before, which still open.
     "english": "lapsus.annotators.encoder.english:English",
     "japanese": "lapsus.annotators.encoder.japanese:Japanese",
 }
 """Where each reader is found. None is imported before a model asks for it."""
+HOME: Final = ""
+"""How a reader looks at a turn that is like those of the challenges' corpora."""
+GENERAL: Final = "general"
+"""How it looks at talk of any kind: between people, with good systems, about tasks."""
 _KNOWN = 1 << 10
 
 
 class Passage(NamedTuple):
     """A system turn, and the turns before it."""
 
-    context: tuple[Turn, ...]
+    context: tuple[TurnWords, ...]
     target: str
 
 
@@ -38,8 +44,15 @@ class Reader(Protocol):
     name: ClassVar[str]
     """Its name in READERS."""
 
-    def logits(self, passages: Sequence[Passage]) -> NDArray[np.floating[Any]]:
-        """A row a passage: logits of O, T and X, and after them any other numbers for the calibration to weigh."""
+    def logits(self, passages: Sequence[Passage], view: str = HOME) -> NDArray[np.floating[Any]]:
+        """A row a passage: logits of O, T and X, and after them any other numbers for the calibration to weigh.
+
+        `view` is HOME, or GENERAL where the reader has learned that too.
+        """
+        ...
+
+    def forget(self) -> None:
+        """Forget what is remembered only to be quick, where that may come out differently in another company."""
         ...
 
     def state(self) -> State:
@@ -48,7 +61,7 @@ class Reader(Protocol):
 
     @classmethod
     def restore(cls, state: State) -> Self:
-        """The reader that was kept."""
+        """The reader whose state a model's file holds."""
         ...
 
 

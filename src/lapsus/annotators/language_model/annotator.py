@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from lapsus.annotators.language_model.at_once import at_once
+from lapsus.annotators.base import Annotator
+from lapsus.annotators.cases import cases_of
 from lapsus.annotators.language_model.completion import Chat, Completion, complete
+from lapsus.annotators.language_model.concurrency import run_concurrently
+from lapsus.annotators.language_model.journal import Journal
 from lapsus.annotators.language_model.prompt import (
     Prompt,
     fitting_language,
@@ -17,12 +20,13 @@ from lapsus.annotators.language_model.prompt import (
     unit_digest,
     unit_message,
 )
+from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.annotators.language_model.reply import take
 from lapsus.annotators.language_model.service import Service, ServiceError, StoppedError, one_line
-from lapsus.annotators.language_model.words import frame
 from lapsus.annotators.library import OPENAI
-from lapsus.errors import LapsusError, UsageError
-from lapsus.model import Answer, Document, Judgment, Scheme, Unit, UnitKey, units
+from lapsus.errors import UsageError
+from lapsus.kinds import countable, kind_of
+from lapsus.model import Answer, Document, Entry, Judgment, Scheme, Unit, UnitKey
 
 ASKED = 3
 """How often a model is asked for an answer that can be taken."""
@@ -63,6 +67,7 @@ class _Sample(NamedTuple):
 
     answers: Mapping[str, Answer]
     completions: Sequence[Completion]
+    reason: str | None
 
 
 class _InvalidError(Exception):
@@ -72,8 +77,15 @@ class _InvalidError(Exception):
 _Outcome: TypeAlias = Judgment | Refused | ServiceError | Exception | None
 
 
-class LanguageModel:
+class LanguageModel(Annotator):
     """Judges units of any scheme by asking a server. `refused` holds what it could not judge, and why."""
+
+    method = "openai"
+    title = "a language model, asked over the OpenAI interface"
+    needs_fit = False
+    uses_words = False
+    any_language = True
+    costs = True
 
     def __init__(
         self,
@@ -85,23 +97,25 @@ class LanguageModel:
         examples: int | None = None,
         sampling: Sampling | None = None,
         parallel: int = 4,
+        reasons: bool = False,
     ) -> None:
-        """`language`: of the prompt; by default each document's own, where the scheme has it."""
-        self.called = f"{OPENAI}{model}"
+        """`language`: of the prompt; by default each document's own, where the scheme has it. `reasons`: ask why."""
+        super().__init__()
+        self.name = f"{OPENAI}{model}"
         """Who is named as annotator in the judgments."""
         self.scheme = scheme
         self.refused: list[Refused] = []
-        self.ended: LapsusError | None = None
-        """Why the server was not asked any more, if so."""
         self.tokens: Counter[str] = Counter()
         self._chat = Chat(model, service)
         self._stop = service.stop
-        self._language, self._examples, self._parallel = language, examples, parallel
-        self._sampling = sampling or Sampling()
+        self.language, self.examples, self.parallel = language, examples, parallel
+        self.reasons = reasons
+        self.sampling = sampling or Sampling()
         self._prompts: dict[str, Prompt] = {}
         self._in_a_row = 0
+        self._journal: Journal | None = None
         self._prompt(None)
-        if self._sampling.samples > 1:
+        if self.sampling.samples > 1:
             _check_samples(scheme)
 
     @property
@@ -109,25 +123,56 @@ class LanguageModel:
         """How the form of answers was asked for: json_schema, json_object or text; None before the first answer."""
         return self._chat.form
 
-    def judge(self, documents: Iterable[Document]) -> Iterator[Judgment]:
-        """A judgment a unit, as they come."""
-        return self.judge_units(unit for document in documents for unit in units(document, self.scheme.unit))
+    def _judgments(self, documents: Iterable[Document | Entry]) -> Iterator[Judgment]:
+        """A judgment a unit, in the order of the documents, though the server is asked about several at once."""
+        asked: deque[Unit] = deque()
+        done: dict[int, Judgment | None] = {}
+
+        def noted() -> Iterator[Unit]:
+            for case in (case for item in documents for case in cases_of(item, self.scheme)):
+                asked.append(case.unit)
+                yield case.unit
+
+        for unit, judgment in self._settled(noted()):
+            done[id(unit)] = judgment
+            while asked and id(asked[0]) in done:
+                if (first := done.pop(id(asked.popleft()))) is not None:
+                    yield first
 
     def judge_units(self, units: Iterable[Unit]) -> Iterator[Judgment]:
         """A judgment a unit, as they come: several are asked for at once. Ends early once the service is stopped."""
-        for unit, outcome in at_once(self._outcome, units, self._parallel, self._stop):
-            if isinstance(outcome, Judgment):
+        return (judgment for _, judgment in self._settled(units) if judgment is not None)
+
+    def _settled(self, units: Iterable[Unit]) -> Iterator[tuple[Unit, Judgment | None]]:
+        """Each unit that the server was asked about, as answers come; with None where it was not judged."""
+        for unit, outcome in run_concurrently(self._outcome, units, self.parallel, self._stop):
+            judgment = outcome if isinstance(outcome, Judgment) else None
+            if judgment is not None:
                 self._in_a_row = 0
-                for kind, count in outcome.metadata["tokens"].items():
-                    self.tokens[kind] += count
-                yield outcome
+                self._keep(judgment)
             elif isinstance(outcome, Refused):
                 self._in_a_row = 0
                 self.refused.append(outcome)
             elif isinstance(outcome, ServiceError):
                 self._failed(unit, outcome)
-            elif outcome is not None:
+            elif isinstance(outcome, Exception):
                 raise outcome
+            yield unit, judgment
+
+    def go_on_with(self, journal: Journal) -> None:
+        """Keep answers in a journal as they come; what stands there is not asked for again.
+
+        One that was begun with another setting is refused.
+        """
+        for judgment in journal.judgments.values():
+            scheme = (judgment.scheme, judgment.version) == (self.scheme.id, self.scheme.version)
+            if others := (*(() if scheme else ("scheme",)), *self.differences(judgment.metadata)):
+                raise UsageError(
+                    f"was begun with another {', '.join(others)}",
+                    where=str(journal.path),
+                    hint="go on with the same options, or remove it to begin anew",
+                )
+        self._journal = journal
 
     def setting(self, language: str) -> dict[str, Any]:
         """What decides about the answers; every judgment carries it."""
@@ -136,10 +181,10 @@ class LanguageModel:
             "host": self._chat.service.where.host,
             "language": language,
             "prompt": self._prompt(language).digest,
-            "samples": self._sampling.samples,
-            "temperature": self._sampling.heat,
-            "seed": self._sampling.seed,
-            "max_tokens": self._sampling.max_tokens,
+            "samples": self.sampling.samples,
+            "temperature": self.sampling.heat,
+            "seed": self.sampling.seed,
+            "max_tokens": self.sampling.max_tokens,
         }
 
     def differences(self, metadata: Mapping[str, Any]) -> tuple[str, ...]:
@@ -150,6 +195,14 @@ class LanguageModel:
         now = self.setting(before["language"])
         return tuple(name for name in now if name not in before or before[name] != now[name])
 
+    def _keep(self, judgment: Judgment) -> None:
+        if self._journal is not None:
+            if self._journal.judgments.get(judgment.unit) is judgment:
+                return  # it was said, and paid for, before
+            self._journal.add(judgment)
+        for kind, count in judgment.metadata["tokens"].items():
+            self.tokens[kind] += count
+
     def _failed(self, unit: Unit, error: ServiceError) -> None:
         if not error.hopeless:
             self.refused.append(Refused(unit.key, error.what))
@@ -159,15 +212,18 @@ class LanguageModel:
             self._stop.set()
 
     def _prompt(self, language: str | None) -> Prompt:
-        chosen = self._language or fitting_language(self.scheme, language)
+        chosen = self.language or fitting_language(self.scheme, language)
         if chosen not in self._prompts:
-            self._prompts[chosen] = make_prompt(self.scheme, chosen, examples=self._examples)
+            self._prompts[chosen] = make_prompt(
+                self.scheme, chosen, examples=self.examples, reasons=self.reasons
+            )
         return self._prompts[chosen]
 
     def _outcome(self, unit: Unit) -> tuple[Unit, _Outcome]:
         """Runs in a thread, so it hands back whatever happens."""
         try:
-            return unit, self._judgment(unit)
+            known = self._journal and self._journal.about(unit)
+            return unit, known or self._judgment(unit)
         except StoppedError:
             return unit, None
         except _InvalidError as error:
@@ -177,12 +233,12 @@ class LanguageModel:
 
     def _judgment(self, unit: Unit) -> Judgment:
         prompt, started = self._prompt(unit.language), time.monotonic()
-        seed = self._sampling.seed
-        seeds = [None if seed is None else seed + place for place in range(self._sampling.samples)]
+        seed = self.sampling.seed
+        seeds = [None if seed is None else seed + place for place in range(self.sampling.samples)]
         samples = [self._sample(unit, prompt, seed) for seed in seeds]
         asked = [completion for sample in samples for completion in sample.completions]
         answers, distributions = _together(self.scheme, [sample.answers for sample in samples])
-        metadata = {
+        metadata: dict[str, Any] = {
             "setting": self.setting(prompt.language),
             "material": unit_digest(unit),
             "form": asked[-1].form,
@@ -193,10 +249,12 @@ class LanguageModel:
                 "completion": sum(one.completion_tokens for one in asked),
             },
         }
+        if reasons := [sample.reason for sample in samples if sample.reason]:
+            metadata["reason"] = reasons[0] if len(reasons) == 1 else reasons
         return Judgment(
             unit.document,
             unit.key.segment,
-            self.called,
+            self.name,
             self.scheme.id,
             self.scheme.version,
             answers,
@@ -211,17 +269,17 @@ class LanguageModel:
         messages = [_message("system", prompt.system), _message("user", unit_message(unit))]
         completions: list[Completion] = []
         problems: tuple[str, ...] = ()
-        wishes = {"temperature": self._sampling.heat, "seed": seed, "max_tokens": self._sampling.max_tokens}
+        wishes = {"temperature": self.sampling.heat, "seed": seed, "max_tokens": self.sampling.max_tokens}
         more = {name: value for name, value in wishes.items() if value is not None}
         for _ in range(ASKED):
             found = complete(self._chat, messages, prompt.schema, more)
             completions.append(found)
-            taken = take(found.content, unit, self.scheme, prompt.language)
+            taken = take(found.content, unit, self.scheme, prompt.language, was_cut=found.was_cut)
             problems = taken.problems
             if problems and found.was_cut:
-                problems = (frame("problem-cut", prompt.language),)
+                problems = (prompt_frame("problem-cut", prompt.language),)
             if not problems:
-                return _Sample(taken.answers, completions)
+                return _Sample(taken.answers, completions, taken.reason)
             told = [_message("assistant", found.content[:_TOLD]), _message("user", prompt.again(problems))]
             messages = [*messages[:2], *told]
         raise _InvalidError(f"no answer that can be taken, asked {ASKED} times: {'; '.join(problems)}")
@@ -233,7 +291,8 @@ def _message(role: str, content: str) -> dict[str, str]:
 
 def _check_samples(scheme: Scheme) -> None:
     for question in scheme.questions:
-        if question.kind not in ("label", "text"):
+        kind = kind_of(question, scheme)
+        if kind.is_countable and not (kind.is_counted and kind.numbers is None):
             raise UsageError(
                 f"{scheme.id!r} asks {question.id!r}, which takes more than one label",
                 hint="several samples make a distribution over single labels; leave --samples out",
@@ -248,13 +307,12 @@ def _together(
         return samples[0], {}
     answers: dict[str, Answer] = {}
     shares: dict[str, dict[str, float]] = {}
-    for question in scheme.questions:
-        if question.kind == "label":
-            given = Counter(sample[question.id] for sample in samples if question.id in sample)
-            labels = [label.id for label in scheme.labels_of(question)]
-            if total := sum(given.values()):
-                shares[question.id] = {label: given[label] / total for label in labels}
-                answers[question.id] = max(labels, key=given.__getitem__)
+    for question in countable(scheme.questions):
+        labels = kind_of(question, scheme).choices
+        given = Counter(sample[question.id] for sample in samples if question.id in sample)
+        if total := sum(given.values()):
+            shares[question.id] = {label: given[label] / total for label in labels}
+            answers[question.id] = max(labels, key=given.__getitem__)
     # Words belong to an answer, so they come from the sample that is nearest to it.
     nearest = max(samples, key=lambda sample: sum(sample.get(id) == label for id, label in answers.items()))
     return {**nearest, **answers}, shares

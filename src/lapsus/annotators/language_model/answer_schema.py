@@ -4,47 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from lapsus.annotators.language_model.free_text import REASON, bounded, is_optional_text
+from lapsus.kinds import kind_of
 from lapsus.model import Question, Scheme
 
 
-def answer_schema(scheme: Scheme) -> dict[str, Any]:
-    """One key a question, all of them given, as strict servers want it; null where a question may be left open."""
-    return _object({question.id: _answer(scheme, question) for question in scheme.questions})
+def answer_schema(scheme: Scheme, *, reasons: bool = False) -> dict[str, Any]:
+    """One key a question, all of them given, as strict servers want it; null where a question may be left open.
+
+    Optional texts come last, and the reason, where one is asked for, after them: what is cut off there costs nothing.
+    """
+    ordered = sorted(scheme.questions, key=is_optional_text)
+    forms = {question.id: _answer(scheme, question) for question in ordered}
+    return _object(forms | ({REASON: bounded({"type": "string"})} if reasons else {}))
 
 
 def _answer(scheme: Scheme, question: Question) -> dict[str, Any]:
-    labels = [label.id for label in scheme.labels_of(question)]
-    match question.kind:
-        case "label":
-            form: dict[str, Any] = {"type": "string", "enum": labels}
-        case "labels":
-            most = len(labels) if question.at_most is None else min(question.at_most, len(labels))
-            items = {"type": "string", "enum": labels}
-            form = {"type": "array", "items": items, "minItems": question.at_least, "maxItems": most}
-        case "scale":
-            form = {"type": "integer", "enum": [level.value for level in question.levels]}
-        case "spans":
-            form = {"type": "array", "items": _mark(labels)}
-            if question.at_least:
-                form["minItems"] = question.at_least
-            if question.at_most is not None:
-                form["maxItems"] = question.at_most
-        case _:
-            form = {"type": "string"}
+    form = kind_of(question, scheme).json_schema()
+    if is_optional_text(question):
+        form = bounded(form)
     return form if question.required else _or_null(form)
-
-
-def _mark(labels: list[str]) -> dict[str, Any]:
-    """A span by what it says: models copy well and count badly."""
-    return _object(
-        {
-            "label": {"type": "string", "enum": labels},
-            "segment": {"type": "string"},
-            "quote": {"type": "string"},
-            "occurrence": {"type": "integer"},
-            "tie": {"type": ["string", "null"]},
-        }
-    )
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from lapsus.annotators.language_model.free_text import without_bounds
 from lapsus.annotators.language_model.service import CHAT, Service, ServiceError
 
-FORMS = ("json_schema", "json_object", "text")
-"""How the form of an answer can be asked for, the strictest first."""
+FORMS = ("json_schema", "json_schema without bounds", "json_object", "text")
+"""How the form of an answer can be asked for, the strictest first. Some servers know no bounds of strings."""
 _NOT_TAKEN = (400, 415, 422, 501)
 """What servers answer to a form that they do not know."""
 
@@ -64,7 +65,8 @@ def _format(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if form == "json_object":
         return {"response_format": {"type": "json_object"}}
-    named = {"name": "judgment", "strict": True, "schema": schema}
+    whole = schema if form == FORMS[0] else without_bounds(schema)
+    named = {"name": "judgment", "strict": True, "schema": whole}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 

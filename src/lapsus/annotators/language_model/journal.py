@@ -6,10 +6,11 @@ from pathlib import Path
 
 import msgspec
 
+from lapsus.annotators.language_model.prompt import unit_digest
 from lapsus.errors import InputError
 from lapsus.formats.jsonl import VERSION, Line
-from lapsus.model import Judgment, UnitKey
-from lapsus.model.decoding import decoder
+from lapsus.model import Judgment, Unit, UnitKey
+from lapsus.model.decoders import decoder
 
 
 class Journal:
@@ -29,6 +30,11 @@ class Journal:
                 stream.write(msgspec.json.encode(Line(lapsus=VERSION)) + b"\n")
             stream.write(msgspec.json.encode(Line(judgment=judgment)) + b"\n")
         self.judgments[judgment.unit] = judgment
+
+    def about(self, unit: Unit) -> Judgment | None:
+        """What was said of a unit, if it was told then what it is told now."""
+        judgment = self.judgments.get(unit.key)
+        return judgment if judgment and judgment.metadata.get("material") == unit_digest(unit) else None
 
     def remove(self) -> None:
         """Everything in it stands elsewhere now."""

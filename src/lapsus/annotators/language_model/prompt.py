@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, get_args
 
 from lapsus.annotators.language_model.answer_schema import answer_schema
-from lapsus.annotators.language_model.words import frame
+from lapsus.annotators.language_model.free_text import REASON, is_optional_text
+from lapsus.annotators.language_model.prompt_frames import has_frame, prompt_frame
 from lapsus.errors import UsageError
-from lapsus.model import Label, Notes, Question, Role, Scheme, Segment, Unit
+from lapsus.kinds import kind_of, kinds_of
+from lapsus.model import Label, Notes, Question, Role, Scheme, Segment, Unit, in_language
 from lapsus.model.scheme import Axes, Example, Examples
 from lapsus.schemes.manual import GuidelineWords
 
@@ -32,14 +34,18 @@ class Prompt(NamedTuple):
         return _again(problems, self.language)
 
 
-def make_prompt(scheme: Scheme, language: str | None = None, *, examples: int | None = None) -> Prompt:
-    """The prompt of a scheme; `examples`: at most so many of each kind, all by default."""
+def make_prompt(
+    scheme: Scheme, language: str | None = None, *, examples: int | None = None, reasons: bool = False
+) -> Prompt:
+    """The prompt of a scheme; `examples`: at most so many of each kind, all by default; `reasons`: ask why, too."""
     if language is not None and language not in scheme.languages:
         known = ", ".join(scheme.languages)
         raise UsageError(f"{scheme.id!r} is not written in {language!r}", hint=f"languages: {known}")
     chosen = language or fitting_language(scheme, None)
-    system = "\n\n".join(_Guideline(scheme, chosen, examples).blocks())
-    schema = answer_schema(scheme)
+    if reasons and scheme.question(REASON) is not None:
+        raise UsageError(f"{scheme.id!r} has a question {REASON!r} of its own", hint="it is asked anyway")
+    system = "\n\n".join(_Guideline(scheme, chosen, examples, reasons).blocks())
+    schema = answer_schema(scheme, reasons=reasons)
     parts = [system, schema, _again(["…"], chosen)]
     return Prompt(scheme, chosen, system, schema, _digest(json.dumps(parts)))
 
@@ -81,9 +87,9 @@ def _segment(segment: Segment) -> dict[str, str]:
 
 def _again(problems: Iterable[str], language: str) -> str:
     lines = [
-        frame("again", language),
+        prompt_frame("again", language),
         *(f"- {problem}" for problem in problems),
-        frame("again-end", language),
+        prompt_frame("again-end", language),
     ]
     return "\n".join(lines)
 
@@ -91,17 +97,17 @@ def _again(problems: Iterable[str], language: str) -> str:
 class _Guideline:
     """A scheme as text."""
 
-    def __init__(self, scheme: Scheme, language: str, examples: int | None) -> None:
-        self.scheme, self.language, self.most = scheme, language, examples
+    def __init__(self, scheme: Scheme, language: str, examples: int | None, reasons: bool) -> None:
+        self.scheme, self.language, self.most, self.reasons = scheme, language, examples, reasons
         self.words = GuidelineWords(scheme, language)
         self.text, self.word = self.words.text, self.words.word
 
     def blocks(self) -> Iterator[str]:
         """The parts of the prompt, in order."""
         scheme = self.scheme
-        yield frame("role", self.language)
+        yield prompt_frame("role", self.language)
         title = self.text(scheme.title)
-        yield "# " + frame("guideline", self.language, title=title, version=scheme.version)
+        yield "# " + prompt_frame("guideline", self.language, title=title, version=scheme.version)
         yield self.text(scheme.summary)
         yield f"{self.word('unit')}: {self._unit()}"
         for section in scheme.background:
@@ -209,27 +215,30 @@ class _Guideline:
 
     def _input(self) -> Iterator[str]:
         rule = self.scheme.unit
-        yield "# " + frame("input-heading", self.language)
-        yield frame("input", self.language)
+        yield "# " + prompt_frame("input-heading", self.language)
+        yield prompt_frame("input", self.language)
         how = "document" if rule.role == "document" else rule.context
-        yield frame(f"input-{how}", self.language)
-        yield frame("input-segment", self.language, roles=", ".join(get_args(Role)))
+        yield prompt_frame(f"input-{how}", self.language)
+        yield prompt_frame("input-segment", self.language, roles=", ".join(get_args(Role)))
 
     def _answer(self) -> Iterator[str]:
-        yield "# " + frame("answer-heading", self.language)
-        yield frame("answer", self.language)
-        yield "\n".join(f'- "{q.id}": {self._expected(q)}' for q in self.scheme.questions)
-        if any(question.kind == "spans" for question in self.scheme.questions):
-            yield frame("marks", self.language)
+        yield "# " + prompt_frame("answer-heading", self.language)
+        yield prompt_frame("answer", self.language)
+        keys = {q.id: self._expected(q) for q in sorted(self.scheme.questions, key=is_optional_text)}
+        keys |= {REASON: prompt_frame("answer-reason", self.language)} if self.reasons else {}
+        yield "\n".join(f'- "{key}": {expected}' for key, expected in keys.items())
+        if any(kind.on_text for kind in kinds_of(self.scheme).values()):
+            yield prompt_frame("marks", self.language)
 
     def _expected(self, question: Question) -> str:
-        values: dict[str, object] = {}
-        if question.kind in ("label", "labels", "spans"):
-            values["labels"] = ", ".join(f'"{label.id}"' for label in self.scheme.labels_of(question))
-        if question.kind == "scale":
-            values = {"least": question.levels[0].value, "most": question.levels[-1].value}
-        said = frame(f"answer-{question.kind}", self.language, **values)
-        return said if question.required else frame("answer-optional", self.language, answer=said)
+        kind = kind_of(question, self.scheme)
+        name = f"answer-{kind.name}"
+        said = (
+            prompt_frame(name, self.language, **kind.prompt_values())
+            if has_frame(name)
+            else in_language(kind.expected, self.language)
+        )
+        return said if question.required else prompt_frame("answer-optional", self.language, answer=said)
 
 
 def _listed(items: Iterable[str]) -> Iterator[str]:

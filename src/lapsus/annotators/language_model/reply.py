@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import regex
 
+from lapsus.annotators.language_model.free_text import REASON, salvage
+from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.annotators.language_model.quotes import places
-from lapsus.annotators.language_model.words import frame
+from lapsus.kinds import kinds_of
 from lapsus.model import Answer, Document, Question, Scheme, Span, Unit
 from lapsus.schemes import broken_rules
 
@@ -27,17 +29,26 @@ class Taken(NamedTuple):
 
     answers: Mapping[str, Answer]
     problems: tuple[str, ...] = ()
+    reason: str | None = None
+    """Why, in the model's words, where it was asked and said so."""
 
 
-def take(content: str, unit: Unit, scheme: Scheme, language: str) -> Taken:
-    """Read a reply about a unit and check it by the rules that hold for people."""
+def take(content: str, unit: Unit, scheme: Scheme, language: str, *, was_cut: bool = False) -> Taken:
+    """Read a reply about a unit and check it by the rules that hold for people.
+
+    Of one that `was_cut` off within an optional text, all but that text is taken.
+    """
     text = _said(content)
     if len(text) > LONGEST:
-        return Taken({}, (frame("problem-long", language),))
-    found = objects_in(text, {question.id for question in scheme.questions})
+        return Taken({}, (prompt_frame("problem-long", language),))
+    keys = {question.id for question in scheme.questions}
+    found = objects_in(text, keys)
+    is_answer = bool(found) and not keys.isdisjoint(found[0])
+    if was_cut and not is_answer and (saved := salvage(text, scheme)) is not None:
+        found = [saved]
     if len(found) != 1:
         problem = "problem-several" if found else "problem-no-json"
-        return Taken({}, (frame(problem, language),))
+        return Taken({}, (prompt_frame(problem, language),))
     reading = _Reading(unit, scheme, language)
     answers = reading.answers(found[0])
     if reading.problems:
@@ -45,7 +56,9 @@ def take(content: str, unit: Unit, scheme: Scheme, language: str) -> Taken:
     # The document as this judge knows it: a mark on a later turn is a mark on nothing.
     seen = Document(unit.document, unit.visible, unit.language)
     broken = broken_rules(scheme, answers, seen, unit.key.segment)
-    return Taken(answers, tuple(rule.message(language) for rule in broken))
+    why = found[0].get(REASON)
+    reason = _clean(why) if isinstance(why, str) and why.strip() else None
+    return Taken(answers, tuple(rule.message(language) for rule in broken), reason)
 
 
 def _said(content: str) -> str:
@@ -89,26 +102,16 @@ class _Reading:
     def answers(self, found: Mapping[str, Any]) -> dict[str, Answer]:
         """The answers that there are; a question that is null or missing has none."""
         answers: dict[str, Answer] = {}
-        for question in self.scheme.questions:
-            value = found.get(question.id)
-            says_nothing = question.kind == "text" and value == "" and not question.required
-            if value is not None and not says_nothing:
-                answers[question.id] = self._answer(question, value)
+        for id, kind in kinds_of(self.scheme).items():
+            value = found.get(id)
+            if value is not None:
+                answer = kind.from_json(value, _Reply(self, kind.question))
+                if answer is not None:
+                    answers[id] = answer
         return answers
 
-    def _answer(self, question: Question, value: Any) -> Answer:
-        """The value as an answer; one of the wrong kind is left to the rules."""
-        if question.kind == "spans" and isinstance(value, list):
-            return tuple(self._marks(question, value))
-        if isinstance(value, str):
-            return _label(question, value) if question.kind == "label" else _clean(value)
-        if isinstance(value, list):
-            return tuple(_label(question, item) if isinstance(item, str) else "?" for item in value)
-        if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-            return value if isinstance(value, bool) else int(value)
-        return 0 if question.kind in ("labels", "spans") else ()
-
-    def _marks(self, question: Question, values: list[Any]) -> Iterator[Span]:
+    def marks(self, question: Question, values: list[Any]) -> Iterator[Span]:
+        """The spans that quotes stand for."""
         for value in values:
             match value:
                 case {"label": str(label), "segment": str() | int() as segment, "quote": str(quote)}:
@@ -137,9 +140,25 @@ class _Reading:
         return None
 
     def _problem(self, name: str, question: Question, **values: object) -> None:
-        said = frame(name, self.language, question=question.id, **values)
+        said = prompt_frame(name, self.language, question=question.id, **values)
         if said not in self.problems:
             self.problems.append(said)
+
+
+class _Reply(NamedTuple):
+    """The reply to one question, as its kind reads it."""
+
+    reading: _Reading
+    question: Question
+
+    def label(self, name: str) -> str:
+        return _label(self.question, name)
+
+    def clean(self, text: str) -> str:
+        return _clean(text)
+
+    def marks(self, values: list[Any]) -> Iterator[Span]:
+        return self.reading.marks(self.question, values)
 
 
 def _label(question: Question, name: str) -> str:

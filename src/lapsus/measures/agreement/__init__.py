@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement.merging import merge_labels
+from lapsus.measures.agreement.merged_votes import merge_labels
 from lapsus.measures.agreement.patterns import Patterns
-from lapsus.measures.declare import compute, parse_measure
-from lapsus.measures.resample import USUAL, Bootstrap
+from lapsus.measures.bootstrap import USUAL, Bootstrap
+from lapsus.measures.declaration import compute, parse_measure
 from lapsus.measures.score import Score
 from lapsus.model.votes import Votes
 from lapsus.registry import Registry
@@ -39,7 +39,7 @@ COEFFICIENTS: Registry[Callable[..., Score]] = Registry(
         "gamma": f"{_ROOM}.gamma:gamma",
     },
 )
-"""Each is a function `(votes, *arguments, plan=…, **parameters)`: what is in brackets, what is after `@`."""
+"""Each is a function `(votes, *arguments, bootstrap=…, **parameters)`: what is in brackets, what is after `@`."""
 
 ALIASES = {
     "percent_agreement": "percent",
@@ -62,7 +62,7 @@ ALIASES = {
 def coefficient(
     text: str,
     votes: Votes | NDArray[np.integer[Any]] | Patterns,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
     lengths: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Score:
     """The agreement of votes by a measure as one writes it: `fleiss`, `cohen(linear)`, `alpha(ordinal)`.
@@ -72,4 +72,4 @@ def coefficient(
     measure = parse_measure(text)
     plain = measure.name.lower().replace("-", "_")
     function = COEFFICIENTS.get(ALIASES.get(plain, plain))
-    return compute(measure, function, votes, plan=plan, lengths=lengths)
+    return compute(measure, function, votes, bootstrap=bootstrap, lengths=lengths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 
 def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:

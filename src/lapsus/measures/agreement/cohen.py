@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from lapsus.measures.agreement.answer_codes import choose
 from lapsus.measures.agreement.chance import ratio
-from lapsus.measures.agreement.coding import choose
 from lapsus.measures.agreement.distances import LINES
 from lapsus.measures.agreement.pairs import PairMatrix, mean_over_pairs, pair_matrix, pair_tables
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.model.votes import LabelVotes, ScaleVotes
 
@@ -22,7 +22,7 @@ def cohen_value(tables: Floats, distance: Floats) -> Floats:
 
 
 def cohen_kappa(
-    votes: LabelVotes | ScaleVotes, weights: str = "none", *, plan: Bootstrap | None = USUAL
+    votes: LabelVotes | ScaleVotes, weights: str = "none", *, bootstrap: Bootstrap | None = USUAL
 ) -> Score:
     """Cohen's kappa of two annotators on the units that both judged; of more, the plain mean over pairs.
 
@@ -33,7 +33,7 @@ def cohen_kappa(
     measure = "cohen" if choose("weighting", weights, WEIGHTS) == "none" else f"cohen({weights})"
     answers, found = pair_tables(votes, measure)
     distance = LINES[weights](answers.numbers)
-    return mean_over_pairs(measure, answers, found, lambda tables: cohen_value(tables, distance), plan)
+    return mean_over_pairs(measure, answers, found, lambda tables: cohen_value(tables, distance), bootstrap)
 
 
 def cohen_matrix(votes: LabelVotes | ScaleVotes, weights: str = "none") -> PairMatrix:

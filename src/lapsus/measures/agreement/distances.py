@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.chance import ratio
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 _ROWS = 256
 
@@ -21,12 +21,12 @@ def nominal(answers: int) -> Floats:
 
 
 def linear(numbers: Floats) -> Floats:
-    """The difference."""
+    """The absolute difference of two numbers."""
     return np.abs(numbers[:, None] - numbers)
 
 
 def squared(numbers: Floats) -> Floats:
-    """The squared difference."""
+    """The squared difference of two numbers."""
     return (numbers[:, None] - numbers) ** 2
 
 

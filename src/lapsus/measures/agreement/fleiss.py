@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lapsus.measures.agreement.chance import beyond_chance, ratio
 from lapsus.measures.agreement.patterns import patterns
 from lapsus.measures.agreement.percent import COLUMNS, percent_sums, percent_value
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.model.votes import LabelVotes, ScaleVotes
 
@@ -31,7 +31,7 @@ def fleiss_value(totals: Floats) -> Floats:
 
 
 def fleiss_kappa(
-    votes: LabelVotes | ScaleVotes | NDArray[np.integer], *, plan: Bootstrap | None = USUAL
+    votes: LabelVotes | ScaleVotes | NDArray[np.integer], *, bootstrap: Bootstrap | None = USUAL
 ) -> Score:
     """Fleiss' kappa of votes or of counts (a row a unit, a column a label). Units may differ in raters.
 
@@ -42,4 +42,4 @@ def fleiss_kappa(
     classic definition of Fleiss (1971); otherwise it is the extension that Gwet describes.
     """
     found = patterns(votes, "fleiss").with_votes(1)
-    return found.score("fleiss", share_sums(found.counts), fleiss_value, plan)
+    return found.score("fleiss", share_sums(found.counts), fleiss_value, bootstrap)

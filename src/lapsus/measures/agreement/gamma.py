@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from lapsus.errors import UsageError
+from lapsus.measures.agreement.answer_codes import require
 from lapsus.measures.agreement.chance import ratio
-from lapsus.measures.agreement.coding import require
 from lapsus.measures.agreement.gamma_alignment import aligned
 from lapsus.measures.agreement.gamma_candidates import Dissimilarity, Marks, candidates, in_order
 from lapsus.measures.agreement.gamma_continuum import Continuum, Ints, Lengths, continua
 from lapsus.measures.agreement.gamma_sampling import shuffled
 from lapsus.measures.agreement.patterns import ALONE, spread
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import Score, signature
 from lapsus.model import UnitKey
 from lapsus.model.votes import SpanVotes
@@ -63,7 +63,7 @@ def gamma(
     between: Floats | None = None,
     precision: float = 0.02,
     seed: int = 0,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> Score:
     """Gamma of spans: 1 for the same spans with the same labels, 0 for what random marks would give.
 
@@ -88,12 +88,12 @@ def gamma(
     marked = [pair for pair in read if pair[1].marks]
     _check_crowd([one.annotators for _, one in marked])
     told = {"delta_empty": float(delta_empty), "lengths": "marks" if lengths is None else "texts"}
-    line = _line(marked, measure, {**told, "precision": float(precision), "seed": seed, "boot": plan})
+    line = _line(marked, measure, {**told, "precision": float(precision), "seed": seed, "boot": bootstrap})
     if not marked:
         return Score("gamma", None, 0, note=NOTHING if read else ALONE, signature=line)
     chosen = [one for _, one in marked]
     chance = random_disorders(chosen, measure, precision, seed)
-    return _score(marked, disorders(chosen, measure), chance, delta_empty, plan, line)
+    return _score(marked, disorders(chosen, measure), chance, delta_empty, bootstrap, line)
 
 
 def _line(marked: _Marked, measure: Dissimilarity, told: Mapping[str, object]) -> str:
@@ -208,7 +208,7 @@ def _score(
     observed: Disorders,
     chance: Disorders,
     delta_empty: float,
-    plan: Bootstrap | None,
+    bootstrap: Bootstrap | None,
     line: str,
 ) -> Score:
     weights = np.array([_mean_marks(one) for _, one in marked])
@@ -229,7 +229,7 @@ def _score(
     }
     if math.isnan(value):
         return Score("gamma", None, len(marked), note=NO_ROOM, signature=line, details=details)
-    around = bootstrap(sums, gamma_value, plan)
+    around = bootstrap_interval(sums, gamma_value, bootstrap)
     return Score("gamma", value, len(marked), around, _note(observed, chance), line, details)
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lapsus.measures.agreement.gamma_candidates import Candidates, Marks
 from lapsus.measures.agreement.gamma_continuum import Ints
 from lapsus.measures.agreement.gamma_prices import prices
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 
 class _Try(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.measures.agreement.gamma_continuum import Ints
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 MOST = 60
 """How many candidates of each size there may be for each mark of a stretch. Beyond that the best are kept."""

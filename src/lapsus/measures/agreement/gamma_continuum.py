@@ -7,7 +7,7 @@ marked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
-from lapsus.model import Document, Span, UnitKey
+from lapsus.model import Span, UnitKey
 from lapsus.model.votes import SpanVotes
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -41,14 +41,6 @@ class Continuum:
     def marks(self) -> int:
         """How many marks there are."""
         return len(self.start)
-
-
-def segment_lengths(documents: Iterable[Document]) -> dict[str, dict[str, int]]:
-    """The lengths of documents' segments, as continua need them."""
-    return {
-        document.id: {segment.id: len(segment.text) for segment in document.segments}
-        for document in documents
-    }
 
 
 def continua(votes: SpanVotes, lengths: Lengths | None = None) -> list[Continuum]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lapsus.measures.agreement.gamma_candidates import Candidates
 from lapsus.measures.agreement.gamma_continuum import Ints
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 _WARMEST, _COLDEST = 2.0, 0.003
 """How even the sharing is, first and last, over the number of pairs of annotators."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.measures.agreement.answer_codes import choose, require, require_names, scale_values
 from lapsus.measures.agreement.chance import ratio
-from lapsus.measures.agreement.coding import choose, require, require_names, scale_values
 from lapsus.measures.agreement.patterns import ALONE, distinct_sums, spread
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import ScaleVotes
 
@@ -63,7 +63,9 @@ def two_way_value(totals: Floats, model: str, mean: bool) -> Floats:
     return ratio(row_mean - rest_mean, np.maximum(row_mean + noise, 0.0))
 
 
-def icc(votes: ScaleVotes, model: str = "2", ratings: str = "1", *, plan: Bootstrap | None = USUAL) -> Score:
+def icc(
+    votes: ScaleVotes, model: str = "2", ratings: str = "1", *, bootstrap: Bootstrap | None = USUAL
+) -> Score:
     """The intraclass correlation ICC(model, ratings): of a single rating (`1`) or of the mean of all (`k`).
 
     Model 1: each unit was rated by whoever. Units with at least two ratings count, and may differ in number.
@@ -88,7 +90,7 @@ def icc(votes: ScaleVotes, model: str = "2", ratings: str = "1", *, plan: Bootst
     numbers = np.where(answered, values - np.nanmin(values), 0.0)
     if not numbers.any():
         return Score(measure, None, len(values), note=SAME, signature=line)
-    return _score(measure, str(model), str(ratings) == "k", numbers, answered, plan)
+    return _score(measure, str(model), str(ratings) == "k", numbers, answered, bootstrap)
 
 
 def _score(
@@ -97,7 +99,7 @@ def _score(
     mean: bool,
     numbers: Floats,
     answered: NDArray[np.bool_],
-    plan: Bootstrap | None,
+    bootstrap: Bootstrap | None,
 ) -> Score:
     def value(totals: Floats) -> Floats:
         return one_way_value(totals, mean) if model == "1" else two_way_value(totals, model, mean)
@@ -105,9 +107,9 @@ def _score(
     sums, times = distinct_sums(one_way_sums(numbers, answered) if model == "1" else two_way_sums(numbers))
     found = float(value(times @ sums))
     undefined = np.isnan(found)
-    around = None if undefined else bootstrap(sums, value, plan, times)
+    around = None if undefined else bootstrap_interval(sums, value, bootstrap, times)
     note = None if not undefined else LEVEL if len(numbers) > 1 else SINGLE
-    line = signature(raters=spread(answered.sum(axis=1)), boot=plan if around else None)
+    line = signature(raters=spread(answered.sum(axis=1)), boot=bootstrap if around else None)
     return Score(measure, None if undefined else found, len(numbers), around, note, line)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lapsus.measures.agreement.coding import require, require_names, scale_values
+from lapsus.measures.agreement.answer_codes import require, require_names, scale_values
 from lapsus.measures.agreement.icc import INCOMPLETE, SINGLE
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap_rows
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_rows
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import ScaleVotes
 
@@ -32,7 +32,7 @@ def concordance(values: Floats) -> float:
     return float(12 * spread / most) if most > 0 else np.nan
 
 
-def kendall_w(votes: ScaleVotes, *, plan: Bootstrap | None = USUAL) -> Score:
+def kendall_w(votes: ScaleVotes, *, bootstrap: Bootstrap | None = USUAL) -> Score:
     """Kendall's W with the correction for ties, on the units that every annotator rated.
 
     0 where the orders have nothing in common, 1 where they are the same. Ranks depend on all units, so each
@@ -50,6 +50,6 @@ def kendall_w(votes: ScaleVotes, *, plan: Bootstrap | None = USUAL) -> Score:
     if np.isnan(value):
         note = SAME if (values == values.flat[0]).all() else TIED if units > 1 else SINGLE
         return Score("kendall_w", None, units, note=note, signature=line)
-    around = bootstrap_rows(units, lambda rows: concordance(values[rows]), plan)
-    line = signature(raters=annotators, boot=plan if around else None)
+    around = bootstrap_rows(units, lambda rows: concordance(values[rows]), bootstrap)
+    line = signature(raters=annotators, boot=bootstrap if around else None)
     return Score("kendall_w", value, units, around, signature=line)

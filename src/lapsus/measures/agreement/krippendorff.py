@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement import distances
+from lapsus.measures.agreement.answer_codes import choose, coded, compact, scale_values, unsuitable
 from lapsus.measures.agreement.chance import ratio
-from lapsus.measures.agreement.coding import choose, coded, compact, scale_values, unsuitable
 from lapsus.measures.agreement.patterns import ALONE, Patterns, distinct_rows, distinct_sums, patterns, spread
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap, interval, resampled_times
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval, interval, resampled_times
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import MISSING, LabelSetVotes, LabelVotes, ScaleVotes
 
@@ -69,7 +69,7 @@ def krippendorff_alpha(
     votes: LabelVotes | ScaleVotes | LabelSetVotes | NDArray[np.integer] | Patterns,
     metric: str = "nominal",
     *,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> Score:
     """Krippendorff's alpha of votes or of counts (a row a unit, a column a label).
 
@@ -78,21 +78,21 @@ def krippendorff_alpha(
     """
     measure = f"alpha({choose('metric', metric, METRICS)})"
     if metric == "interval" and isinstance(votes, ScaleVotes):
-        return _alpha_of_numbers(measure, scale_values(votes), plan)
+        return _alpha_of_numbers(measure, scale_values(votes), bootstrap)
     if isinstance(votes, LabelSetVotes):
-        return _alpha_of_sets(measure, metric, votes, plan)
+        return _alpha_of_sets(measure, metric, votes, bootstrap)
     if metric in ("masi", "jaccard"):
         raise unsuitable(votes, measure)
     found = patterns(votes, measure).with_votes(2)
     if metric == "ordinal":
-        return _ordinal_alpha(measure, found, plan)
+        return _ordinal_alpha(measure, found, bootstrap)
     if metric == "interval" and isinstance(votes, Patterns) and found.answers is not None:
-        return _alpha_of_steps(measure, found, plan)
+        return _alpha_of_steps(measure, found, bootstrap)
     if metric == "interval":
-        return found.score(measure, _moments(found), interval_value, plan)
+        return found.score(measure, _moments(found), interval_value, bootstrap)
     distance = _distance(measure, metric, found)
     sums = alpha_sums(found.counts, distance)
-    return found.score(measure, sums, lambda totals: alpha_value(totals, distance), plan)
+    return found.score(measure, sums, lambda totals: alpha_value(totals, distance), bootstrap)
 
 
 def _distance(measure: str, metric: str, found: Patterns) -> Floats:
@@ -108,23 +108,23 @@ def _moments(found: Patterns) -> Floats:
     return moment_sums(found.raters, found.counts @ numbers, found.counts @ numbers**2)
 
 
-def _ordinal_alpha(measure: str, found: Patterns, plan: Bootstrap | None) -> Score:
+def _ordinal_alpha(measure: str, found: Patterns, bootstrap: Bootstrap | None) -> Score:
     """The ranks depend on all votes, so each resample is worked out from its coincidences."""
     if (undefined := found.undefined(measure)) is not None:
         return undefined
     value = float(ordinal_value(coincidences(found.counts, found.times)))
     around = None
-    if plan is not None and found.times.sum() > 1:
+    if bootstrap is not None and found.times.sum() > 1:
         drawn = [
             ordinal_value(coincidences(found.counts, times))
-            for block in resampled_times(found.times, plan)
+            for block in resampled_times(found.times, bootstrap)
             for times in block
         ]
-        around = interval(np.array(drawn), plan.level)
-    return found.scored(measure, value, around, plan)
+        around = interval(np.array(drawn), bootstrap.level)
+    return found.scored(measure, value, around, bootstrap)
 
 
-def _alpha_of_numbers(measure: str, values: Floats, plan: Bootstrap | None) -> Score:
+def _alpha_of_numbers(measure: str, values: Floats, bootstrap: Bootstrap | None) -> Score:
     """Sums and sums of squares are enough, so numbers may be as fine as they like."""
     answered = ~np.isnan(values)
     raters = answered.sum(axis=1)
@@ -137,29 +137,29 @@ def _alpha_of_numbers(measure: str, values: Floats, plan: Bootstrap | None) -> S
         return Score(measure, None, len(values), note=SAME, signature=signature(raters=rated))
     first, second = numbers.sum(axis=1), (numbers**2).sum(axis=1)
     sums = moment_sums(raters.astype(np.float64), first, second)
-    return _alpha_of_moments(measure, rated, *distinct_sums(sums), plan)
+    return _alpha_of_moments(measure, rated, *distinct_sums(sums), bootstrap)
 
 
-def _alpha_of_steps(measure: str, found: Patterns, plan: Bootstrap | None) -> Score:
+def _alpha_of_steps(measure: str, found: Patterns, bootstrap: Bootstrap | None) -> Score:
     """The same for a scale whose steps were counted."""
     rated = spread(found.raters)
     if (undefined := found.undefined(measure)) is not None:
         return Score(measure, None, undefined.n, note=undefined.note, signature=signature(raters=rated))
     numbers = found.numbers - found.numbers[found.counts.any(axis=0)].min()
     sums = moment_sums(found.raters, found.counts @ numbers, found.counts @ numbers**2)
-    return _alpha_of_moments(measure, rated, *distinct_sums(sums, found.times), plan)
+    return _alpha_of_moments(measure, rated, *distinct_sums(sums, found.times), bootstrap)
 
 
 def _alpha_of_moments(
-    measure: str, rated: str | None, sums: Floats, times: NDArray[np.int64], plan: Bootstrap | None
+    measure: str, rated: str | None, sums: Floats, times: NDArray[np.int64], bootstrap: Bootstrap | None
 ) -> Score:
     value = float(interval_value(times @ sums))
-    around = bootstrap(sums, interval_value, plan, times)
-    line = signature(raters=rated, boot=plan if around else None)
+    around = bootstrap_interval(sums, interval_value, bootstrap, times)
+    line = signature(raters=rated, boot=bootstrap if around else None)
     return Score(measure, value, int(times.sum()), around, signature=line)
 
 
-def _alpha_of_sets(measure: str, metric: str, votes: LabelSetVotes, plan: Bootstrap | None) -> Score:
+def _alpha_of_sets(measure: str, metric: str, votes: LabelSetVotes, bootstrap: Bootstrap | None) -> Score:
     """There may be thousands of different sets, each seen once: answers are looked up, not counted."""
     if metric not in distances.SETS:
         raise unsuitable(votes, measure)
@@ -180,8 +180,8 @@ def _alpha_of_sets(measure: str, metric: str, votes: LabelSetVotes, plan: Bootst
         return alpha_value(np.column_stack([np.array(totals), draws @ within]), distance)
 
     around = None
-    if plan is not None and n > 1:
-        drawn = [value(block) for block in resampled_times(times, plan)]
-        around = interval(np.concatenate(drawn), plan.level)
-    line = signature(**parts, boot=plan if around else None)
+    if bootstrap is not None and n > 1:
+        drawn = [value(block) for block in resampled_times(times, bootstrap)]
+        around = interval(np.concatenate(drawn), bootstrap.level)
+    line = signature(**parts, boot=bootstrap if around else None)
     return Score(measure, float(value(times[None])[0]), n, around, signature=line)

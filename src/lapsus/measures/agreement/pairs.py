@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement.coding import Coded, coded, require_names
+from lapsus.measures.agreement.answer_codes import Coded, coded, require_names
 from lapsus.measures.agreement.patterns import ALONE, distinct_rows
-from lapsus.measures.resample import Bootstrap, Floats, interval, resampled_times
+from lapsus.measures.bootstrap import Bootstrap, Floats, interval, resampled_times
 from lapsus.measures.score import SAME, Interval, Score, signature
 from lapsus.model.votes import MISSING, LabelVotes, ScaleVotes
 
@@ -104,7 +104,7 @@ def pair_tables(votes: LabelVotes | ScaleVotes, measure: str) -> tuple[Coded, Pa
 
 
 def mean_over_pairs(
-    measure: str, answers: Coded, found: PairTables, kernel: PairKernel, plan: Bootstrap | None
+    measure: str, answers: Coded, found: PairTables, kernel: PairKernel, bootstrap: Bootstrap | None
 ) -> Score:
     """The plain mean of a coefficient over the pairs of annotators for which it is defined."""
     n = int(found.times[found.raters >= 2].sum())
@@ -113,8 +113,8 @@ def mean_over_pairs(
     value = _mean(values)
     if np.isnan(value):
         return Score(measure, None, n, note=SAME if n else ALONE, signature=signature(**parts))
-    around = _interval(found, kernel, plan)
-    line = signature(**parts, boot=plan if around else None)
+    around = _interval(found, kernel, bootstrap)
+    line = signature(**parts, boot=bootstrap if around else None)
     details = {"pairs": len(values), "undefined": int(np.isnan(values).sum())}
     return Score(measure, value, n, around, signature=line, details=details)
 
@@ -131,10 +131,12 @@ def _mean(values: Floats) -> float:
     return float(defined.mean()) if len(defined) else np.nan
 
 
-def _interval(found: PairTables, kernel: PairKernel, plan: Bootstrap | None) -> Interval | None:
+def _interval(found: PairTables, kernel: PairKernel, bootstrap: Bootstrap | None) -> Interval | None:
     met = found.raters >= 2
-    if plan is None or found.times[met].sum() < 2:
+    if bootstrap is None or found.times[met].sum() < 2:
         return None
     times = np.where(met, found.times, 0)
-    drawn = [_mean(kernel(found.tables(draw))) for block in resampled_times(times, plan) for draw in block]
-    return interval(np.array(drawn), plan.level)
+    drawn = [
+        _mean(kernel(found.tables(draw))) for block in resampled_times(times, bootstrap) for draw in block
+    ]
+    return interval(np.array(drawn), bootstrap.level)

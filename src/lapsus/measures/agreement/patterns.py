@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement.coding import Coded, coded
-from lapsus.measures.resample import Bootstrap, Floats, bootstrap
+from lapsus.measures.agreement.answer_codes import Coded, coded
+from lapsus.measures.bootstrap import Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import SAME, Interval, Score, signature
 from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
 
@@ -61,13 +61,24 @@ class Patterns(NamedTuple):
         return self._replace(counts=self.counts[kept], times=self.times[kept])
 
     def score(
-        self, measure: str, sums: Floats, value: Callable[[Floats], Floats], plan: Bootstrap | None
+        self,
+        measure: str,
+        sums: Floats,
+        value: Callable[[Floats], Floats],
+        bootstrap: Bootstrap | None,
+        *,
+        if_same: float | None = None,
     ) -> Score:
-        """The score of a measure that follows from sums over units, with its interval."""
+        """The score of a measure that follows from sums over units, with its interval.
+
+        `if_same` is what the measure is where everybody chose the same; None: it is undefined then.
+        """
         if (undefined := self.undefined(measure)) is not None:
+            if undefined.note == SAME and if_same is not None:
+                return self.scored(measure, if_same, None, None, SAME)
             return undefined
-        around = bootstrap(sums, value, plan, self.times)
-        return self.scored(measure, float(value(self.times @ sums)), around, plan)
+        around = bootstrap_interval(sums, value, bootstrap, self.times)
+        return self.scored(measure, float(value(self.times @ sums)), around, bootstrap)
 
     def undefined(self, measure: str) -> Score | None:
         """The score where nothing can be said of agreement: nobody to agree with, or nothing to agree on."""
@@ -83,14 +94,16 @@ class Patterns(NamedTuple):
         measure: str,
         value: float | None,
         around: Interval | None,
-        plan: Bootstrap | None,
+        bootstrap: Bootstrap | None,
         note: str | None = None,
     ) -> Score:
         """A score over the units that at least two annotators voted on."""
         pairable = self.with_votes(2)
         if value is not None and not np.isfinite(value):
             note = SAME
-        line = signature(raters=spread(pairable.raters), labels=self.labels, boot=plan if around else None)
+        line = signature(
+            raters=spread(pairable.raters), labels=self.labels, boot=bootstrap if around else None
+        )
         return Score(measure, value, int(pairable.times.sum()), around, note, line)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lapsus.measures.agreement.chance import ratio
 from lapsus.measures.agreement.patterns import patterns
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.model.votes import LabelVotes, ScaleVotes
 
@@ -36,12 +36,12 @@ def percent_value(totals: Floats) -> Floats:
 
 
 def percent_agreement(
-    votes: LabelVotes | ScaleVotes | NDArray[np.integer], *, plan: Bootstrap | None = USUAL
+    votes: LabelVotes | ScaleVotes | NDArray[np.integer], *, bootstrap: Bootstrap | None = USUAL
 ) -> Score:
     """How often two annotators of a unit chose the same: the mean over units, each unit weighing the same.
 
     A unit with fewer than two votes is left out. Chance is not taken out, so the share says little by itself;
-    where everybody always chose the same label it says nothing, and is undefined like every coefficient.
+    it is 1, without an interval, where everybody always chose the same label.
     """
     found = patterns(votes, "percent").with_votes(2)
-    return found.score("percent", percent_sums(found.counts), percent_value, plan)
+    return found.score("percent", percent_sums(found.counts), percent_value, bootstrap, if_same=1.0)

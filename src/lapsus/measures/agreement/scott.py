@@ -5,7 +5,7 @@ from __future__ import annotations
 from lapsus.measures.agreement.chance import ratio
 from lapsus.measures.agreement.distances import nominal
 from lapsus.measures.agreement.pairs import PairMatrix, mean_over_pairs, pair_matrix, pair_tables
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.model.votes import LabelVotes, ScaleVotes
 
@@ -19,13 +19,13 @@ def scott_value(tables: Floats) -> Floats:
     return pi
 
 
-def scott_pi(votes: LabelVotes | ScaleVotes, *, plan: Bootstrap | None = USUAL) -> Score:
+def scott_pi(votes: LabelVotes | ScaleVotes, *, bootstrap: Bootstrap | None = USUAL) -> Score:
     """Scott's pi of two annotators on the units that both judged; of more, the plain mean over pairs.
 
     For more than two annotators at once, Fleiss' kappa is the same idea.
     """
     answers, found = pair_tables(votes, "scott")
-    return mean_over_pairs("scott", answers, found, scott_value, plan)
+    return mean_over_pairs("scott", answers, found, scott_value, bootstrap)
 
 
 def scott_matrix(votes: LabelVotes | ScaleVotes) -> PairMatrix:

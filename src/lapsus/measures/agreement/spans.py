@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement.coding import choose, require, require_names
+from lapsus.measures.agreement.answer_codes import choose, require, require_names
 from lapsus.measures.agreement.patterns import ALONE, spread
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, interval, resampled_times
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, interval, resampled_times
 from lapsus.measures.score import Interval, Score, signature
 from lapsus.measures.scores.precision import two_sided_precision_recall_f
 from lapsus.measures.scores.stretches import Stretches
@@ -35,7 +35,7 @@ class _Pair(NamedTuple):
 
 
 def span_f1(
-    votes: SpanVotes, match: str = "exact", category: str = "same", *, plan: Bootstrap | None = USUAL
+    votes: SpanVotes, match: str = "exact", category: str = "same", *, bootstrap: Bootstrap | None = USUAL
 ) -> Score:
     """The F1 of one annotator's spans against another's: the mean over all pairs of annotators.
 
@@ -58,7 +58,7 @@ def span_f1(
         category=category,
         pairs=number * (number - 1) // 2,
         raters=spread(raters[raters >= 2]),
-        boot=plan,
+        boot=bootstrap,
     )
     if not n:
         return Score("span_f1", None, 0, note=ALONE, signature=line)
@@ -69,7 +69,7 @@ def span_f1(
     if np.isnan(value):
         return Score("span_f1", None, n, note=NOTHING, signature=line)
     details = {"pairs": _details(votes.annotators, pairs, _f1(totals))}
-    return Score("span_f1", value, n, _interval(pairs, n, plan), signature=line, details=details)
+    return Score("span_f1", value, n, _interval(pairs, n, bootstrap), signature=line, details=details)
 
 
 def _details(annotators: Sequence[str], pairs: list[_Pair], f1: Floats) -> list[dict[str, object]]:
@@ -82,15 +82,15 @@ def _details(annotators: Sequence[str], pairs: list[_Pair], f1: Floats) -> list[
     ]
 
 
-def _interval(pairs: list[_Pair], units: int, plan: Bootstrap | None) -> Interval | None:
+def _interval(pairs: list[_Pair], units: int, bootstrap: Bootstrap | None) -> Interval | None:
     """As `bootstrap` would give it; but a pair is added up over its own units, of which it may share few."""
-    if plan is None or units < 2:
+    if bootstrap is None or units < 2:
         return None
     values = []
-    for draws in resampled_times(np.ones(units), plan):
+    for draws in resampled_times(np.ones(units), bootstrap):
         totals = [draws[:, pair.units] @ pair.sums for pair in pairs]
         values.append(mean_f1(np.concatenate(totals, axis=1)))
-    return interval(np.concatenate(values), plan.level)
+    return interval(np.concatenate(values), bootstrap.level)
 
 
 def mean_f1(totals: Floats) -> Floats:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from lapsus.measures.agreement.answer_codes import require
 from lapsus.measures.agreement.chance import ratio
-from lapsus.measures.agreement.coding import require
 from lapsus.measures.agreement.gamma_continuum import Continuum, Ints, Lengths, continua
 from lapsus.measures.agreement.patterns import ALONE, spread
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import Score, signature
 from lapsus.model.votes import SpanVotes
 
@@ -24,7 +24,7 @@ NOTHING = "nobody marked anything"
 
 
 def unitizing_alpha(
-    votes: SpanVotes, *, lengths: Lengths | None = None, plan: Bootstrap | None = USUAL
+    votes: SpanVotes, *, lengths: Lengths | None = None, bootstrap: Bootstrap | None = USUAL
 ) -> Score:
     """Alpha for unitizing over all labels; `details["labels"]` has it for each.
 
@@ -40,7 +40,7 @@ def unitizing_alpha(
         labels=",".join(votes.labels),
         lengths="texts" if lengths is not None else "marks",
         raters=spread(np.array([one.annotators for one in read])),
-        boot=plan,
+        boot=bootstrap,
     )
     sums = np.array([difference_sums(one, len(votes.labels)) for one in read])
     sums = sums.reshape(len(read), 2 * len(votes.labels))
@@ -51,7 +51,7 @@ def unitizing_alpha(
         "unitizing",
         float(unitizing_value(sums.sum(axis=0))),
         len(read),
-        bootstrap(sums, unitizing_value, plan),
+        bootstrap_interval(sums, unitizing_value, bootstrap),
         signature=line,
         details={
             "labels": {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.measures.agreement.answer_codes import require
 from lapsus.measures.agreement.chance import beyond_chance, ratio
-from lapsus.measures.agreement.coding import require
 from lapsus.measures.agreement.patterns import ALONE, spread
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, bootstrap
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import LabelSetVotes
 
@@ -49,7 +49,7 @@ def weighted_fleiss_value(totals: Floats, annotators: int) -> Floats:
     return beyond_chance(observed, ratio(products, active * (active - 1)))
 
 
-def weighted_fleiss_kappa(votes: LabelSetVotes, *, plan: Bootstrap | None = USUAL) -> Score:
+def weighted_fleiss_kappa(votes: LabelSetVotes, *, bootstrap: Bootstrap | None = USUAL) -> Score:
     """Weighted Fleiss kappa of several labels from each annotator.
 
     An answer of m labels puts 1/m on each. A unit's agreement is the sum over pairs of answers of their inner
@@ -70,6 +70,6 @@ def weighted_fleiss_kappa(votes: LabelSetVotes, *, plan: Bootstrap | None = USUA
     sums = weighted_fleiss_sums(vectors, answered)
     annotators = answered.shape[1]
     value = float(weighted_fleiss_value(sums.sum(axis=0), annotators))
-    around = bootstrap(sums, lambda totals: weighted_fleiss_value(totals, annotators), plan)
-    line = signature(**parts, boot=plan if around else None)
+    around = bootstrap_interval(sums, lambda totals: weighted_fleiss_value(totals, annotators), bootstrap)
+    line = signature(**parts, boot=bootstrap if around else None)
     return Score("weighted_fleiss", value, len(vectors), around, signature=line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lapsus.errors import UsageError
-from lapsus.measures.declare import compute, parse_measure
+from lapsus.measures.declaration import compute, parse_measure
 from lapsus.measures.gold.adjudicated import adjudicated
 from lapsus.measures.gold.result import Gold
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
@@ -39,8 +39,11 @@ _MADE_FOR: dict[type, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def make_gold(text: str, votes: Votes) -> Gold:
-    """Gold by a method as one writes it: `majority@t=0.5`, `mace(em)`, `spans@at_least=2`."""
+def make_gold(text: str, votes: Votes, **given: object) -> Gold:
+    """Gold by a method as one writes it: `majority@t=0.5`, `mace(em)`, `spans@at_least=2`.
+
+    `given` is what nobody writes, such as a guideline's order of ties; a method takes what it knows of.
+    """
     measure = parse_measure(text)
     name = measure.name.lower().replace("-", "_")
     method = METHODS.get(name)
@@ -48,4 +51,4 @@ def make_gold(text: str, votes: Votes) -> Gold:
     others = {other for _, names in _MADE_FOR.values() for other in names} - set(own)
     if name in others:
         raise UsageError(f"{name} is not made for answers with {what}", hint=f"use {' or '.join(own)}")
-    return compute(measure, method, votes)
+    return compute(measure, method, votes, **given)

@@ -38,6 +38,7 @@ def adjudicated(gold: Gold, decisions: Mapping[UnitKey, Answer], adjudicator: st
         answers=tuple(answers),
         distributions=distributions,
         decided=gold.decided | decisions.keys(),
+        undecided=tuple(unit for unit in gold.undecided if unit not in decisions),
     )
 
 

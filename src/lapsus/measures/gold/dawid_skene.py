@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement.coding import require_names
-from lapsus.measures.gold.packed import PackedVotes, likeliest, normalised, spread_out
+from lapsus.measures.agreement.answer_codes import require_names
+from lapsus.measures.bootstrap import Floats
 from lapsus.measures.gold.result import NOBODY, Gold, label_answers, raters
-from lapsus.measures.resample import Floats
+from lapsus.measures.gold.vote_codes import VoteCodes, likeliest, normalised, spread_out
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
 
@@ -53,13 +53,13 @@ def dawid_skene(
         tolerance=float(tolerance),
         raters=raters((votes.codes >= 0).sum(axis=1)),
     )
-    packed = PackedVotes(votes)
+    packed = VoteCodes(votes)
     if not packed.votes:
         return Gold(votes.units, "dawid-skene", line, (None,) * len(votes.units), votes.labels, note=NOBODY)
     return _gold(votes, packed, _fit(packed, smoothing, iterations, tolerance), line)
 
 
-def _gold(votes: LabelVotes, packed: PackedVotes, fit: _Fit, line: str) -> Gold:
+def _gold(votes: LabelVotes, packed: VoteCodes, fit: _Fit, line: str) -> Gold:
     distributions = spread_out(fit.posterior, packed.voted)
     right = np.diagonal(fit.confusion, axis1=1, axis2=2) @ fit.prior
     return Gold(
@@ -81,7 +81,7 @@ def _gold(votes: LabelVotes, packed: PackedVotes, fit: _Fit, line: str) -> Gold:
     )
 
 
-def _fit(packed: PackedVotes, smoothing: float, iterations: int, tolerance: float) -> _Fit:
+def _fit(packed: VoteCodes, smoothing: float, iterations: int, tolerance: float) -> _Fit:
     posterior, before = packed.shares(), -np.inf
     for iteration in range(1, iterations + 1):
         confusion, prior = _estimates(packed, posterior, smoothing)
@@ -95,7 +95,7 @@ def _fit(packed: PackedVotes, smoothing: float, iterations: int, tolerance: floa
     return _Fit(posterior, confusion, prior, log_likelihood, iterations, False)
 
 
-def _estimates(packed: PackedVotes, posterior: Floats, smoothing: float) -> tuple[Floats, Floats]:
+def _estimates(packed: VoteCodes, posterior: Floats, smoothing: float) -> tuple[Floats, Floats]:
     """The confusion matrices `(annotators, labels, answers)` and the shares of the labels."""
     counts = packed.expected_answers(posterior) + smoothing
     totals = counts.sum(axis=2, keepdims=True)

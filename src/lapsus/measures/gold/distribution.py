@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.measures.bootstrap import Floats
 from lapsus.measures.gold.result import NOBODY, Gold, raters
-from lapsus.measures.resample import Floats
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
 

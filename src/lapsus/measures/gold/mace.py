@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement.coding import choose, require_names
-from lapsus.measures.gold.packed import PackedVotes, likeliest, normalised, spread_out
+from lapsus.measures.agreement.answer_codes import choose, require_names
+from lapsus.measures.bootstrap import Floats
 from lapsus.measures.gold.result import NOBODY, Gold, label_answers, raters
-from lapsus.measures.resample import Floats
+from lapsus.measures.gold.vote_codes import VoteCodes, likeliest, normalised, spread_out
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
 
@@ -64,7 +64,7 @@ def mace(
         seed=seed,
         raters=raters((votes.codes >= 0).sum(axis=1)),
     )
-    packed = PackedVotes(votes)
+    packed = VoteCodes(votes)
     if not packed.votes:
         return Gold(votes.units, "mace", line, (None,) * len(votes.units), votes.labels, note=NOBODY)
     generator = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def mace(
     return _gold(votes, packed, max(fits, key=lambda fit: fit.log_likelihood), line)
 
 
-def _gold(votes: LabelVotes, packed: PackedVotes, fit: _Fit, line: str) -> Gold:
+def _gold(votes: LabelVotes, packed: VoteCodes, fit: _Fit, line: str) -> Gold:
     distributions = spread_out(fit.posterior, packed.voted)
     logs = np.log(np.where(distributions > 0, distributions, 1.0))
     return Gold(
@@ -95,7 +95,7 @@ def _gold(votes: LabelVotes, packed: PackedVotes, fit: _Fit, line: str) -> Gold:
     )
 
 
-def _fit(packed: PackedVotes, variant: str, iterations: int, generator: np.random.Generator) -> _Fit:
+def _fit(packed: VoteCodes, variant: str, iterations: int, generator: np.random.Generator) -> _Fit:
     """One start. Under `vb`, what stands in for the probabilities need not add up to 1."""
     knowing = _guess(generator, packed.annotators, 2)
     habit = _guess(generator, packed.annotators, packed.labels)
@@ -113,7 +113,7 @@ def _guess(generator: np.random.Generator, annotators: int, answers: int) -> Flo
     return _shares(generator.uniform(1, 1 + _NOISE, (annotators, answers)))
 
 
-def _likely(packed: PackedVotes, knowing: Floats, habit: Floats) -> tuple[Floats, float]:
+def _likely(packed: VoteCodes, knowing: Floats, habit: Floats) -> tuple[Floats, float]:
     """How likely each label of each unit is, and the log likelihood of the votes."""
     by_habit = (knowing[:, 1:] * habit)[:, None, :]
     answers = by_habit + knowing[:, :1, None] * np.eye(packed.labels)
@@ -122,9 +122,7 @@ def _likely(packed: PackedVotes, knowing: Floats, habit: Floats) -> tuple[Floats
     return normalised(joint)
 
 
-def _expected(
-    packed: PackedVotes, posterior: Floats, knowing: Floats, habit: Floats
-) -> tuple[Floats, Floats]:
+def _expected(packed: VoteCodes, posterior: Floats, knowing: Floats, habit: Floats) -> tuple[Floats, Floats]:
     """How often each annotator seems to have known, and answered what by habit."""
     counts = packed.expected_answers(posterior)
     right = np.diagonal(counts, axis1=1, axis2=2)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
+from lapsus.measures.bootstrap import Floats
 from lapsus.measures.gold.distribution import shares
 from lapsus.measures.gold.result import NOBODY, Gold, label_answers, raters
-from lapsus.measures.resample import Floats
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
 from lapsus.registry import did_you_mean
@@ -24,33 +26,42 @@ def majority_codes(distributions: Floats, t: float = 0.0, default: int = 0) -> N
     return np.where(known.max(axis=-1) >= t, known.argmax(axis=-1), default)
 
 
-def majority(votes: LabelVotes, t: float = 0.0, default: str | None = None) -> Gold:
+def majority(
+    votes: LabelVotes, t: float = 0.0, default: str | None = None, *, ties: Sequence[str] | None = None
+) -> Gold:
     """The label that most annotators gave, under the breakdown challenge's rule.
 
-    Labels are asked in their own order, so that ties go to the earlier one. A label that wins with a share
-    below `t` is not taken: the unit gets `default`, which is the first label unless another is named.
+    Labels are asked in the order of `ties`, their own unless told otherwise, so that ties go to the earlier one. A
+    label that wins with a share below `t` is not taken: the unit gets `default`, which is the first label unless
+    another is named. With no label in `ties` a tie, and a winner below `t`, leaves the unit without an answer.
     """
     if not 0 <= t <= 1:
         raise UsageError(f"a threshold is a share, not {t}", hint="give a number from 0 to 1")
-    chosen = votes.labels[0] if default is None and votes.labels else default
-    if chosen not in votes.labels:
+    order = tuple(votes.labels if ties is None else ties)
+    chosen = order[0] if default is None and order else default
+    if chosen is not None and chosen not in votes.labels:
         raise UsageError(f"no label is called {chosen!r}", hint=did_you_mean(str(chosen), list(votes.labels)))
     counts = votes.counts()
     answered = counts.sum(axis=1)
     distributions = shares(counts)
+    places = [votes.labels.index(label) for label in order] or list(range(len(votes.labels)))
+    nothing = len(places)
+    codes = majority_codes(distributions[:, places], t, nothing)
+    if not order and len(places):
+        tied = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        codes = np.where(tied, nothing, codes)
+    last = len(votes.labels) if chosen is None else votes.labels.index(chosen)
     return Gold(
         votes.units,
         "majority",
         signature(
             method="majority",
             t=float(t),
-            ties=">".join(votes.labels),
-            default=chosen,
+            ties=">".join(order) or "none",
+            default=chosen or "none",
             raters=raters(answered),
         ),
-        label_answers(
-            votes.labels, majority_codes(distributions, t, votes.labels.index(chosen)), answered > 0
-        ),
+        label_answers(votes.labels, np.array([*places, last])[codes], answered > 0),
         votes.labels,
         distributions,
         note=None if answered.any() else NOBODY,

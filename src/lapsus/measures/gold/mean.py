@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from lapsus.measures.bootstrap import Floats
 from lapsus.measures.gold.result import NOBODY, Gold, raters
-from lapsus.measures.resample import Floats
 from lapsus.measures.score import signature
 from lapsus.model.votes import ScaleVotes
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
+from lapsus.measures.agreement.answer_codes import require_names
 from lapsus.measures.agreement.chance import ratio
-from lapsus.measures.agreement.coding import require_names
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 from lapsus.measures.score import signature
-from lapsus.model import Judgment, latest
 from lapsus.model.votes import (
     MISSING,
     LabelSetVotes,
@@ -22,7 +20,6 @@ from lapsus.model.votes import (
     ScaleVotes,
     SpanVotes,
     Votes,
-    VoteTable,
     count_labels,
 )
 
@@ -60,22 +57,6 @@ class Times(NamedTuple):
     """How long it took."""
     at: Floats
     """When it was done, in seconds since 1970."""
-
-
-def judging_times(judgments: Iterable[Judgment], votes: VoteTable) -> Times:
-    """How long the newest judgments behind votes took, and when they were made."""
-    row = {unit: place for place, unit in enumerate(votes.units)}
-    column = {annotator: place for place, annotator in enumerate(votes.annotators)}
-    seconds = np.full((len(row), len(column)), np.nan)
-    at = seconds.copy()
-    for judgment in latest(judgments):
-        if judgment.unit in row and judgment.annotator in column:
-            place = row[judgment.unit], column[judgment.annotator]
-            if judgment.seconds is not None:
-                seconds[place] = judgment.seconds
-            if judgment.at is not None:
-                at[place] = judgment.at.timestamp()
-    return Times(seconds, at)
 
 
 def annotator_quality(votes: Votes, times: Times | None = None) -> Quality:

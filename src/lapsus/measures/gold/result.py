@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
 from lapsus.measures.agreement.patterns import spread
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 from lapsus.model import EMPTY, Answer, UnitKey
 
 NOBODY = "nobody answered"
@@ -35,6 +35,8 @@ class Gold:
     """How far each annotator can be trusted, from 0 to 1, where the method tells."""
     decided: frozenset[UnitKey] = frozenset()
     """The units whose answer is an adjudicator's decision."""
+    undecided: tuple[UnitKey, ...] = ()
+    """The units that somebody answered and that have no answer all the same."""
     details: Mapping[str, Any] = field(default=EMPTY)
     note: str | None = None
 

@@ -1,5 +1,8 @@
 """Scores of runs against gold: breakdown labels, label sets, ratings, spans."""
 
+from collections.abc import Callable
+
+from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown import (
     BREAKDOWN_MEASURES,
     LOWER_IS_BETTER,
@@ -28,10 +31,12 @@ from lapsus.measures.scores.spans import (
     span_tally,
 )
 from lapsus.measures.scores.tally import Tally
+from lapsus.registry import Registry
 
 __all__ = [
     "BREAKDOWN_MEASURES",
     "LOWER_IS_BETTER",
+    "SCORES",
     "Against",
     "AlignedRun",
     "BreakdownScores",
@@ -63,3 +68,19 @@ __all__ = [
     "strict_labels",
     "vote_shares",
 ]
+
+_FAMILIES = "lapsus.measures.scores.families"
+
+SCORES: Registry[Callable[..., dict[str, Score]]] = Registry(
+    "score",
+    "lapsus.measures.scores",
+    {
+        "label_f1": f"{_FAMILIES}:label_f1",
+        "label_sets_f1": f"{_FAMILIES}:label_sets_f1",
+        "ratings": f"{_FAMILIES}:ratings",
+        "span_f1": f"{_FAMILIES}:span_f1",
+        "likeness": f"{_FAMILIES}:likeness",
+        "challenge": f"{_FAMILIES}:challenge",
+    },
+)
+"""Each is a function `(run, votes, kind, plan, **parameters)` that gives scores by name."""

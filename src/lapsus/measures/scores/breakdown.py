@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.declare import Measure
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
+from lapsus.measures.declaration import Measure
 from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown_labels import TIES, lenient_labels, strict_labels, vote_shares
 from lapsus.measures.scores.divergence import jensen_shannon_terms
@@ -86,9 +86,9 @@ class BreakdownScores(msgspec.Struct, frozen=True):
     n: int
 
     @classmethod
-    def of(cls, tally: Tally, plan: Bootstrap | None) -> BreakdownScores:
+    def of(cls, tally: Tally, bootstrap: Bootstrap | None) -> BreakdownScores:
         """The scores that follow from a tally."""
-        named = dict(zip(BREAKDOWN_MEASURES, tally.scores(plan), strict=True))
+        named = dict(zip(BREAKDOWN_MEASURES, tally.scores(bootstrap), strict=True))
         return cls(**named, n=tally.n)
 
     def scores(self) -> dict[str, Score]:
@@ -103,14 +103,14 @@ def breakdown_scores(
     groups: NDArray[np.intp],
     *,
     t: float = 0.0,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> BreakdownScores:
     """Score labels `(n,)` and distributions `(n, 3)` against counts of O, T and X `(n, 3)`.
 
     `groups` numbers each turn's document. `t` is the share that a gold label needs: 0 in the challenge's
     program unless it is told otherwise, 0.5 in the 2016 paper.
     """
-    return BreakdownScores.of(breakdown_tally(gold, labels, distributions, groups, t=t), plan)
+    return BreakdownScores.of(breakdown_tally(gold, labels, distributions, groups, t=t), bootstrap)
 
 
 def breakdown_tally(

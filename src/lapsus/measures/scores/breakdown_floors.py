@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown import BreakdownScores, breakdown_tally
 from lapsus.measures.scores.breakdown_labels import strict_labels, vote_shares
@@ -29,7 +29,7 @@ def constant_floor(
     *,
     training: NDArray[Any] | None = None,
     t: float = 0.0,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> BreakdownScores:
     """The scores of always giving the same answer: the prior of the training data's counts.
 
@@ -40,7 +40,7 @@ def constant_floor(
         constant_prior(gold if training is None else training, t) if len(gold) else (0, np.zeros(3))
     )
     tally = _constant_tally(gold, groups, label, shares, t, "constant", training)
-    return BreakdownScores.of(tally, plan)
+    return BreakdownScores.of(tally, bootstrap)
 
 
 def majority_accuracy(
@@ -49,7 +49,7 @@ def majority_accuracy(
     *,
     training: NDArray[Any] | None = None,
     t: float = 0.0,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> Score:
     """The accuracy of always giving the most frequent strict label of the training data, or of the gold.
 
@@ -59,7 +59,7 @@ def majority_accuracy(
     frequent = np.bincount(strict_labels(vote_shares(source), t), minlength=3)
     label = int(frequent.argmax())
     tally = _constant_tally(gold, groups, label, np.eye(3)[label], t, "majority", training)
-    return BreakdownScores.of(tally, plan).accuracy
+    return BreakdownScores.of(tally, bootstrap).accuracy
 
 
 def _constant_tally(
@@ -83,7 +83,7 @@ def half_floor(
     splits: int = 10,
     seed: int = 0,
     t: float = 0.0,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> BreakdownScores:
     """Half of the annotators scored against the other half, as if the one half were a detector.
 
@@ -101,7 +101,7 @@ def half_floor(
         shares = vote_shares(half)
         tallies.append(breakdown_tally(gold - half, strict_labels(shares, t), shares, groups, t=t, own=own))
     mean = np.mean([tally.sums for tally in tallies], axis=0)
-    return BreakdownScores.of(tallies[0]._replace(sums=mean), plan)
+    return BreakdownScores.of(tallies[0]._replace(sums=mean), bootstrap)
 
 
 def draw_half(counts: NDArray[Any], generator: np.random.Generator) -> NDArray[np.int64]:

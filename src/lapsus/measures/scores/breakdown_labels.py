@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 from lapsus.model.votes import LabelVotes
 
 Codes: TypeAlias = NDArray[np.int8]
@@ -19,6 +19,13 @@ Codes: TypeAlias = NDArray[np.int8]
 
 LABELS = ("O", "T", "X")
 TIES = "O>T>X"
+
+
+def breakdown_votes(votes: object) -> LabelVotes:
+    """Votes that are of one label, as those on breakdown are."""
+    if not isinstance(votes, LabelVotes):
+        raise InputError("the votes on breakdown are not of one label")
+    return votes
 
 
 def breakdown_counts(votes: LabelVotes) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 _FLAT = 1e-12
 """A spread below this part of the values' own size is rounding, not variation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 _TINY = np.finfo(np.float64).tiny
 

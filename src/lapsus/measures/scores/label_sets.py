@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, group_sums
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, group_sums
 from lapsus.measures.score import Score
 from lapsus.measures.scores.precision import EMPTY_BOTH, PrecisionRecall, precision_recall_f, ratio
 from lapsus.measures.scores.set_overlap import set_overlap
@@ -56,11 +56,11 @@ def label_set_scores(
     *,
     against: Against = "votes",
     least: float = 0.5,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> LabelSetScores:
     """Score predicted sets `(units, labels)` against votes. Units that nobody answered are left out."""
     tally = label_set_tally(predicted, gold, against=against, least=least)
-    scores = tally.scores(plan, EMPTY_BOTH)
+    scores = tally.scores(bootstrap, EMPTY_BOTH)
     exact, jaccard, masi = (_explained(score, against) for score in scores[: len(_OVERALL)])
     triples = [PrecisionRecall(*scores[place : place + 3]) for place in range(len(_OVERALL), len(scores), 3)]
     micro, macro, *by_label = triples

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 from lapsus.measures.score import Score
 
 EMPTY_BOTH = "there was nothing to find and nothing was found"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.measures.scores.correlation import kendall, pearson, spearman
 from lapsus.measures.scores.tally import NOTHING, scores_of
@@ -86,7 +86,7 @@ def rating_scores(
     documents: NDArray[np.intp] | None = None,
     systems: NDArray[np.intp] | None = None,
     level: Level = "unit",
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> RatingScores:
     """Score predicted ratings `(n,)` against people's. A unit without one of the two (NaN) is left out.
 
@@ -95,16 +95,16 @@ def rating_scores(
     each resample is ranked anew, they take a while for many units.
     """
     ratings = _prepared(predicted, gold, documents, systems, level)
-    plan = plan if len(ratings.starts) > 1 else None
+    bootstrap = bootstrap if len(ratings.starts) > 1 else None
     over = "units" if documents is None else "documents"
-    line = signature(level=level, over=over if plan else None, boot=plan)
+    line = signature(level=level, over=over if bootstrap else None, boot=bootstrap)
     pairs = ratings.pairs()
-    drawn = None if plan is None else _resampled(ratings, plan)
+    drawn = None if bootstrap is None else _resampled(ratings, bootstrap)
     scores = scores_of(
         tuple(_MEASURES.values()),
         _values(*pairs),
         drawn,
-        plan,
+        bootstrap,
         n=len(pairs[0]),
         signature=line,
         note=lambda measure: _note(measure, *pairs),
@@ -151,10 +151,10 @@ def _values(predicted: Floats, gold: Floats) -> Floats:
     return np.array([*correlations, error, linear, quadratic])
 
 
-def _resampled(ratings: _Ratings, plan: Bootstrap) -> Floats:
-    generator = np.random.default_rng(plan.seed)
+def _resampled(ratings: _Ratings, bootstrap: Bootstrap) -> Floats:
+    generator = np.random.default_rng(bootstrap.seed)
     count = len(ratings.starts)
-    draws = (generator.integers(0, count, count) for _ in range(plan.resamples))
+    draws = (generator.integers(0, count, count) for _ in range(bootstrap.resamples))
     return np.array([_values(*ratings.pairs(drawn)) for drawn in draws])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError, InvalidError
-from lapsus.measures.resample import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.scores.breakdown import BreakdownScores, bad_distribution, breakdown_tally
 from lapsus.measures.scores.breakdown_labels import LABELS, Codes, breakdown_counts
 from lapsus.measures.scores.tally import Tally
@@ -39,13 +39,17 @@ class AlignedRun:
         own = {"onehot": self.one_hot} if self.one_hot else {}
         return breakdown_tally(self.gold, self.labels, self.distributions, self.groups, t=t, own=own)
 
-    def scores(self, *, t: float = 0.0, plan: Bootstrap | None = USUAL) -> BreakdownScores:
+    def scores(self, *, t: float = 0.0, bootstrap: Bootstrap | None = USUAL) -> BreakdownScores:
         """The challenge's scores."""
-        return BreakdownScores.of(self.tally(t), plan)
+        return BreakdownScores.of(self.tally(t), bootstrap)
 
 
 def align_run(
-    gold: LabelVotes, run: Iterable[Judgment], *, known_units: Collection[UnitKey] | None = None
+    gold: LabelVotes,
+    run: Iterable[Judgment],
+    *,
+    known_units: Collection[UnitKey] | None = None,
+    question: str = QUESTION,
 ) -> AlignedRun:
     """Put a run's breakdown labels beside the votes. Scored are the turns with a vote for O, T or X.
 
@@ -55,10 +59,10 @@ def align_run(
     counts = breakdown_counts(gold)
     scored = counts.sum(axis=1) > 0
     units = tuple(unit for unit, is_scored in zip(gold.units, scored, strict=True) if is_scored)
-    answers = [judgment for judgment in _latest(run) if QUESTION in judgment.answers]
+    answers = [judgment for judgment in _latest(run) if question in judgment.answers]
     matched = match_run(units, answers, known_units=frozenset(known_units or ()).union(gold.units))
-    labels = np.array([_code(judgment) for judgment in matched], dtype=np.int8)
-    distributions, one_hot = _distributions(matched, labels)
+    labels = np.array([_code(judgment, question) for judgment in matched], dtype=np.int8)
+    distributions, one_hot = _distributions(matched, labels, question)
     return AlignedRun(
         units,
         counts[scored],
@@ -108,19 +112,19 @@ def _place(unit: UnitKey) -> str:
     return f"document {unit.document!r}" + ("" if unit.segment is None else f", turn {unit.segment!r}")
 
 
-def _code(judgment: Judgment) -> int:
-    answer = judgment.answers[QUESTION]
+def _code(judgment: Judgment, question: str) -> int:
+    answer = judgment.answers[question]
     if answer not in LABELS:
         raise InputError(f"unknown label {answer!r}", where=_place(judgment.unit), hint="known: O, T, X")
     return LABELS.index(answer)
 
 
-def _distributions(matched: Sequence[Judgment], labels: Codes) -> tuple[Floats, int]:
+def _distributions(matched: Sequence[Judgment], labels: Codes, question: str) -> tuple[Floats, int]:
     """The distributions as given, and how many had to be made from the label alone."""
     rows = np.zeros((len(matched), 3))
     one_hot = 0
     for place, judgment in enumerate(matched):
-        shares = judgment.distributions.get(QUESTION)
+        shares = judgment.distributions.get(question)
         if shares:
             rows[place] = _row(shares, judgment)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 _PART_OF, _OVERLAP = 2 / 3, 1 / 3
 """What MASI leaves of Jaccard where one set holds the other, and where each has labels of its own."""

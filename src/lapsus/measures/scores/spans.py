@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError
-from lapsus.measures.resample import USUAL, Bootstrap, Floats, group_sums
+from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, group_sums
 from lapsus.measures.scores.precision import EMPTY_BOTH, PrecisionRecall, two_sided_precision_recall_f
 from lapsus.measures.scores.stretches import Stretches
 from lapsus.measures.scores.tally import Tally
@@ -57,11 +57,11 @@ def span_scores(
     gold: SpansOfUnits,
     groups: NDArray[np.intp],
     *,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> SpanScores:
     """Score the spans of each unit against the gold's. `groups` numbers each unit's document."""
     tally = span_tally(predicted, gold, groups)
-    exact, overlapping, characters, any_exact, any_overlapping, any_characters = _triples(tally, plan)
+    exact, overlapping, characters, any_exact, any_overlapping, any_characters = _triples(tally, bootstrap)
     return SpanScores(exact, overlapping, characters, any_exact, any_overlapping, any_characters, tally.n)
 
 
@@ -96,11 +96,11 @@ def element_scores(
     gold: ElementsOfUnits,
     groups: NDArray[np.intp],
     *,
-    plan: Bootstrap | None = USUAL,
+    bootstrap: Bootstrap | None = USUAL,
 ) -> ElementScores:
     """Score what was found to be left out of triples, part by part. `omitted_elements` makes the input."""
     tally = element_tally(predicted, gold, groups)
-    subject, predicate, object_, all_ = _triples(tally, plan)
+    subject, predicate, object_, all_ = _triples(tally, bootstrap)
     return ElementScores(subject, predicate, object_, all_, tally.n)
 
 
@@ -157,8 +157,8 @@ def _by_document(columns: Floats, groups: NDArray[np.intp]) -> Floats:
     return group_sums(columns, np.unique(groups, return_inverse=True)[1])
 
 
-def _triples(tally: Tally, plan: Bootstrap | None) -> list[PrecisionRecall]:
-    scores = tally.scores(plan, EMPTY_BOTH)
+def _triples(tally: Tally, bootstrap: Bootstrap | None) -> list[PrecisionRecall]:
+    scores = tally.scores(bootstrap, EMPTY_BOTH)
     return [PrecisionRecall(*scores[place : place + 3]) for place in range(0, len(scores), 3)]
 
 

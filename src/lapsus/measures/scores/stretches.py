@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 Ints = NDArray[np.int64]
 

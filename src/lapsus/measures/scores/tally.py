@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.resample import Bootstrap, Floats, interval, resampled_values
+from lapsus.measures.bootstrap import Bootstrap, Floats, interval, resampled_values
 from lapsus.measures.score import Score, signature
 from lapsus.model import EMPTY
 
@@ -34,25 +34,25 @@ class Tally(NamedTuple):
     own: Mapping[str, object] = EMPTY
     """What is particular to this run."""
 
-    def signature(self, plan: Bootstrap | None) -> str:
+    def signature(self, bootstrap: Bootstrap | None) -> str:
         """The line that makes the numbers comparable."""
-        return signature(**self.setting, **self.own, boot=plan)
+        return signature(**self.setting, **self.own, boot=bootstrap)
 
     def values(self) -> Floats:
         """The measures of all documents together."""
         return self.value(self.sums.sum(axis=0))
 
-    def scores(self, plan: Bootstrap | None, note: str = NOTHING) -> tuple[Score, ...]:
+    def scores(self, bootstrap: Bootstrap | None, note: str = NOTHING) -> tuple[Score, ...]:
         """A score a measure. All intervals come from one bootstrap over documents."""
-        plan = plan if len(self.sums) > 1 else None
-        line = self.signature(plan)
-        drawn = None if plan is None else resampled_values(self.sums, self.value, plan)
+        bootstrap = bootstrap if len(self.sums) > 1 else None
+        line = self.signature(bootstrap)
+        drawn = None if bootstrap is None else resampled_values(self.sums, self.value, bootstrap)
         values = self.values() if self.n else np.full(len(self.measures), np.nan)
         return scores_of(
             self.measures,
             values,
             drawn,
-            plan,
+            bootstrap,
             n=self.n,
             signature=line,
             note=lambda _: note if self.n else NOTHING,
@@ -63,7 +63,7 @@ def scores_of(
     measures: Sequence[str],
     values: Floats,
     drawn: Floats | None,
-    plan: Bootstrap | None,
+    bootstrap: Bootstrap | None,
     *,
     n: int,
     signature: str,
@@ -75,7 +75,7 @@ def scores_of(
         if math.isnan(value):
             scores.append(Score(measure, None, n, note=note(measure), signature=signature))
         else:
-            around = interval(drawn[:, place], plan.level) if plan and drawn is not None else None
+            around = interval(drawn[:, place], bootstrap.level) if bootstrap and drawn is not None else None
             scores.append(Score(measure, value, n, around, signature=signature))
     return tuple(scores)
 

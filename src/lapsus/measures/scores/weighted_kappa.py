@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from lapsus.measures.resample import Floats
+from lapsus.measures.bootstrap import Floats
 
 Weights: TypeAlias = Literal["linear", "quadratic"]
 

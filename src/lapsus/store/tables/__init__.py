@@ -18,6 +18,7 @@ from lapsus.store.tables.base import (
 from lapsus.store.tables.campaigns import (
     api_token,
     assignment,
+    attempt,
     campaign,
     campaign_document,
     campaign_total,
@@ -27,6 +28,8 @@ from lapsus.store.tables.campaigns import (
     event,
     expected,
     flag,
+    flag_reply,
+    identity,
     invitation,
     judgment,
     member,
@@ -43,7 +46,8 @@ from lapsus.store.tables.challenges import (
     challenge_run,
     challenge_team,
 )
-from lapsus.store.tables.insight import (
+from lapsus.store.tables.learning import learned_document, learned_unit, learning
+from lapsus.store.tables.stats import (
     decision,
     figure_block,
     figure_change,
@@ -51,6 +55,7 @@ from lapsus.store.tables.insight import (
     figure_pattern,
     figure_state,
     gold,
+    program_run,
 )
 
 __all__ = [
@@ -61,6 +66,7 @@ __all__ = [
     "Moment",
     "api_token",
     "assignment",
+    "attempt",
     "campaign",
     "campaign_document",
     "campaign_total",
@@ -81,13 +87,19 @@ __all__ = [
     "figure_pattern",
     "figure_state",
     "flag",
+    "flag_reply",
     "gold",
+    "identity",
     "invitation",
     "judgment",
+    "learned_document",
+    "learned_unit",
+    "learning",
     "member",
     "message",
     "metadata",
     "person",
+    "program_run",
     "scheme",
     "setting",
     "unit",

@@ -37,6 +37,26 @@ person = Table(
     Column("created", Moment, nullable=False),
     Column("disabled", Moment),
     Column("program", Boolean, nullable=False, server_default=false()),  # a detector or a model, nobody
+    Column("folded", Text, nullable=False, server_default="", index=True),  # the name, whatever its case
+)
+
+# How often something was tried lately, such as a password: shared by all servers on the database.
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("since", Moment, nullable=False),
+    Column("tries", Integer, nullable=False),
+)
+
+# Whose account it is, as a provider of sign-in or a proxy calls the person.
+identity = Table(
+    "identity",
+    metadata,
+    Column("issuer", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("person", ForeignKey("person.id"), nullable=False, index=True),
+    PrimaryKeyConstraint("issuer", "subject"),
 )
 
 api_token = Table(
@@ -82,6 +102,7 @@ campaign = Table(
     ),  # the campaign whose votes choose this one's units
     Column("created", Moment, nullable=False),
     Column("stage", Text, nullable=False, server_default="main"),  # pilot or main
+    Column("archived", Moment),  # since when it is out of the lists
     ForeignKeyConstraint(["scheme", "version"], ["scheme.id", "scheme.version"]),
 )
 
@@ -150,6 +171,7 @@ member = Table(
     Column("stopped", Moment),  # failed the checks: gets nothing more
     Column("seen", Integer, nullable=False, server_default="0"),  # the last message that was read
     Column("origin", Text),  # ids of the platform that the person came from
+    Column("stored", BigInteger, nullable=False, server_default="0"),  # characters of answers, all revisions
     PrimaryKeyConstraint("campaign", "person"),
     Index(None, "campaign", "until"),
 )
@@ -268,8 +290,21 @@ flag = Table(
     Column("text", Text, nullable=False),
     Column("at", Moment, nullable=False),
     Column("settled", Moment),
+    Column("seen", Integer, nullable=False, server_default="0"),  # the last reply that its author has read
     ForeignKeyConstraint(["campaign", "unit"], ["unit.campaign", "unit.number"]),
     Index(None, "campaign", "unit"),
+    Index(None, "person"),
+)
+
+flag_reply = Table(
+    "flag_reply",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("flag", ForeignKey("flag.id"), nullable=False, index=True),
+    Column("person", ForeignKey("person.id"), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Moment, nullable=False),
 )
 
 event = Table(

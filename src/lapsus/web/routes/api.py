@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,27 +13,32 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from lapsus.errors import LapsusError, UsageError
-from lapsus.store import Nothing, RefusedError, Saved, SaveRequest
+from lapsus.errors import LapsusError
+from lapsus.schemes.procedure import Procedure
+from lapsus.store import Nothing, RefusedError, Saved, SaveRequest, StoreError
 from lapsus.version import __version__
-from lapsus.web import campaign_view as view
-from lapsus.web.landing import landed
+from lapsus.web.addresses import at
+from lapsus.web.campaign_view import campaign_page
+from lapsus.web.flag_view import find_flag
+from lapsus.web.home_view import campaign_list
 from lapsus.web.openapi import Operation, description
+from lapsus.web.own_judgments import own_judgments
 from lapsus.web.rendering import json_response
-from lapsus.web.shapes import (
+from lapsus.web.request_context import READING, RequestContext, number_in
+from lapsus.web.schemas import (
     LARGEST,
     CampaignPage,
-    CampaignsShape,
+    CampaignsResponse,
     FlagBody,
-    FlaggedShape,
-    JudgmentsShape,
-    NextShape,
+    FlaggedResponse,
+    JudgmentsResponse,
+    NextResponse,
     SaveBody,
-    SavedShape,
-    UnitShape,
+    SavedResponse,
+    UnitResponse,
 )
+from lapsus.web.thread_results import awaited_result
 from lapsus.web.unit_view import find_campaign, unit_view
-from lapsus.web.visit import READING, Visit
 
 ROOT = "/api/v1"
 LONGEST = 86_400.0
@@ -41,10 +47,9 @@ LONGEST = 86_400.0
 
 def routes() -> list[BaseRoute]:
     """All of them, and the description of them all."""
-    document = description(OPERATIONS, __version__, ROOT)
 
     async def openapi(request: Request) -> Response:
-        return json_response(document)
+        return json_response(_described(at(ROOT)))
 
     paths = {operation.path: None for operation in OPERATIONS}
     return [
@@ -57,12 +62,17 @@ def routes() -> list[BaseRoute]:
     ]
 
 
+@cache
+def _described(root: str) -> dict[str, Any]:
+    return description(OPERATIONS, __version__, root)
+
+
 def _endpoint(operations: list[Operation]) -> Callable[[Request], Awaitable[Response]]:
     by_method = {operation.method: operation for operation in operations}
 
     async def endpoint(request: Request) -> Response:
         operation = by_method["GET" if request.method in READING else request.method]
-        visit = Visit(request, b"" if request.method in READING else await request.body())
+        visit = RequestContext(request, b"" if request.method in READING else await request.body())
         visit.check_csrf()
         if inspect.iscoroutinefunction(operation.handler):
             result = await operation.handler(visit)
@@ -73,60 +83,61 @@ def _endpoint(operations: list[Operation]) -> Callable[[Request], Awaitable[Resp
     return endpoint
 
 
-def _work(operation: Operation, visit: Visit) -> Any:
+def _work(operation: Operation, visit: RequestContext) -> Any:
     visit.me  # noqa: B018  raises for strangers
     return operation.handler(visit)
 
 
-def campaigns(visit: Visit) -> CampaignsShape:
+def campaigns(visit: RequestContext) -> CampaignsResponse:
     """The campaigns that you may see."""
-    return CampaignsShape(view.campaign_list(visit))
+    return CampaignsResponse(campaign_list(visit))
 
 
-def campaign(visit: Visit) -> CampaignPage:
+def campaign(visit: RequestContext) -> CampaignPage:
     """A campaign, your work in it and, for managers, everybody's."""
-    return view.campaign_page(visit, find_campaign(visit, _name(visit)))
+    return campaign_page(visit, find_campaign(visit, _name(visit)))
 
 
-def next_unit(visit: Visit) -> NextShape:
+def next_unit(visit: RequestContext) -> NextResponse:
     """The next unit for you to judge; it is yours for a while. Or why there is none."""
     name = find_campaign(visit, _name(visit)).name
-    given = visit.store.next_units(visit.me.id, name)
+    given = visit.store.assignment.next_units(visit.me.id, name)
     if isinstance(given, Nothing):
-        return NextShape(None, [], None, given.reason)
+        return NextResponse(None, [], None, given.reason)
     units = [unit.number for unit in given.units]
-    return NextShape(units[0], units, given.until, None)
+    return NextResponse(units[0], units, given.until, None)
 
 
-def unit(visit: Visit) -> UnitShape:
+def unit(visit: RequestContext) -> UnitResponse:
     """A unit of yours: what you may see of it and what you said."""
     return unit_view(visit, _name(visit), _number(visit))
 
 
-def judgments(visit: Visit) -> JudgmentsShape:
+def judgments(visit: RequestContext) -> JudgmentsResponse:
     """What you said, the last unit first."""
     name = find_campaign(visit, _name(visit)).name
-    before = visit.request.query_params.get("before")
-    if before is not None and not (before.isascii() and before.isdigit() and len(before) < 10):
+    asked = visit.request.query_params.get("before")
+    before = None if asked is None else number_in(asked)
+    if asked is not None and before is None:
         raise RefusedError("shape", "before is the number of a unit")
-    return view.own_judgments(visit, name, None if before is None else int(before))
+    return own_judgments(visit, name, before)
 
 
-async def save(visit: Visit) -> SavedShape:
+async def save(visit: RequestContext) -> SavedResponse:
     """Keep answers. Acknowledged once they are on disk; the same key again gets the same answer again."""
     try:
         # All that needs the database happens in the writer's transaction, without a thread for each request:
         # whether the session still holds, the save itself, and which unit comes next.
-        return _saved(await landed(visit.store.save_soon(await _request(visit))))
+        return _saved(await awaited_result(visit.store.saves.save_soon(await _request(visit))))
     except LapsusError as error:
-        # Strangers are told nothing but that they are.
-        await run_in_threadpool(lambda: visit.me)
-        if isinstance(error, UsageError):
-            raise RefusedError("no-campaign", error.what) from error
+        # Strangers are told nothing but that they are, and those outside of the campaign what they would be told
+        # if there were none.
+        if not isinstance(error, StoreError):
+            await run_in_threadpool(lambda: find_campaign(visit, _name(visit)))
         raise
 
 
-async def _request(visit: Visit) -> SaveRequest:
+async def _request(visit: RequestContext) -> SaveRequest:
     body, (person, credential) = visit.read(SaveBody), await visit.claim()
     return SaveRequest(
         key=body.key,
@@ -141,21 +152,26 @@ async def _request(visit: Visit) -> SaveRequest:
         base_revision=body.base_revision,
         credential=credential,
         suggested=body.suggested,
+        procedure=Procedure(body.guideline, body.walk, body.steps),
     )
 
 
-def flag(visit: Visit) -> FlaggedShape:
-    """Mark a unit for discussion."""
+def flag(visit: RequestContext) -> FlaggedResponse:
+    """Mark a unit for discussion, or reply to such a mark."""
     body, name, number = visit.read(FlagBody), find_campaign(visit, _name(visit)).name, _number(visit)
-    where = visit.store.standing(name, visit.me.id, number)
+    key = f"{visit.me.id}:{body.key}"
+    if body.flag is not None:
+        visit.store.flags.reply(key, name, find_flag(visit, name, body.flag).id, visit.me.id, body.text)
+        return FlaggedResponse(body.key)
+    where = visit.store.progress.own(name, visit.me.id, number)
     if not visit.manages and all(own.unit != number for own in where.places):
         raise RefusedError("not-yours", f"unit {number} was not given to you")
-    visit.store.add_flag(f"{visit.me.id}:{body.key}", name, number, visit.me.id, body.text)
-    return FlaggedShape(body.key)
+    visit.store.flags.add(key, name, number, visit.me.id, body.text)
+    return FlaggedResponse(body.key)
 
 
-def _saved(saved: Saved) -> SavedShape:
-    return SavedShape(
+def _saved(saved: Saved) -> SavedResponse:
+    return SavedResponse(
         key=saved.key,
         revision=saved.revision,
         stored_at=saved.stored_at,
@@ -172,11 +188,11 @@ def _usable(moment: datetime | None) -> datetime | None:
     return moment.astimezone(UTC)
 
 
-def _name(visit: Visit) -> str:
+def _name(visit: RequestContext) -> str:
     return str(visit.request.path_params["campaign"])
 
 
-def _number(visit: Visit) -> int:
+def _number(visit: RequestContext) -> int:
     return min(int(visit.request.path_params["number"]), LARGEST)
 
 
@@ -185,13 +201,15 @@ _UNIT = f"{_CAMPAIGN}/units/{{number:number}}"
 
 OPERATIONS = (
     # The first, since it is asked for most: routes are tried in order.
-    Operation("POST", f"{_UNIT}/judgments", save, SavedShape, SaveBody, 201, (400, 403, 404, 409, 413, 422)),
-    Operation("GET", "/campaigns", campaigns, CampaignsShape),
-    Operation("GET", _CAMPAIGN, campaign, CampaignPage, refuses=(404,)),
-    Operation("GET", f"{_CAMPAIGN}/next", next_unit, NextShape, refuses=(403, 404)),
-    Operation("GET", _UNIT, unit, UnitShape, refuses=(403, 404, 409)),
     Operation(
-        "GET", f"{_CAMPAIGN}/judgments", judgments, JudgmentsShape, refuses=(404, 422), query=("before",)
+        "POST", f"{_UNIT}/judgments", save, SavedResponse, SaveBody, 201, (400, 403, 404, 409, 413, 422)
     ),
-    Operation("POST", f"{_UNIT}/flags", flag, FlaggedShape, FlagBody, 201, (400, 403, 404, 413, 422)),
+    Operation("GET", "/campaigns", campaigns, CampaignsResponse),
+    Operation("GET", _CAMPAIGN, campaign, CampaignPage, refuses=(404,)),
+    Operation("GET", f"{_CAMPAIGN}/next", next_unit, NextResponse, refuses=(403, 404)),
+    Operation("GET", _UNIT, unit, UnitResponse, refuses=(403, 404, 409)),
+    Operation(
+        "GET", f"{_CAMPAIGN}/judgments", judgments, JudgmentsResponse, refuses=(404, 422), query=("before",)
+    ),
+    Operation("POST", f"{_UNIT}/flags", flag, FlaggedResponse, FlagBody, 201, (400, 403, 404, 413, 422)),
 )

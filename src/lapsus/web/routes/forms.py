@@ -1,4 +1,4 @@
-"""Forms that managers and annotators send in: read once, checked for their token, worked on in a thread."""
+"""Forms: who may send one, what is in it, and what is shown when something in it is wrong. Every route uses this."""
 
 from __future__ import annotations
 
@@ -11,29 +11,71 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from lapsus.web.routes.twins import Page, respond
-from lapsus.web.visit import Visit
+from lapsus.errors import LapsusError
+from lapsus.store import StoreError
+from lapsus.web.addresses import path_at
+from lapsus.web.request_context import RequestContext, number_in
+from lapsus.web.routes.pages_as_json import Page, respond
 
-Work = Callable[[Visit, FormData], Page | Response]
+Work = Callable[[RequestContext, FormData], Page | Response]
+Again = Callable[[RequestContext, FormData, LapsusError], Page]
 
 
-def posts(path: str, work: Work, *, who: Callable[[Visit], object], files: int = 0) -> list[BaseRoute]:
-    """Where a form is sent to, and its twin for programs. Of those who may not, nothing is read."""
+def anybody(visit: RequestContext) -> None:
+    """Whoever wants may send the form, strangers too."""
+
+
+def posts(
+    path: str,
+    work: Work,
+    *,
+    who: Callable[[RequestContext], object],
+    again: Again | None = None,
+    files: int = 0,
+    fields: int = 60,
+    at_once: int | None = None,
+) -> list[BaseRoute]:
+    """Where a form is sent to, and its twin for programs.
+
+    `who` raises for those who may not send it; of theirs nothing is read. `work` does what the form asks for, in a
+    thread. What `work` raises is shown by `again`, which makes the form's own page with the error on it (status 422),
+    or else by the error page. `at_once` bounds how many such forms are worked on at a time.
+    """
+    limiter = None if at_once is None else anyio.CapacityLimiter(at_once)
 
     async def post(request: Request) -> Response:
-        visit = Visit(request)
+        visit = RequestContext(request)
         await run_in_threadpool(who, visit)
-        async with request.form(max_fields=60, max_files=files) as form:
+        async with request.form(max_fields=fields, max_files=files) as form:
             visit.check_csrf(field(form, "csrf") or None)
-            return await anyio.to_thread.run_sync(respond, visit, lambda visit: work(visit, form))
+            return await anyio.to_thread.run_sync(
+                respond, visit, lambda visit: _worked(visit, form, work, again), limiter=limiter
+            )
 
     return [Route(f"{path}.json", post, methods=["POST"]), Route(path, post, methods=["POST"])]
+
+
+def _worked(visit: RequestContext, form: FormData, work: Work, again: Again | None) -> Page | Response:
+    try:
+        return work(visit, form)
+    except StoreError:
+        # Nobody can mend that by filling in the form in another way.
+        raise
+    except LapsusError as error:
+        if again is None:
+            raise
+        return again(visit, form, error)._replace(status=422)
 
 
 def field(form: FormData, name: str) -> str:
     """What was written into a field."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
+
+
+def number(form: FormData, name: str) -> int | None:
+    """The whole number in a field; None where it holds anything else."""
+    return number_in(field(form, name))
 
 
 def fields(form: FormData) -> dict[str, str]:
@@ -47,7 +89,6 @@ def upload(form: FormData, name: str) -> UploadFile | None:
     return value if isinstance(value, UploadFile) and value.filename else None
 
 
-def ours(path: str, otherwise: str) -> str:
-    """A path of our own to go back to; nothing leads to another site."""
-    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
-    return path if is_ours else otherwise
+def ours(address: str, otherwise: str) -> str:
+    """The path of our own to go back to; nothing leads to another site, or to what else is on this one."""
+    return path_at(address) or otherwise

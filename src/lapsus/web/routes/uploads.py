@@ -7,12 +7,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
+from typing import Final
 
 from starlette.datastructures import UploadFile
 
-from lapsus.challenge.problems import showable
+from lapsus.challenge.run_problems import showable
 from lapsus.errors import InputError, LapsusError
+from lapsus.formats.source import check_unpacked
 from lapsus.store import StoreError
+
+LARGEST_UNPACKED: Final = 100_000_000
+"""Bytes that a file of strangers may unpack to."""
 
 
 def given_name(file: UploadFile) -> str:
@@ -33,6 +38,7 @@ def on_disk(file: UploadFile | None) -> Iterator[Path]:
         with path.open("wb") as copy:
             shutil.copyfileobj(file.file, copy)
         try:
+            check_unpacked(path, LARGEST_UNPACKED)
             yield path
         except StoreError:
             raise

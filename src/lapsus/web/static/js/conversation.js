@@ -3,8 +3,11 @@
  * strangers and are only ever set as text.
  * @typedef {import("./types.js").Unit} Unit
  * @typedef {import("./types.js").Segment} Segment
+ * @typedef {import("./types.js").Scheme} Scheme
+ * @typedef {import("./words.js").Words} Words
  */
-import { byId, el } from "./dom.js";
+import { at } from "./addresses.js";
+import { breakable, byId, el } from "./dom.js";
 import { labelsOf, sign } from "./scheme.js";
 
 /**
@@ -39,11 +42,11 @@ export function drawDocument(unit, scheme, words, go) {
 
 /** @param {Segment} triple @param {Unit} unit */
 function drawTriple(triple, unit) {
-  const cells = /** @type {string[]} */ (triple.parts).map((part) => el("span", { class: "cell", text: part }));
+  const cells = /** @type {string[]} */ (triple.parts).map((part) => el("span", { class: "cell" }, ...breakable(part)));
   return el("li", { class: "triple", lang: unit.language, data: { segment: triple.id } }, ...cells);
 }
 
-/** @param {Segment} turn */
+/** @param {Segment} turn @param {Unit} unit @param {Scheme} scheme @param {Words} words @param {(number: number) => void} go */
 function drawTurn(turn, unit, scheme, words, go) {
   const isTarget = unit.target?.id === turn.id;
   const role = words.common(`roles.${turn.role}`) + (isTarget ? words.say("this-one") : "");
@@ -58,7 +61,8 @@ function drawTurn(turn, unit, scheme, words, go) {
   return el("li", { class: classes, data: { segment: turn.id } }, who, said, drawMark(turn, unit, scheme, words, go));
 }
 
-/** One's own answer about a turn: a small sign, and the way back to it. */
+/** One's own answer about a turn: a small sign, and the way back to it.
+ * @param {Segment} turn @param {Unit} unit @param {Scheme} scheme @param {Words} words @param {(number: number) => void} go */
 function drawMark(turn, unit, scheme, words, go) {
   if (turn.mark === undefined) return null;
   const labels = new Map(scheme.questions.flatMap((question) => labelsOf(scheme, question)).map((label) => [label.id, label]));
@@ -67,7 +71,7 @@ function drawMark(turn, unit, scheme, words, go) {
   const long = words.join(ids.map((id) => words.of(labels.get(id)?.name) ?? id));
   const mark = el("a", {
     class: "mark",
-    href: `/c/${unit.campaign}/u/${turn.unit}`,
+    href: at(`/c/${unit.campaign}/u/${turn.unit}`),
     title: words.say("judged", { label: long }),
     "aria-label": words.say("judged", { label: long }),
     text: short,
@@ -75,7 +79,7 @@ function drawMark(turn, unit, scheme, words, go) {
   mark.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    go(turn.unit);
+    if (turn.unit !== undefined) go(turn.unit);
   });
   return mark;
 }

@@ -3,10 +3,11 @@
 /**
  * An element with attributes and children. `class`, `text`, `on` and `data` are what they say; true sets an empty
  * attribute, false and null none.
- * @param {string} tag
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
  * @param {Record<string, any>} [props]
  * @param {...(Node|string|null|undefined)} children
- * @returns {any}
+ * @returns {HTMLElementTagNameMap[K]}
  */
 export function el(tag, props = {}, ...children) {
   const made = document.createElement(tag);
@@ -17,8 +18,13 @@ export function el(tag, props = {}, ...children) {
     else if (name === "data") Object.assign(made.dataset, value);
     else made.setAttribute(name, value === true ? "" : String(value));
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  for (const child of children) if (child) made.append(child);
   return made;
+}
+
+/** A name as text that may be broken after `_`, never within a word. @param {string} name @returns {(string|Node)[]} */
+export function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
 }
 
 /** A key as it is shown on a control. @param {string} name */

@@ -7,15 +7,16 @@
  * @typedef {import("./types.js").Entry} Entry
  * @typedef {import("./types.js").Saved} Saved
  */
-import { clearAside, leftAside, setAside } from "./aside.js";
+import { at, named } from "./addresses.js";
+import { clearAside, leftAside, setAside } from "./unload_storage.js";
 import { randomName } from "./dom.js";
-import { openShelf } from "./shelf.js";
+import { openQueueStorage } from "./queue_storage.js";
 
 const LONGEST = 60;
 const PATIENCE = 15_000;
 
 export class Outbox extends EventTarget {
-  /** @param {{person: number, csrf: string}} who @param {Awaited<ReturnType<typeof openShelf>>} shelf */
+  /** @param {{person: number, csrf: string}} who @param {Awaited<ReturnType<typeof openQueueStorage>>} shelf */
   constructor(who, shelf) {
     super();
     this.person = who.person;
@@ -28,15 +29,17 @@ export class Outbox extends EventTarget {
     this.needsSignIn = false;
     this.sending = false;
     this.again = false;
+    /** @type {Map<string, number>} the revision that the server took last, by sheet */
+    this.built = new Map();
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.timer = undefined;
-    this.channel = "BroadcastChannel" in window ? new BroadcastChannel("lapsus") : null;
+    this.channel = "BroadcastChannel" in window ? new BroadcastChannel(named("lapsus")) : null;
     this.listen();
   }
 
   /** It sends nothing before it is told to: a page first looks at what waits. @param {{person: number, csrf: string}} who */
   static async open(who) {
-    const outbox = new Outbox(who, await openShelf());
+    const outbox = new Outbox(who, await openQueueStorage());
     for (const entry of leftAside(who.person)) await outbox.place(entry);
     await outbox.count();
     return outbox;
@@ -66,7 +69,7 @@ export class Outbox extends EventTarget {
    * @returns {Promise<void>} when it is on the shelf
    */
   async add(what, key = randomName()) {
-    const entry = { ...what, key, person: this.person, tried: false, refused: null, body: { ...what.body, key } };
+    const entry = { ...what, key, at: new Date().toISOString(), person: this.person, tried: false, refused: null, body: { ...what.body, key } };
     // The shelf takes a moment, which a page that is being closed does not have.
     setAside(entry);
     await this.place(entry);
@@ -85,7 +88,10 @@ export class Outbox extends EventTarget {
         const isRefused = old.refused && old.campaign === entry.campaign && old.unit === entry.unit;
         if (isDraft || isRefused) store.remove(old);
       }
-      store.put(entry);
+      // Its page may not have heard yet of what the server took last.
+      const built = this.built.get(entry.sheet) ?? 0;
+      const isBehind = entry.kind === "judgments" && built > (entry.body.base_revision ?? 0);
+      store.put(isBehind ? { ...entry, body: { ...entry.body, base_revision: built } } : entry);
     }, { lasting: true });
     clearAside(entry);
   }
@@ -95,6 +101,24 @@ export class Outbox extends EventTarget {
     const isIt = (/** @type {Entry} */ entry) =>
       entry.person === this.person && entry.kind === "judgments" && entry.campaign === campaign && entry.unit === unit;
     return this.shelf.look((entries) => entries.filter(isIt).at(-1));
+  }
+
+  /** What was said in the talk about a unit and waits. @param {string} campaign @param {number} unit @returns {Promise<Entry[]>} */
+  flagsOf(campaign, unit) {
+    const isIt = (/** @type {Entry} */ entry) =>
+      entry.person === this.person && entry.kind === "flags" && entry.campaign === campaign && entry.unit === unit;
+    return this.shelf.look((entries) => entries.filter(isIt));
+  }
+
+  /** Units of a campaign whose answer is given and waits. @param {string} campaign @returns {Promise<Set<number>>} */
+  submittedUnits(campaign) {
+    const isIt = (/** @type {Entry} */ entry) => entry.person === this.person && entry.campaign === campaign && entry.body.submitted && !entry.refused;
+    return this.shelf.look((entries) => new Set(entries.filter(isIt).map((entry) => entry.unit)));
+  }
+
+  /** Whether nothing gets through just now. */
+  get isOff() {
+    return this.failures > 0 || !navigator.onLine;
   }
 
   /** Give up something that the server did not accept. @param {Entry} entry */
@@ -155,7 +179,7 @@ export class Outbox extends EventTarget {
   async send(entry, renewed = false) {
     let answer, said;
     try {
-      answer = await fetch(`/api/v1/campaigns/${entry.campaign}/units/${entry.unit}/${entry.kind}`, {
+      answer = await fetch(at(`/api/v1/campaigns/${entry.campaign}/units/${entry.unit}/${entry.kind}`), {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRF-Token": this.csrf },
         body: JSON.stringify(entry.body),
@@ -175,6 +199,7 @@ export class Outbox extends EventTarget {
 
   /** The server has it. What follows on the same sheet now builds on it. @param {Entry} entry @param {Saved} saved */
   async kept(entry, saved) {
+    if (entry.kind === "judgments") this.built.set(entry.sheet, saved.revision);
     await this.shelf.change((entries, store) => {
       store.remove(entry);
       for (const next of entries) {
@@ -200,7 +225,7 @@ export class Outbox extends EventTarget {
   /** A new token for the same person. @returns {Promise<boolean>} */
   async renew() {
     try {
-      const session = await (await fetch("/session.json")).json();
+      const session = await (await fetch(at("/session.json"))).json();
       this.needsSignIn = session.person?.id !== this.person;
       if (!this.needsSignIn) this.csrf = session.csrf;
       return !this.needsSignIn;
@@ -231,5 +256,5 @@ export class Outbox extends EventTarget {
 
 /** One tab at a time, where the browser can see to that; the server keeps the same key once in any case. @param {() => Promise<void>} work */
 function oneAtATime(work) {
-  return navigator.locks ? navigator.locks.request("lapsus-outbox", work) : work();
+  return navigator.locks ? navigator.locks.request(named("lapsus-outbox"), work) : work();
 }

@@ -45,7 +45,7 @@ export function seenOf(unit) {
   return { segments, language: unit.language, tokens: unit.tokens };
 }
 
-/** @returns {Broken} */
+/** @param {import("./words.js").Words} words @param {string} rule @param {string} question @param {Record<string, any>} values @returns {Broken} */
 function broken(words, rule, question, values) {
   return { rule, question, message: words.rule(rule, values) };
 }
@@ -185,7 +185,7 @@ export class Judge {
     }
     const points = Array.from(segment.text);
     const words = segment.parts ? runs(points) : (this.seen.tokens[segment.id] ?? []);
-    const cuts = (from, to) => PART_OF_WORD.test(points.slice(from, to).join(""));
+    const cuts = (/** @type {number} */ from, /** @type {number} */ to) => PART_OF_WORD.test(points.slice(from, to).join(""));
     return words.some(
       ([start, end]) =>
         (start < mark.start && mark.start < end && cuts(start, mark.start)) ||

@@ -5,7 +5,7 @@
 export function labelsOf(scheme, question) {
   if (!question.labels_from) return question.labels ?? [];
   const list = listOf(scheme, question.labels_from);
-  return list ? list.groups.flatMap((group) => group.items) : [];
+  return list ? list.groups.flatMap((group) => /** @type {Label[]} */ (/** @type {unknown} */ (group.items))) : [];
 }
 
 /** @param {Scheme} scheme @param {string|undefined} id */

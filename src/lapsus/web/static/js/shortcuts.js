@@ -1,9 +1,10 @@
 /** The keys that every judging page has. */
 import { el, newId, randomName } from "./dom.js";
-import { openDialog } from "./keys.js";
+import { own } from "./flag_threads.js";
+import { openDialog } from "./key_bindings.js";
 
 /**
- * @param {import("./page.js").Page} page
+ * @param {import("./judging_page.js").Page} page
  * @returns {import("./types.js").Binding[]}
  */
 export function pageBindings(page) {
@@ -26,7 +27,7 @@ export function pageBindings(page) {
   ];
 }
 
-/** The list of the question in focus, or of the next one that has a list; else the guideline. @param {import("./page.js").Page} page */
+/** The list of the question in focus, or of the next one that has a list; else the guideline. @param {import("./judging_page.js").Page} page */
 function search(page) {
   const at = page.parts.findIndex((part) => part.question.id === page.current);
   const after = [...page.parts.slice(Math.max(0, at)), ...page.parts];
@@ -40,7 +41,7 @@ function leave() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 }
 
-/** A unit that somebody wants to talk about: ask why, and keep it like any answer until it is sent. @param {import("./page.js").Page} page */
+/** A unit that somebody wants to talk about: ask why, and keep it like any answer until it is sent. @param {import("./judging_page.js").Page} page */
 export function askFlag(page) {
   const { words, unit } = page;
   const id = newId();
@@ -56,6 +57,8 @@ export function askFlag(page) {
     const text = area.value.trim();
     if (!text) return;
     dialog.close();
+    page.flags.push({ ...own(text), id: 0, unit: unit.number, settled: false, unread: false, replies: [] });
+    page.drawThreads();
     await page.outbox.add({ campaign: unit.campaign, unit: unit.number, sheet: randomName(), kind: "flags", body: { text } });
     page.notices.show("flag", words.say("flag.done"));
   });
@@ -63,22 +66,26 @@ export function askFlag(page) {
 }
 
 /**
- * A key for the questions: the one with focus, then those without an answer, then the others.
- * @param {import("./page.js").Page} page
+ * A key for the questions: the one with focus, then those without an answer, then the others. A single answer that
+ * was given is changed only where one looks: in the question that has focus.
+ * @param {import("./judging_page.js").Page} page
  * @param {string} name
  * @returns {boolean} whether one of them took it
  */
-export function speakToParts(page, name) {
+export function speakToWidgets(page, name) {
   if (page.isClosed) return false;
-  const isOpen = (/** @type {import("./types.js").Part} */ part) => page.history.now[part.question.id] === undefined;
-  const rank = (/** @type {import("./types.js").Part} */ part) => (part.question.id === page.current ? 0 : isOpen(part) ? 1 : 2);
+  const isOpen = (/** @type {import("./types.js").Widget} */ part) => page.history.now[part.question.id] === undefined;
+  const rank = (/** @type {import("./types.js").Widget} */ part) => (part.question.id === page.current ? 0 : isOpen(part) ? 1 : 2);
   for (const part of [...page.parts].sort((a, b) => rank(a) - rank(b))) {
-    if (/^[0-9]$/.test(name) && part.digit?.(name)) return true;
+    const isSingle = ["label", "scale"].includes(part.question.kind);
+    if (isSingle && rank(part) === 2 && !page.oneTouch) continue;
     const binding = part.bindings?.find(({ keys }) => keys.includes(name));
-    if (binding) {
+    if (!(/^[0-9]$/.test(name) && part.digit?.(name))) {
+      if (!binding) continue;
       binding.run();
-      return true;
     }
+    if (isSingle) page.advance(part);
+    return true;
   }
   return false;
 }

@@ -6,6 +6,8 @@ export class Words {
   constructor(catalogue) {
     this.catalogue = catalogue;
     this.language = catalogue.language;
+    /** @type {string|undefined} the language of the guideline's text, where it is not the reader's */
+    this.guideline = undefined;
   }
 
   /** A word of the judging page. @param {string} key @param {Record<string, any>} [values] */
@@ -13,9 +15,9 @@ export class Words {
     return fill(this.catalogue.words[`judge.${key}`] ?? key, values);
   }
 
-  /** A word of all pages. @param {string} key */
-  common(key) {
-    return this.catalogue.words[`common.${key}`] ?? key;
+  /** A word of all pages. @param {string} key @param {Record<string, any>} [values] */
+  common(key, values = {}) {
+    return fill(this.catalogue.words[`common.${key}`] ?? key, values);
   }
 
   /** What a broken rule says. @param {string} rule @param {Record<string, string>} values */
@@ -24,17 +26,17 @@ export class Words {
   }
 
   /**
-   * What a guideline says, in this language, else in English, else in any.
+   * What a guideline says: in the language that goes with the document, else in the reader's, in English, in any.
    * @template T
    * @param {Record<string, T>|undefined} text
    * @returns {T|undefined}
    */
   of(text) {
     if (!text) return undefined;
-    return text[this.language] ?? text.en ?? Object.values(text)[0];
+    return text[this.guideline ?? this.language] ?? text[this.language] ?? text.en ?? Object.values(text)[0];
   }
 
-  /** Names in a row. @param {string[]} names */
+  /** Names in a row. @param {(string|undefined)[]} names */
   join(names) {
     return names.join(this.language === "ja" ? "、" : ", ");
   }

@@ -1,0 +1,1 @@
+"""How polite the turns of a system are: an example of a package that adds to Lapsus."""

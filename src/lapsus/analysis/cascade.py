@@ -1,0 +1,205 @@
+"""A cascade of judges: one judges all, a dearer one what the first doubts, people what the two dispute."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
+from lapsus.analysis.trust import doubts, load_corpora, sight
+from lapsus.errors import InputError, UsageError
+from lapsus.formats import read
+from lapsus.kinds import kinds_of
+from lapsus.model import Answer, Entry, Judgment, Scheme, UnitKey, latest
+from lapsus.model.unit import SAMPLE, WHOLE
+
+DOUBT = 0.3
+"""From which doubt about its least sure answer the next judge is asked."""
+CASCADE = "cascade"
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """One stage: whom it asked, about how many units, and what that cost."""
+
+    stage: str
+    by: tuple[str, ...]
+    asked: int
+    """Units that are this stage's to judge."""
+    judged: int
+    settled: int
+    """Units that need no later stage."""
+    tokens: int
+    seconds: float
+
+
+class Cascade(msgspec.Struct, frozen=True):
+    """How far a cascade is: its stages, and what is to be done next."""
+
+    scheme: str
+    doubt: float
+    units: int
+    stages: tuple[Stage, ...]
+    waits_for: str | None
+    """The stage that has still to judge; None where all is settled."""
+    waiting: int
+
+
+class _Judged(NamedTuple):
+    """Who said what of each unit."""
+
+    first: dict[UnitKey, Judgment]
+    second: dict[UnitKey, Judgment]
+    people: dict[UnitKey, list[Judgment]]
+
+
+def cascade(
+    data: Path | str,
+    *more: Path | str,
+    judges: Sequence[str],
+    scheme: str | None = None,
+    doubt: float = DOUBT,
+    only: str | None = None,
+    language: str | None = None,
+    announce: Announce = lambda reading: None,
+) -> tuple[Cascade, Iterator[Entry]]:
+    """How far a cascade is, and the entries for its next step.
+
+    While a stage waits, these are the documents with the units that it has to judge; in the end the documents with
+    the cascade's own judgments.
+    """
+    if not 1 <= len(judges) <= 2:
+        raise UsageError(
+            "a cascade has a first judge, and a second for what the first doubts", hint="--judge, twice"
+        )
+    paths = [data, *more]
+    corpus = load_corpora(paths, only=only, language=language, announce=announce)
+    chosen = choose_scheme([corpus], scheme)
+    who = sight(corpus, chosen, [name for name in judges if _is_there(corpus, name) or name == judges[0]],
+                by_name=False, need_people=False)  # fmt: skip
+    said = _said(corpus, chosen, judges, who.people)
+    kinds = kinds_of(chosen)
+    doubted = {
+        unit for unit, judgment in said.first.items() if max(doubts(judgment, kinds), default=0.0) >= doubt
+    }
+    ids = [question.id for question in countable_questions(chosen)]
+    disputed = {
+        unit
+        for unit in doubted
+        if unit in said.second and not _same(said.first[unit], said.second[unit], ids)
+    }
+    stages = _stages(judges, said, doubted, disputed)
+    waiting, stage = doubted - said.second.keys(), "second"
+    if not waiting:
+        waiting, stage = disputed - said.people.keys(), "people"
+    told = Cascade(chosen.id, doubt, len(said.first), stages, stage if waiting else None, len(waiting))
+    if waiting:
+        return told, _to_judge(paths, waiting, chosen, only, language)
+    return told, _settled(paths, _final(said, disputed), only, language)
+
+
+def _is_there(corpus: Corpus, name: str) -> bool:
+    return any(judgment.annotator == name for judgment in corpus.judgments)
+
+
+def _said(corpus: Corpus, scheme: Scheme, judges: Sequence[str], people: Sequence[str]) -> _Judged:
+    first: dict[UnitKey, Judgment] = {}
+    second: dict[UnitKey, Judgment] = {}
+    others: dict[UnitKey, list[Judgment]] = {}
+    known = set(people)
+    for judgment in latest(corpus.under(scheme.id)):
+        if judgment.annotator == judges[0]:
+            first[judgment.unit] = judgment
+        elif judgment.annotator in judges[1:]:
+            second[judgment.unit] = judgment
+        elif judgment.annotator in known:
+            others.setdefault(judgment.unit, []).append(judgment)
+    if not any(judgment.distributions for judgment in first.values()):
+        raise InputError(
+            f"{judges[0]!r} does not say how sure it is",
+            where=corpus.name,
+            hint="begin with a judge that gives shares of labels, such as a detector",
+        )
+    return _Judged(first, second, others)
+
+
+def _same(one: Judgment, other: Judgment, questions: Sequence[str]) -> bool:
+    return all(_plain(one.answers.get(id)) == _plain(other.answers.get(id)) for id in questions)
+
+
+def _plain(answer: Answer | None) -> object:
+    """Without the order in which labels or marks were given."""
+    return frozenset(answer) if isinstance(answer, tuple) else answer
+
+
+def _stages(
+    judges: Sequence[str], said: _Judged, doubted: set[UnitKey], disputed: set[UnitKey]
+) -> tuple[Stage, ...]:
+    asked = {unit: judgment for unit, judgment in said.second.items() if unit in doubted}
+    heard = {unit: judgments for unit, judgments in said.people.items() if unit in disputed}
+    by_people = [judgment for judgments in heard.values() for judgment in judgments]
+    who = tuple(dict.fromkeys(judgment.annotator for judgment in by_people))
+    return (
+        Stage("first", (judges[0],), len(said.first), len(said.first), len(said.first) - len(doubted),
+              *_cost(said.first.values())),
+        Stage("second", tuple(judges[1:]), len(doubted), len(asked), len(asked) - len(disputed),
+              *_cost(asked.values())),
+        Stage("people", who, len(disputed), len(heard), len(heard), *_cost(by_people)),
+    )  # fmt: skip
+
+
+def _cost(judgments: Any) -> tuple[int, float]:
+    """Tokens and seconds."""
+    tokens, seconds = 0, 0.0
+    for judgment in judgments:
+        counted = judgment.metadata.get("tokens")
+        tokens += sum(counted.values()) if isinstance(counted, Mapping) else 0
+        seconds += judgment.seconds or 0.0
+    return tokens, round(seconds, 3)
+
+
+def _final(said: _Judged, disputed: set[UnitKey]) -> dict[UnitKey, Judgment]:
+    """The first judge's answers where it is sure or the second says the same; else what most people said."""
+    final = {}
+    for unit, judgment in said.first.items():
+        source, by = judgment, judgment.annotator
+        if unit in disputed:
+            given = Counter(_key(one) for one in said.people[unit])
+            source = next(one for one in said.people[unit] if _key(one) == given.most_common(1)[0][0])
+            by = "people"
+        metadata = {"program": True, "settled_by": by}
+        final[unit] = msgspec.structs.replace(source, annotator=CASCADE, revision=1, metadata=metadata)
+    return final
+
+
+def _key(judgment: Judgment) -> object:
+    return frozenset((id, _plain(answer)) for id, answer in judgment.answers.items())
+
+
+def _to_judge(
+    paths: Sequence[Path | str], waiting: set[UnitKey], scheme: Scheme, only: str | None, language: str | None
+) -> Iterator[Entry]:
+    chosen: dict[str, dict[str, dict[str, Any]]] = {}
+    for unit in waiting:
+        chosen.setdefault(unit.document, {})[unit.segment if unit.segment is not None else WHOLE] = {}
+    for path in paths:
+        for entry in read(path, only=only, language=language):
+            if entry.document is not None and (units := chosen.pop(entry.id, None)) is not None:
+                about = {SAMPLE: {"role": scheme.unit.role, "units": dict(sorted(units.items()))}}
+                metadata = {**entry.document.metadata, **about}
+                yield Entry(entry.id, msgspec.structs.replace(entry.document, metadata=metadata))
+
+
+def _settled(
+    paths: Sequence[Path | str], final: Mapping[UnitKey, Judgment], only: str | None, language: str | None
+) -> Iterator[Entry]:
+    by_document: dict[str, list[Judgment]] = {}
+    for unit, judgment in final.items():
+        by_document.setdefault(unit.document, []).append(judgment)
+    for path in paths:
+        for entry in read(path, only=only, language=language):
+            if (judgments := by_document.pop(entry.id, None)) is not None:
+                yield Entry(entry.id, entry.document, tuple(judgments))

@@ -1,0 +1,202 @@
+"""Gold: votes put together within the guideline, written as the judgments of one more annotator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from lapsus.analysis.corpus import Announce, choose_scheme, countable_questions, load_corpus
+from lapsus.analysis.validating import broken_counts, broken_notes, signed_without
+from lapsus.errors import UsageError
+from lapsus.formats import read
+from lapsus.kinds import Kind, kind_of
+from lapsus.measures.declaration import parse_measure
+from lapsus.measures.gold import METHODS, Gold, make_gold
+from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme, UnitKey
+from lapsus.model.votes import Votes
+from lapsus.registry import did_you_mean
+
+USUAL_METHOD = "majority"
+ANNOTATOR = "gold"
+HALF = 0.5
+"""The share of annotators that an answer needs unless told otherwise."""
+
+
+def gold(
+    data: Any,
+    *,
+    method: str = "majority",
+    threshold: float | None = None,
+    scheme: str | None = None,
+    questions: Sequence[str] = (),
+    only: str | None = None,
+    drop_broken: bool = False,
+    announce: Announce = lambda reading: None,
+) -> dict[str, Gold]:
+    """The gold of every question that was answered, by the question's id."""
+    return _make(data, method, threshold, scheme, questions, only, drop_broken, announce).gold
+
+
+def gold_entries(
+    data: Any,
+    *,
+    method: str = "majority",
+    threshold: float | None = None,
+    scheme: str | None = None,
+    questions: Sequence[str] = (),
+    only: str | None = None,
+    drop_broken: bool = False,
+    announce: Announce = lambda reading: None,
+) -> tuple[Made, Iterator[Entry]]:
+    """The gold, and the documents with the gold as their only judgments."""
+    made = _make(data, method, threshold, scheme, questions, only, drop_broken, announce)
+    judgments = gold_judgments(made.scheme, made.gold)
+    return made, _with_documents(data, only, judgments)
+
+
+class Made(NamedTuple):
+    """The gold of each question, and what is to be said of judgments that break the guideline."""
+
+    scheme: Scheme
+    gold: dict[str, Gold]
+    broken: int
+    notes: list[str]
+
+
+def _make(
+    data: Any,
+    method: str,
+    threshold: float | None,
+    scheme: str | None,
+    questions: Sequence[str],
+    only: str | None,
+    drop_broken: bool,
+    announce: Announce,
+) -> Made:
+    corpus = load_corpus(data, only=only, scheme=scheme, drop_broken=drop_broken, announce=announce)
+    chosen = choose_scheme([corpus], scheme)
+    asked = {q.id: (q, corpus.votes(chosen, q)) for q in countable_questions(chosen, questions)}
+    ways = ways_to([question for question, votes in asked.values() if votes.units], method, threshold)
+    found = {
+        id: settled_gold(way, kind_of(asked[id][0], chosen), asked[id][1], corpus.texts.get)
+        for id, way in ways.items()
+    }
+    broken = broken_counts([corpus], chosen)
+    if drop_broken:
+        found = {
+            id: replace(made, signature=signed_without(made.signature, broken)) for id, made in found.items()
+        }
+    return Made(chosen, found, broken, broken_notes([corpus], chosen))
+
+
+def settled_gold(
+    way: str, kind: Kind, votes: Votes, document: Callable[[str], Document | None] = lambda name: None
+) -> Gold:
+    """Gold by a method as one writes it, of answers that the guideline allows; what has none is undecided.
+
+    `document` finds a document by its name, for answers that stand on its text.
+    """
+    made = make_gold(way, votes, **kind.gold_options)
+    if made.answers is None:
+        stands = make_gold(kind.typical_method, votes, **kind.gold_options)
+        made = replace(made, answers=stands.answers)
+    if made.distributions is None and kind.choices:
+        made = replace(made, labels=kind.choices, distributions=kind.shares(votes))
+    parameters = dict(parse_measure(way).parameters)
+    share = next((float(parameters[name]) for name in kind.thresholds.values() if name in parameters), HALF)
+    answers = kind.settled_all(made.answers or (), made.distributions, votes, share, document)
+    undecided = tuple(
+        unit
+        for row, (unit, answer) in enumerate(zip(made.units, answers, strict=True))
+        if answer is None and kind.of_unit(votes, row)
+    )
+    return replace(made, answers=tuple(answers), undecided=undecided)
+
+
+def ways_to(questions: Sequence[Question], method: str, threshold: float | None = None) -> dict[str, str]:
+    """How the answers to each question are put together: by the method asked for where it is made for them."""
+    name = _method_name(method)
+    ways = {question.id: _way(question, name, method, threshold) for question in questions}
+    if ways and not any(way.suits_method for way in ways.values()) and method != USUAL_METHOD:
+        made_for = {way.usual for way in ways.values()}
+        raise UsageError(
+            f"{method} is not made for these answers", hint=f"use {' or '.join(sorted(made_for))}"
+        )
+    if ways and threshold is not None and not any(way.suits_threshold for way in ways.values()):
+        raise UsageError(f"{method} takes no threshold", hint="majority does, and several labels do")
+    return {id: way.method for id, way in ways.items()}
+
+
+class _Way(NamedTuple):
+    """How the answers to one question are put together, as one writes it."""
+
+    method: str
+    usual: str
+    suits_method: bool
+    suits_threshold: bool
+
+
+def _method_name(method: str) -> str:
+    name = parse_measure(method).name.replace("-", "_")
+    if name not in METHODS.names():
+        known = [known.replace("_", "-") for known in METHODS.names()]
+        raise UsageError(f"no method is called {method!r}", hint=did_you_mean(method, known))
+    return name
+
+
+def _way(question: Question, name: str, method: str, threshold: float | None) -> _Way:
+    """The method asked for where it is made for this kind of question, else the kind's usual one."""
+    kind = kind_of(question)
+    usual = kind.gold_methods[0]
+    suits = name in kind.gold_methods
+    way = method if suits else usual
+    parameter = kind.thresholds.get(way.replace("-", "_"))
+    if threshold is not None and parameter:
+        way = f"{way}@{parameter}={threshold}"
+    return _Way(way, usual, suits, parameter is not None)
+
+
+def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[Judgment]]:
+    """One judgment a unit, with the answers to all questions and how they were made.
+
+    A unit on which a question that must be answered is undecided has no judgment: it would break the guideline.
+    """
+    answers: dict[UnitKey, dict[str, Answer]] = {}
+    shares: dict[UnitKey, dict[str, dict[str, float]]] = {}
+    for question, made in found.items():
+        for unit, answer in made.by_unit().items():
+            answers.setdefault(unit, {})[question] = answer
+        if made.distributions is not None:
+            for unit, row in zip(made.units, made.distributions.tolist(), strict=True):
+                if not any(map(math.isnan, row)):
+                    shares.setdefault(unit, {})[question] = dict(zip(made.labels, row, strict=True))
+    signatures = {question: made.signature for question, made in found.items()}
+    required = {question.id for question in scheme.questions if question.required}
+    undecided = {unit for id, made in found.items() if id in required for unit in made.undecided}
+    by_document: dict[str, list[Judgment]] = {}
+    for unit in dict.fromkeys([*answers, *shares]):
+        if unit in undecided:
+            continue
+        judgment = Judgment(
+            unit.document,
+            unit.segment,
+            ANNOTATOR,
+            scheme.id,
+            scheme.version,
+            answers.get(unit, {}),
+            distributions=shares.get(unit, {}),
+            metadata={"gold": signatures},
+        )
+        by_document.setdefault(unit.document, []).append(judgment)
+    return by_document
+
+
+def _with_documents(data: Any, only: str | None, judgments: Mapping[str, list[Judgment]]) -> Iterator[Entry]:
+    """Read the source a second time: its documents were not kept. A document may come in several pieces."""
+    left = dict(judgments)
+    for entry in read(data, only=only):
+        mine = tuple(left.pop(entry.id, ()))
+        if entry.document is not None or mine:
+            yield Entry(entry.id, entry.document, mine)

@@ -1,0 +1,211 @@
+"""From judged data to a sample for people to judge: `lapsus plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
+from lapsus.analysis.estimate import unit_means, weights
+from lapsus.analysis.trust import doubts, load_corpora, only_drawn, sight
+from lapsus.errors import InputError, UsageError
+from lapsus.formats import read
+from lapsus.kinds import kinds_of
+from lapsus.kinds.quantities import quantities
+from lapsus.kinds.similarity import Codes, compared
+from lapsus.measures.bootstrap import Floats
+from lapsus.model import Document, Scheme, UnitKey
+from lapsus.model.unit import SAMPLE, WHOLE
+from lapsus.registry import did_you_mean
+from lapsus.trust.alternative_test import duels
+from lapsus.trust.estimators import Sample
+from lapsus.trust.ranking import USUAL_EPSILON, Sight
+from lapsus.trust.sampling import Drawn, draw, noise_of, strata, units_for_test, units_for_width
+
+USUAL_WIDTH = 0.05
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A goal, and the units that it takes."""
+
+    goal: str
+    """interval or test"""
+    question: str
+    label: str
+    within: float | None
+    epsilon: float | None
+    units: int | None
+    """None: as it looks, no number of units will do."""
+    from_people: bool
+    """Whether people's answers so far were used."""
+
+
+class Stratum(msgspec.Struct, frozen=True):
+    """A part of the units, and how many of it were drawn."""
+
+    name: str
+    units: int
+    drawn: int
+    weight: float
+
+
+class SamplingPlan(msgspec.Struct, frozen=True):
+    """How many units people should judge, and which were drawn."""
+
+    judge: str
+    scheme: str
+    population: int
+    """Units that the judge judged."""
+    units: int
+    people: int
+    goals: tuple[Wanted, ...]
+    strata: tuple[Stratum, ...] = ()
+
+
+class _Population(NamedTuple):
+    """The units that the judge judged, with the system of each and how much the judge doubts."""
+
+    units: tuple[UnitKey, ...]
+    names: list[str]
+    stratum: Codes
+    doubt: Floats
+    before: Floats | None
+    """How many each stands for, where all of them are a sample already."""
+
+
+def plan_units(
+    data: Path | str,
+    *more: Path | str,
+    judge: str | None = None,
+    scheme: str | None = None,
+    questions: Sequence[str] = (),
+    label: str | None = None,
+    within: float | None = None,
+    epsilon: float | None = None,
+    people: int = 3,
+    units: int | None = None,
+    seed: int = 0,
+    only: str | None = None,
+    language: str | None = None,
+    announce: Announce = lambda reading: None,
+) -> tuple[SamplingPlan, Iterator[Document]]:
+    """How many units and people it takes until the interval is ± `within` or the test passes, and the units drawn.
+
+    The documents hold the sample in their metadata: a campaign made from them hands out exactly those units, and
+    `estimate` counts each for what it stands for. Without a goal both usual ones are looked at.
+    """
+    corpus = load_corpora([data, *more], only=only, language=language, announce=announce)
+    chosen = choose_scheme([corpus], scheme)
+    who = sight(corpus, chosen, [judge] if judge else (), need_people=False)
+    corpus = only_drawn(corpus, chosen, who.people)
+    if len(who.judges) > 1:
+        raise UsageError("a plan is for one judge", hint=f"--judge NAME; there are: {', '.join(who.judges)}")
+    if within is None and epsilon is None:
+        within, epsilon = USUAL_WIDTH, USUAL_EPSILON
+    goals = tuple(_goals(corpus, chosen, who, questions, label, within, epsilon, people))
+    population = _population(corpus, chosen, who.judges[0])
+    enough = [goal.units for goal in goals if goal.units is not None]
+    size = units or max(enough, default=0)
+    size = min(size, len(population.units))
+    if not size:
+        raise InputError(
+            "no number of units will do: the judge is worse than people by more than epsilon",
+            hint="say how many to draw with --units, or plan for an interval with --within",
+        )
+    drawn = draw(population.stratum, np.nan_to_num(population.doubt), size, seed, population.before)
+    bootstrap = SamplingPlan(
+        who.judges[0], chosen.id, len(population.units), size, people, goals, _strata(population, drawn)
+    )
+    sample: dict[str, dict[str, dict[str, Any]]] = {}
+    for row, weight in zip(drawn.rows.tolist(), drawn.weight.tolist(), strict=True):
+        unit = population.units[row]
+        # By number: whoever judges need not know what the judge doubts.
+        about = {"weight": weight, "stratum": int(population.stratum[row])}
+        sample.setdefault(unit.document, {})[unit.segment if unit.segment is not None else WHOLE] = about
+    return bootstrap, _documents([data, *more], sample, chosen, only, language)
+
+
+def _goals(
+    corpus: Corpus,
+    scheme: Scheme,
+    who: Sight,
+    questions: Sequence[str],
+    label: str | None,
+    within: float | None,
+    epsilon: float | None,
+    people: int,
+) -> Iterator[Wanted]:
+    known: list[str] = []
+    for question in countable_questions(scheme, questions):
+        votes = corpus.votes(scheme, question)
+        if who.judges[0] not in votes.annotators:
+            continue
+        place = {name: number for number, name in enumerate(votes.annotators)}
+        columns = [place[name] for name in who.people if name in place]
+        for quantity in quantities(votes) if within is not None else ():
+            known.append(quantity.label)
+            if label is not None and quantity.label != label:
+                continue
+            said, judged = unit_means(quantity, votes, who)
+            sample = Sample(said, judged, votes.document_groups(), is_share=quantity.is_share)
+            noise = noise_of(quantity.values[:, columns])
+            goal = units_for_width(sample, within or USUAL_WIDTH, noise, people)
+            yield Wanted("interval", question.id, quantity.label, within, None, *goal)
+        if epsilon is not None:
+            answers = compared(votes)
+            found = duels(answers, columns, answers.codes[:, place[who.judges[0]]])
+            yield Wanted("test", question.id, "", None, epsilon, *units_for_test(found, people, epsilon))
+    if label is not None and within is not None and label not in known:
+        raise UsageError(f"there is no label {label!r}", hint=did_you_mean(label, sorted(set(known))))
+
+
+def _population(corpus: Corpus, scheme: Scheme, judge: str) -> _Population:
+    found: dict[UnitKey, float] = {}
+    kinds = kinds_of(scheme)
+    for judgment in corpus.under(scheme.id):
+        if judgment.annotator == judge and judgment.document in corpus.documents:
+            unsure = doubts(judgment, kinds)
+            found[judgment.unit] = float(np.mean(unsure)) if unsure else float("nan")
+    if not found:
+        raise InputError(
+            f"no document that {judge!r} judged is there", where=corpus.name, hint="use data with the texts"
+        )
+    doubt = np.array(list(found.values()))
+    groups = [corpus.system_of(unit.document) for unit in found]
+    before, first = weights(corpus, scheme, list(found))
+    if before is not None and first is not None and np.isfinite(before).all():
+        groups = [f"{name}, drawn from {number}" for name, number in zip(groups, first.tolist(), strict=True)]
+    else:
+        before = None
+    return _Population(tuple(found), *strata(groups, doubt), doubt, before)
+
+
+def _strata(population: _Population, drawn: Drawn) -> tuple[Stratum, ...]:
+    own, size = population.stratum[drawn.rows], len(population.names)
+    counts = np.bincount(population.stratum, minlength=size)
+    taken = np.bincount(own, minlength=size)
+    stands_for = np.bincount(own, drawn.weight, minlength=size)
+    return tuple(
+        Stratum(name, int(many), int(few), float(total / few))
+        for name, many, few, total in zip(population.names, counts, taken, stands_for, strict=True)
+    )
+
+
+def _documents(
+    paths: Sequence[Path | str],
+    sample: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    scheme: Scheme,
+    only: str | None,
+    language: str | None,
+) -> Iterator[Document]:
+    """The documents that units were drawn from, with the sample in their metadata."""
+    left = dict(sample)
+    for path in paths:
+        for entry in read(path, only=only, language=language):
+            if entry.document is not None and (drawn := left.pop(entry.id, None)) is not None:
+                metadata = {**entry.document.metadata, SAMPLE: {"role": scheme.unit.role, "units": drawn}}
+                yield msgspec.structs.replace(entry.document, metadata=metadata)

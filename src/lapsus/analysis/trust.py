@@ -1,0 +1,209 @@
+"""From files to what can be said of judges: `lapsus trust`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lapsus.analysis.corpus import (
+    Announce,
+    Corpus,
+    DocumentFacts,
+    choose_scheme,
+    countable_questions,
+    load_corpus,
+)
+from lapsus.errors import InputError, UsageError
+from lapsus.kinds import Kind
+from lapsus.measures.score import Interval, Score
+from lapsus.model import ANONYMOUS, Judgment, Scheme
+from lapsus.model.unit import WHOLE
+from lapsus.registry import did_you_mean
+from lapsus.reports import Table
+from lapsus.reports.table import Cell
+from lapsus.trust.alternative_test import LEAST_UNITS
+from lapsus.trust.ranking import USUAL_EPSILON, Sight, Standing, standings
+
+COLUMNS = (
+    "judge", "advantage", "winning rate", "clustered", "passes", "agreement", "people's own", "people", "units",
+    "settled by",
+)  # fmt: skip
+GOLD = "gold"
+
+
+def rank_judges(
+    data: Path | str,
+    *more: Path | str,
+    judges: Sequence[str] = (),
+    scheme: str | None = None,
+    questions: Sequence[str] = (),
+    epsilon: float = USUAL_EPSILON,
+    least_units: int = LEAST_UNITS,
+    jury: bool = False,
+    only: str | None = None,
+    language: str | None = None,
+    announce: Announce = lambda reading: None,
+) -> Table:
+    """The alternative annotator test of every judge on every question, with floors and people's own agreement.
+
+    `judges` names annotators who do not count as people; without it, whoever left a program's judgments. With `jury`
+    there is also a row for all of them as one.
+    """
+    corpus = load_corpora([data, *more], only=only, language=language, announce=announce)
+    chosen = choose_scheme([corpus], scheme)
+    found = all_standings(
+        corpus, chosen, judges, questions=questions, epsilon=epsilon, least_units=least_units, jury=jury
+    )
+    several = len({one.question for one in found}) > 1
+    rows = tuple(_row(one, several) for one in found)
+    verdicts = [
+        f"{f'{one.question}: ' if several else ''}{one.judge} {one.verdict}" for one in found if not one.floor
+    ]
+    notes = (
+        *verdicts,
+        f"passes: at ε {epsilon:g}, plain test as published; clustered: units of one document as one draw",
+        *dict.fromkeys(one.signature for one in found),
+        *corpus.version_warnings(chosen),
+    )
+    return Table(COLUMNS, rows, notes=notes, data=found)
+
+
+def all_standings(
+    corpus: Corpus,
+    scheme: Scheme,
+    judges: Sequence[str] = (),
+    *,
+    questions: Sequence[str] = (),
+    epsilon: float = USUAL_EPSILON,
+    least_units: int = LEAST_UNITS,
+    jury: bool = False,
+) -> list[Standing]:
+    """Where each judge stands, question by question."""
+    found: list[Standing] = []
+    who = sight(corpus, scheme, judges)
+    corpus = only_drawn(corpus, scheme, who.people)
+    for question in countable_questions(scheme, questions):
+        votes = corpus.votes(scheme, question)
+        here = Sight(*(tuple(name for name in names if name in votes.annotators) for names in who))
+        if here.judges:
+            found += standings(
+                question.id, votes, here, epsilon=epsilon, least_units=least_units, with_jury=jury
+            )
+    return found
+
+
+def load_corpora(
+    paths: Sequence[Path | str],
+    *,
+    only: str | None = None,
+    language: str | None = None,
+    announce: Announce = lambda reading: None,
+) -> Corpus:
+    """Several sources about the same documents as one: people's judgments in one file, a judge's in another."""
+    parts = [load_corpus(path, only=only, language=language, announce=announce) for path in paths]
+    if len(parts) == 1:
+        return parts[0]
+    documents: dict[str, DocumentFacts] = {}
+    for part in parts:
+        # A drawn sample is said in one of the files only, and holds wherever the document stands.
+        for id, facts in part.documents.items():
+            if not (id in documents and documents[id].sample):
+                documents[id] = facts
+    judgments = list(dict.fromkeys(judgment for part in parts for judgment in part.judgments))
+    return Corpus(parts[0].name, documents, judgments)
+
+
+def sight(
+    corpus: Corpus,
+    scheme: Scheme,
+    named: Sequence[str] = (),
+    *,
+    by_name: bool = True,
+    need_people: bool = True,
+    need_judges: bool = True,
+) -> Sight:
+    """Who is a judge and who a person. Programs and gold never count as people.
+
+    `by_name`: people must be told apart from unit to unit.
+    """
+    judgments = corpus.under(scheme.id)
+    everybody = list(dict.fromkeys(judgment.annotator for judgment in judgments))
+    programs = {judgment.annotator for judgment in judgments if by_program(judgment)}
+    gold = {judgment.annotator for judgment in judgments if GOLD in judgment.metadata}
+    for name in named:
+        if name not in everybody:
+            raise UsageError(f"nobody is called {name!r} in it", hint=did_you_mean(name, everybody))
+    judges = list(dict.fromkeys(named)) or [name for name in everybody if name in programs - gold]
+    if need_judges and not judges:
+        some = ", ".join(everybody[:10])
+        raise UsageError("which of the annotators is the judge?", hint=f"--judge NAME; there are: {some}")
+    people = [name for name in everybody if name not in {*judges, *programs, *gold}]
+    if by_name and need_people and any(name.startswith(ANONYMOUS) for name in people):
+        raise InputError(
+            "the people in it have no names, so that nobody can be left out in turn",
+            where=corpus.name,
+            hint="use data that says who judged",
+        )
+    if need_people and not people:
+        raise InputError("there are no judgments of people to compare with", where=corpus.name)
+    return Sight(tuple(people), tuple(judges))
+
+
+def only_drawn(corpus: Corpus, scheme: Scheme, people: Sequence[str]) -> Corpus:
+    """Where a sample was drawn, without what people said of other units: it is no random part of them."""
+    samples = {
+        id: facts.sample
+        for id, facts in corpus.documents.items()
+        if facts.sample.get("role") == scheme.unit.role
+    }
+    if not samples:
+        return corpus
+    known = set(people)
+    kept = [
+        judgment
+        for judgment in corpus.judgments
+        if judgment.annotator not in known
+        or (judgment.segment or WHOLE) in samples.get(judgment.document, {}).get("units", {})
+    ]
+    return Corpus(corpus.name, corpus.documents, kept)
+
+
+def doubts(judgment: Judgment, kinds: Mapping[str, Kind]) -> list[float]:
+    """How much a judge doubts each of its answers, where it gave shares. `kinds`: the scheme's, by question."""
+    return [
+        kinds[question].doubt(shares)
+        for question, shares in judgment.distributions.items()
+        if shares and question in kinds
+    ]
+
+
+def by_program(judgment: Judgment) -> bool:
+    """Whether a judgment looks like a program's: it says so, was asked of a model, or comes with shares."""
+    metadata = judgment.metadata
+    return metadata.get("program") is True or "setting" in metadata or bool(judgment.distributions)
+
+
+def _row(one: Standing, several: bool) -> tuple[Cell, ...]:
+    interval = None if one.advantage_low is None else Interval(one.advantage_low, one.advantage_high or 0.0)
+    rank = f"{one.rank}. " if one.rank else ""
+    name = f"{one.question}: {rank}{one.judge}" if several else f"{rank}{one.judge}"
+    return (
+        name,
+        Score("advantage", one.advantage, one.units, interval),
+        one.winning_rate,
+        one.clustered["winning_rate"],
+        "-" if one.passes is None else "yes" if one.passes else "no",
+        one.judge_agreement,
+        one.people_agreement,
+        one.people,
+        one.units,
+        _settled(one),
+    )
+
+
+def _settled(one: Standing) -> str:
+    if one.passes is None:
+        return "-"
+    if one.more_units is None:
+        return "too many"
+    return "is settled" if one.more_units == 0 else f"{one.more_units:,} more a person"

@@ -1,0 +1,149 @@
+"""Judgments held against their guideline: what `lapsus validate` does, and what measures say of broken ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lapsus.analysis.corpus import Announce, Corpus
+from lapsus.errors import InputError, UsageError
+from lapsus.formats import EntryStream, read
+from lapsus.measures.score import Score
+from lapsus.model import Judgment, Scheme
+from lapsus.reports import Table
+from lapsus.schemes import BrokenRule, load_scheme
+from lapsus.schemes.checker import Checker
+
+
+class BrokenJudgment(msgspec.Struct, frozen=True):
+    """A judgment that breaks rules of its guideline, and where it stands."""
+
+    file: str
+    judgment: Judgment
+    rules: tuple[BrokenRule, ...]
+
+    def problems(self, language: str = "en") -> list[dict[str, Any]]:
+        """One record a broken rule, in words of that language."""
+        mine = self.judgment
+        place = {
+            "file": self.file, "document": mine.document, "unit": mine.segment, "annotator": mine.annotator,
+            "scheme": mine.scheme,
+        }  # fmt: skip
+        return [
+            {**place, "question": rule.question or None, "rule": rule.rule, "message": rule.message(language)}
+            for rule in self.rules
+        ]
+
+
+class Validation(msgspec.Struct, frozen=True):
+    """How the judgments of a source keep their guidelines."""
+
+    judgments: int
+    broken: tuple[BrokenJudgment, ...]
+    mended: dict[str, int]
+    """What was put right while reading, and how often."""
+    unknown: dict[str, int]
+    """How many judgments could not be checked, by their scheme, which is not installed."""
+
+    def problems(self, language: str = "en") -> list[dict[str, Any]]:
+        """Every broken rule."""
+        return [problem for one in self.broken for problem in one.problems(language)]
+
+
+def validate(
+    data: Path | str,
+    *,
+    scheme: str | None = None,
+    format: str | None = None,
+    only: str | None = None,
+    language: str | None = None,
+    announce: Announce = lambda reading: None,
+) -> Validation:
+    """Hold every judgment of a source against the rules of its scheme; with `scheme` those under that one."""
+    reading = read(data, format, only=only, language=language)
+    announce(reading)
+    return validate_reading(reading, None if scheme is None else load_scheme(scheme))
+
+
+def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Validation:
+    """The same for a source that is open."""
+    checker = Checker([scheme] if scheme else ())
+    broken: list[BrokenJudgment] = []
+    checked, unknown, others = 0, Counter[str](), Counter[str]()
+    for entry in reading:
+        for judgment in entry.judgments:
+            if scheme is not None and judgment.scheme != scheme.id:
+                others[judgment.scheme] += 1
+            elif not checker.knows(judgment.scheme):
+                unknown[judgment.scheme] += 1
+            else:
+                checked += 1
+                if rules := checker.broken(judgment, entry.document):
+                    broken.append(BrokenJudgment(reading.source.place, judgment, rules))
+    where = str(reading.source.path)
+    if scheme is not None and not checked:
+        found = ", ".join(others) or "nothing"
+        raise InputError(f"nothing is judged under {scheme.id!r}", where=where, hint=f"there is: {found}")
+    if not checked and unknown:
+        name = next(iter(unknown))
+        raise UsageError(
+            f"the scheme {name!r} is not installed",
+            where=where,
+            hint=f"if it is your own, say --scheme with its file, such as {name}.yaml",
+        )
+    return Validation(checked, tuple(broken), dict(reading.options.mended), dict(unknown))
+
+
+def broken_notes(corpora: Iterable[Corpus], scheme: Scheme) -> list[str]:
+    """What to say of judgments that break the guideline, and of what was put right in reading them."""
+    notes = []
+    for corpus in corpora:
+        notes += [f"{corpus.name}: {what} ({count:,})" for what, count in corpus.mended.items()]
+        if not (broken := corpus.broken.get(scheme.id, 0)):
+            continue
+        if corpus.drops:
+            notes.append(f"{corpus.name}: {broken:,} judgments break the guideline and were left out")
+        else:
+            notes.append(
+                f"warning: {corpus.name}: {broken:,} of {len(corpus.under(scheme.id)):,} judgments break the"
+                " guideline; `lapsus validate` lists them, --drop-broken leaves them out"
+            )
+    return notes
+
+
+def broken_counts(corpora: Iterable[Corpus], scheme: Scheme) -> int:
+    """How many judgments break the guideline, in all."""
+    return sum(corpus.broken.get(scheme.id, 0) for corpus in corpora)
+
+
+def with_broken(table: Table, corpora: Sequence[Corpus], scheme: Scheme) -> Table:
+    """The table with what is to be said of broken judgments; where they were left out, signatures say so."""
+    broken = broken_counts(corpora, scheme)
+    marked = signed_without(table, broken) if any(corpus.drops for corpus in corpora) else table
+    data = {**marked.data, "broken": broken}
+    return replace(marked, notes=(*marked.notes, *broken_notes(corpora, scheme)), data=data)
+
+
+def signed_without(value: Any, broken: int) -> Any:
+    """The same result, where every signature says how many judgments were left out."""
+    if not broken:
+        return value
+    if isinstance(value, str):
+        return value.replace("|lapsus:", f"|broken:{broken} left out|lapsus:")
+    if isinstance(value, Score):
+        return msgspec.structs.replace(value, signature=signed_without(value.signature, broken))
+    if isinstance(value, Table):
+        rows, notes, data = (signed_without(part, broken) for part in (value.rows, value.notes, value.data))
+        return replace(value, rows=rows, notes=notes, data=data)
+    if isinstance(value, dict):
+        return {key: signed_without(item, broken) for key, item in value.items()}
+    if isinstance(value, list):
+        return [signed_without(item, broken) for item in value]
+    if type(value) is tuple:
+        return tuple(signed_without(item, broken) for item in value)
+    return value

@@ -1,0 +1,120 @@
+"""Annotators of dialogue breakdown: they say how people's votes for O, T and X would fall, turn by turn."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.base import Annotator, Lesson, Opinion
+from lapsus.annotators.cases import Case
+from lapsus.annotators.decision_rules import ARGMAX, decision
+from lapsus.annotators.progress import Progress
+from lapsus.annotators.training_examples import Example, Origin, digest, require_examples, voted_examples
+from lapsus.errors import UsageError
+from lapsus.measures.scores.breakdown_labels import LABELS, breakdown_votes
+from lapsus.model import FrozenDict, Unit
+
+SCHEME: Final = "breakdown"
+QUESTION: Final = "breakdown"
+_TRIED = 32
+"""Turns on which a model is tried once it has learned."""
+
+_ANSWERS = tuple(FrozenDict({QUESTION: label}) for label in LABELS)
+
+
+class BreakdownAnnotator(Annotator):
+    """A program that judges system turns for breakdown and for nothing else: the challenge's methods.
+
+    A method writes `_fit`, `_distributions`, `_state` and `_restore`.
+    """
+
+    made_for: ClassVar[str | None] = SCHEME
+
+    def __init__(self, *, decide: str = ARGMAX) -> None:
+        super().__init__()
+        self.decide = decide
+        self._rule = decision(decide)
+
+    @abstractmethod
+    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
+        """Learn."""
+
+    def _adapt(self, examples: Sequence[Example], progress: Progress) -> None:
+        """Go on learning; asked for only where `adapts` is set."""
+        raise UsageError(f"{self.name!r} cannot go on learning")
+
+    @abstractmethod
+    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
+        """How likely O, T and X are: a row a unit. What a unit gets must not depend on the others."""
+
+    def _evidence(self, unit: Unit) -> Any:
+        """What the judgment rests on, as a JSON value, where the method can tell."""
+        return None
+
+    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+        examples = _examples(lesson)
+        self._fit(examples, progress)
+        self._must_judge(examples)
+        return self._origin(examples, languages)
+
+    def _learn_more_from(self, lesson: Lesson, before: Origin, progress: Progress) -> Origin:
+        examples = _examples(lesson)
+        self._adapt(examples, progress)
+        self._must_judge(examples)
+        return self._origin(examples, before.languages, before.digest)
+
+    def _opinions(self, cases: Sequence[Case]) -> list[Opinion]:
+        units = [case.unit for case in cases]
+        rows = _checked(self._distributions(units), len(units), self.name)
+        labels = self._rule(rows).tolist()
+        return [
+            Opinion(
+                _ANSWERS[label],
+                FrozenDict({QUESTION: FrozenDict(zip(LABELS, row, strict=True))}),
+                evidence=self._evidence(unit),
+            )
+            for unit, row, label in zip(units, rows.tolist(), labels, strict=True)
+        ]
+
+    def _must_judge(self, examples: Sequence[Example]) -> None:
+        """Complain about what was learned at once: a model whose numbers ran away is not to be kept."""
+        some = examples[:: -(-len(examples) // _TRIED)]
+        with np.errstate(all="ignore"):
+            rows = np.asarray(self._distributions([example.unit for example in some]), dtype=np.float64)
+        if not np.isfinite(rows).all():
+            what = f"{self.name!r} has learned nothing that can be used: its numbers ran away"
+            raise UsageError(what, hint="set its parameters nearer to their defaults")
+
+    def _origin(
+        self, examples: Sequence[Example], languages: Sequence[str], before: str | None = None
+    ) -> Origin:
+        return Origin(
+            version=self.scheme.version,
+            documents=len({example.unit.document for example in examples}),
+            units=len(examples),
+            votes=sum(sum(example.counts) for example in examples),
+            digest=digest(examples),
+            languages=tuple(languages),
+            words=self.words_.ways,
+            before=before,
+        )
+
+
+def _examples(lesson: Lesson) -> list[Example]:
+    votes = breakdown_votes(lesson.votes[QUESTION])
+    found = list(voted_examples((case.unit for case in lesson.cases), votes))
+    require_examples(found)
+    return found
+
+
+def _checked(rows: NDArray[Any], count: int, who: str) -> NDArray[np.float64]:
+    """Distributions that sum to 1; a method that gives anything else is broken, and the user is told which."""
+    rows = np.asarray(rows, dtype=np.float64)
+    if rows.shape != (count, len(LABELS)) or not np.isfinite(rows).all() or (rows < 0).any():
+        raise UsageError(f"{who!r} gave something that is no distribution", hint="fit it again")
+    normal: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
+    return normal

@@ -1,0 +1,152 @@
+"""Work on many things alike, in a form that another process can take over."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import msgspec
+
+from lapsus.annotators.base import Annotator
+from lapsus.annotators.entries import judged_entries
+from lapsus.annotators.judge.sentence_vectors import one_thread
+from lapsus.annotators.library import METHODS, load_model, make_annotator
+from lapsus.errors import UsageError
+from lapsus.model import Entry, Judgment, Scheme
+from lapsus.version import __version__
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+KINDS = {
+    "judge": "lapsus.annotators.bulk.work:JudgeDocuments",
+    "ask": "lapsus.annotators.bulk.asking:AskUnits",
+}
+"""Where the kinds of work are defined."""
+
+
+class Work(ABC, Generic[T, R]):
+    """What is done to each of many things.
+
+    What comes out depends on the things that are given together and on nothing that was done before, so that it is
+    the same wherever it is done.
+    """
+
+    kind: ClassVar[str]
+    """Its name in KINDS."""
+    takes: ClassVar[Any]
+    """The type of what is given, as lists of records."""
+    gives: ClassVar[Any]
+    """The type of what comes out."""
+    cores: float = 1.0
+    """How much of a processor it keeps busy."""
+
+    @abstractmethod
+    def do(self, things: Sequence[T]) -> list[R]:
+        """What is made of each thing, in order."""
+
+    @abstractmethod
+    def settings(self) -> bytes:
+        """All that decides about what comes out."""
+
+    @classmethod
+    @abstractmethod
+    def restore(cls, settings: bytes) -> Self:
+        """The same work in another process."""
+
+    def pack(self) -> bytes:
+        """The work itself, to be sent. Models are large, so that it is not held on to."""
+        return msgspec.msgpack.encode(_Packed(self.kind, __version__, self.settings()))
+
+    @cached_property
+    def digest(self) -> str:
+        """Differs where anything does that decides about what comes out."""
+        return hashlib.blake2b(self.pack(), digest_size=16).hexdigest()
+
+    @cached_property
+    def can_travel(self) -> bool:
+        """Whether it can be sent, and known again: an annotator of somebody's own making may have no file."""
+        try:
+            return bool(self.digest)
+        except UsageError:
+            return False
+
+
+class _Packed(msgspec.Struct, frozen=True):
+    kind: str
+    version: str
+    settings: bytes
+
+
+def unpack(packed: bytes) -> Work[Any, Any]:
+    """The work that another process sent."""
+    found = msgspec.msgpack.decode(packed, type=_Packed)
+    if found.version != __version__:
+        raise UsageError(
+            f"a node of the cluster has Lapsus {__version__}, and this is {found.version}",
+            hint="install the same Lapsus on every node",
+        )
+    module, _, name = KINDS[found.kind].partition(":")
+    kind: type[Work[Any, Any]] = getattr(import_module(module), name)
+    return kind.restore(found.settings)
+
+
+class JudgeDocuments(Work[Entry, tuple[Judgment, ...]]):
+    """An annotator judges documents; each comes back as its judgments."""
+
+    kind = "judge"
+    takes = list[Entry]
+    gives = list[tuple[Judgment, ...]]
+
+    def __init__(self, annotator: Annotator) -> None:
+        self.annotator = annotator
+
+    def do(self, things: Sequence[Entry]) -> list[tuple[Judgment, ...]]:
+        """The judgments about each document. Sums come out alike: nothing is remembered, and one thread adds up."""
+        self.annotator.forget()
+        with one_thread():
+            return [entry.judgments for entry in judged_entries(self.annotator, things)]
+
+    def settings(self) -> bytes:
+        """The model as its file holds it, or the method where there is nothing to learn."""
+        one = self.annotator
+        if one.method not in METHODS.names() or METHODS.get(one.method) is not type(one):
+            raise UsageError(
+                f"{one.name!r} is of a method that no other process knows",
+                hint="judge here, or make its method a plug-in that every node has",
+            )
+        if not one.needs_fit:
+            return msgspec.msgpack.encode(_Judge(one.name, one.method, one.parameters(), one.scheme))
+        with tempfile.TemporaryDirectory(prefix="lapsus-") as room:
+            path = Path(room) / "model"
+            one.save(path)
+            return msgspec.msgpack.encode(_Judge(one.name, model=path.read_bytes()))
+
+    @classmethod
+    def restore(cls, settings: bytes) -> Self:
+        """With an annotator of its own."""
+        found = msgspec.msgpack.decode(settings, type=_Judge)
+        if not found.model:
+            annotator = make_annotator(found.method, found.parameters, found.scheme)
+            annotator.name = found.name
+            return cls(annotator)
+        with tempfile.TemporaryDirectory(prefix="lapsus-") as room:
+            path = Path(room) / "model"
+            path.write_bytes(found.model)
+            return cls(load_model(path))
+
+
+class _Judge(msgspec.Struct, frozen=True):
+    """An annotator that is sent: its model's file, or else its method, parameters and guideline."""
+
+    name: str
+    method: str = ""
+    parameters: dict[str, Any] = {}
+    scheme: Scheme | None = None
+    model: bytes = b""

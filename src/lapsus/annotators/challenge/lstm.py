@@ -1,0 +1,215 @@
+"""Recurrent networks over the turns of the dialogue."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
+from lapsus.annotators.challenge.vocabulary import PAD, RESERVED, Vocabulary, pad
+from lapsus.annotators.challenge.word_vectors import (
+    factors,
+    mutual_information,
+    neighbour_counts,
+    pair_counts,
+    sentence_weights,
+    weighed_means,
+)
+from lapsus.annotators.decision_rules import ARGMAX
+from lapsus.annotators.features.network_layers import Arrays, dense, recurrent
+from lapsus.annotators.model_files import State
+from lapsus.annotators.parameter_bounds import need_at_least, one_or_more
+from lapsus.annotators.progress import Progress
+from lapsus.annotators.training_examples import Example, by_document
+from lapsus.errors import UsageError
+from lapsus.model import Segment, Unit
+
+CELLS = ("lstm", "rnn")
+WORDS, SENTENCE, PAIRS, FREQUENCIES = "words", "sentence", "pairs", "frequencies"
+FEATURES = (WORDS, SENTENCE, PAIRS, FREQUENCIES)
+_MOST_LAYERS = 3
+_SPREAD = 0.1
+"""Of the numbers that the layer on word frequencies starts from."""
+
+
+class Lstm(NetworkAnnotator):
+    """Reads the last turns one by one, each as vectors of the kinds that `features` names."""
+
+    method = "lstm"
+    title = "a recurrent network over turns as word, sentence, co-occurrence or frequency vectors"
+
+    def __init__(
+        self,
+        *,
+        cell: str = "lstm",
+        layers: int = 1,
+        features: str = "words,sentence,pairs",
+        turns: int = 6,
+        vocabulary: int = 3000,
+        width: int = 32,
+        words: int = 40,
+        hidden: int = 48,
+        dropout: float = 0.4,
+        epochs: int = 8,
+        rate: float = 0.003,
+        decay: float = 0.01,
+        members: int = 3,
+        seed: int = 0,
+        decide: str = ARGMAX,
+    ) -> None:
+        super().__init__(
+            hidden=hidden,
+            dropout=dropout,
+            epochs=epochs,
+            rate=rate,
+            decay=decay,
+            members=members,
+            seed=seed,
+            decide=decide,
+        )
+        if cell not in CELLS:
+            raise UsageError(f"the cell is one of {', '.join(CELLS)}, not {cell!r}")
+        if not 1 <= layers <= _MOST_LAYERS:
+            raise UsageError(f"the layers are 1 to {_MOST_LAYERS}, not {layers}")
+        self._features = one_or_more("feature", features, FEATURES)
+        need_at_least(0, turns=turns)
+        need_at_least(1, vocabulary=vocabulary, width=width, words=words)
+        self.cell = cell
+        self.layers = layers
+        self.features = features
+        self.turns = turns
+        self.vocabulary = vocabulary
+        self.width = width
+        self.words = words
+
+    def _prepare(self, examples: Sequence[Example], progress: Progress) -> Inputs:
+        dialogues = [group[-1].unit for group in by_document(examples)]
+        texts = [[self.words_(turn.text, unit.language) for turn in unit.visible] for unit in dialogues]
+        utterances = [words for turns in texts for words in turns]
+        self.vocabulary_ = Vocabulary.of(utterances, most=self.vocabulary, at_least=2)
+        size = len(self.vocabulary_)
+        coded = [self.vocabulary_.encode(words) for words in utterances]
+        pairs = [
+            (self.vocabulary_.encode(texts[place][turn - 1]), self.vocabulary_.encode(texts[place][turn]))
+            for place, unit in enumerate(dialogues)
+            for turn in range(1, len(unit.visible))
+            if unit.visible[turn].role == "system" and unit.visible[turn - 1].role == "user"
+        ]
+        near = factors(mutual_information(neighbour_counts(coded, size)), self.width, self.seed)[0]
+        user, system = factors(mutual_information(pair_counts(pairs, size)), self.width // 2, self.seed)
+        weights = sentence_weights(coded, size)
+        self.tables_ = {"near": _unit(near), "user": user, "system": system, "weights": weights}
+        return self._inputs([example.unit for example in examples])
+
+    def _inputs(self, units: Sequence[Unit]) -> Inputs:
+        """For each unit its last turns, the target last: the words of each, its ready-made vectors, and the
+        length of its word frequencies.
+        """
+        rows = [self._turns(unit) for unit in units]
+        shape = len(units), self.turns + 1
+        ids, _ = pad([turn for row in rows for turn in row])
+        marks = np.array([self._marks(unit) for unit in units], dtype=np.float32)
+        ready = np.concatenate([*(part.reshape(*shape, -1) for part in self._ready(ids)), marks], axis=2)
+        lengths = np.array([[_length(turn) for turn in row] for row in rows], dtype=np.float32)
+        return ids.reshape(*shape, -1), ready, lengths
+
+    def _turns(self, unit: Unit) -> list[list[int]]:
+        seen = self._seen(unit)
+        coded = [
+            self.vocabulary_.encode(self.words_(turn.text, unit.language)[: self.words]) for turn in seen
+        ]
+        return [[] for _ in range(self.turns + 1 - len(coded))] + coded
+
+    def _seen(self, unit: Unit) -> Sequence[Segment]:
+        return unit.visible[-self.turns - 1 :]
+
+    def _marks(self, unit: Unit) -> list[list[float]]:
+        """Who speaks: system, user, or nobody yet."""
+        said = [[float(turn.role == "system"), float(turn.role == "user")] for turn in self._seen(unit)]
+        return [[0.0, 0.0]] * (self.turns + 1 - len(said)) + said
+
+    def _ready(self, ids: NDArray[np.int64]) -> Iterator[NDArray[np.float32]]:
+        """Sentence vectors, and how the words of each turn go with those of the turn before."""
+        known = (ids >= RESERVED).astype(np.float32)
+        if SENTENCE in self._features:
+            yield weighed_means(self.tables_["near"], ids, known * self.tables_["weights"][ids])
+        if PAIRS in self._features:
+            user = weighed_means(self.tables_["user"], ids, known)
+            before = np.roll(user.reshape(-1, self.turns + 1, user.shape[1]), 1, axis=1)
+            before[:, 0] = 0
+            together = before.reshape(user.shape) * weighed_means(self.tables_["system"], ids, known)
+            yield np.hstack([together, together.sum(axis=1, keepdims=True)])
+
+    def _build(self, torch: Any, inputs: Inputs) -> Any:
+        nn = torch.nn
+        start = torch.from_numpy(self.tables_["near"].copy())
+        parts: dict[str, Any] = {}
+        width = inputs[1].shape[2]
+        if WORDS in self._features:
+            parts[WORDS] = nn.Embedding.from_pretrained(start, freeze=False, padding_idx=PAD)
+            width += start.shape[1]
+        if FREQUENCIES in self._features:
+            # A linear layer on the vector of word frequencies: its columns, looked up by word.
+            parts[FREQUENCIES] = nn.Embedding(*start.shape)
+            nn.init.normal_(parts[FREQUENCIES].weight, std=_SPREAD)
+            width += start.shape[1]
+        kind = nn.LSTM if self.cell == "lstm" else nn.RNN
+        parts["cell"] = kind(width, self.hidden, num_layers=self.layers, batch_first=True)
+        parts["out"] = nn.Linear(self.hidden, 3)
+        return nn.ModuleDict(parts)
+
+    def _forward(self, torch: Any, network: Any, inputs: Sequence[Any]) -> Any:
+        ids, ready, lengths = inputs
+        parts = [ready]
+        if WORDS in self._features:
+            known = (ids != PAD).float().unsqueeze(-1)
+            parts.insert(0, (network[WORDS](ids) * known).sum(2) / known.sum(2).clamp(min=1))
+        if FREQUENCIES in self._features:
+            counted = (ids >= RESERVED).float().unsqueeze(-1)
+            parts.append((network[FREQUENCIES](ids) * counted).sum(2) / lengths.unsqueeze(-1))
+        drop = torch.nn.functional.dropout
+        states, _ = network["cell"](drop(torch.cat(parts, 2), self.dropout, network.training))
+        return network["out"](drop(states[:, -1], self.dropout, network.training))
+
+    def _judge(self, arrays: Arrays, inputs: Inputs) -> NDArray[Any]:
+        ids, ready, lengths = inputs
+        parts = [ready]
+        if WORDS in self._features:
+            known = (ids != PAD).astype(np.float32)[..., None]
+            parts.insert(
+                0, (arrays["words.weight"][ids] * known).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+            )
+        if FREQUENCIES in self._features:
+            counted = (ids >= RESERVED).astype(np.float32)[..., None]
+            parts.append((arrays["frequencies.weight"][ids] * counted).sum(axis=2) / lengths[..., None])
+        states: NDArray[Any] = np.concatenate(parts, axis=2)
+        for layer in range(self.layers):
+            states, _ = recurrent(arrays, "cell", states, self.cell, layer=layer)
+        return dense(arrays, "out", states[:, -1])
+
+    def _state(self) -> State:
+        tables = {f"table.{name}": table for name, table in self.tables_.items()}
+        return State({"words": self.vocabulary_.words}, {**tables, **self._network_arrays()})
+
+    def _restore(self, state: State) -> None:
+        self.vocabulary_ = Vocabulary(state.data["words"])
+        self.tables_ = {name: state.arrays[f"table.{name}"] for name in ("near", "user", "system", "weights")}
+        self._take_network_arrays(state)
+
+
+def _length(words: Sequence[int]) -> float:
+    """Of the vector of how often each known word comes; 1 where none does."""
+    counts = Counter(word for word in words if word >= RESERVED)
+    return math.sqrt(sum(count * count for count in counts.values())) or 1.0
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows at a common length, so that rare and frequent words start alike."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: NDArray[np.float32] = rows / np.maximum(lengths, 1e-6)
+    return scaled

@@ -1,0 +1,157 @@
+"""What methods with a small network have in common: fitted with torch, several at once, judging in numpy."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.challenge.network_fitting import (
+    FittingSchedule,
+    minimise,
+    soft_loss,
+    take_weights,
+    torch_for,
+    weights_of,
+)
+from lapsus.annotators.features.network_layers import Arrays, softmax
+from lapsus.annotators.model_files import State
+from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least, need_share
+from lapsus.annotators.progress import Progress, part_of
+from lapsus.annotators.training_examples import Example, shares
+from lapsus.model import Unit
+
+Inputs: TypeAlias = tuple[NDArray[Any], ...]
+"""Arrays with a row a unit."""
+
+
+class NetworkAnnotator(BreakdownAnnotator):
+    """A method whose last part is a network. It judges by the mean of several, each from a seed of its own."""
+
+    adapts = True
+    preparing: ClassVar[float] = 0.0
+    """The share of the fitting that goes by before the network itself is fitted."""
+
+    def __init__(
+        self,
+        *,
+        hidden: int,
+        dropout: float,
+        epochs: int,
+        rate: float,
+        decay: float,
+        members: int,
+        seed: int,
+        decide: str,
+    ) -> None:
+        super().__init__(decide=decide)
+        need_at_least(1, hidden=hidden, epochs=epochs, members=members)
+        need_at_least(0, seed=seed)
+        need_above_zero(rate=rate)
+        need_share(dropout=dropout, rate=rate, decay=decay)
+        self.hidden = hidden
+        self.dropout = dropout
+        self.epochs = epochs
+        self.rate = rate
+        self.decay = decay
+        self.members = members
+        self.seed = seed
+
+    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
+        inputs = self._prepare(examples, part_of(progress, 0.0, self.preparing))
+        rest = part_of(progress, self.preparing, 1.0)
+        self.networks_: list[Arrays] = self._train(examples, inputs, [None] * self.members, rest)
+
+    def _adapt(self, examples: Sequence[Example], progress: Progress) -> None:
+        inputs = self._inputs([example.unit for example in examples])
+        self.networks_ = self._train(examples, inputs, self.networks_, progress)
+
+    def _train(
+        self,
+        examples: Sequence[Example],
+        inputs: Inputs,
+        starts: Sequence[Arrays | None],
+        progress: Progress,
+    ) -> list[Arrays]:
+        trained: list[Arrays] = []
+        for place, start in enumerate(starts):
+
+            def tell(done: int, total: int, before: int = place) -> None:
+                progress(before * total + done, len(starts) * total)
+
+            trained.append(self._train_one(examples, inputs, start, self.seed + place, tell))
+        return trained
+
+    def _train_one(
+        self,
+        examples: Sequence[Example],
+        inputs: Inputs,
+        start: Arrays | None,
+        seed: int,
+        progress: Progress,
+    ) -> Arrays:
+        with torch_for(seed) as torch:
+            network = self._build(torch, inputs)
+            if start is not None:
+                take_weights(torch, network, start)
+            tensors = [torch.from_numpy(array) for array in inputs]
+            gold = torch.from_numpy(shares(examples).astype(np.float32))
+
+            def loss(chosen: NDArray[np.intp]) -> Any:
+                rows = torch.from_numpy(chosen)
+                answers = self._forward(torch, network, [tensor[rows] for tensor in tensors])
+                return soft_loss(torch, answers, gold[rows])
+
+            plan = FittingSchedule(self.epochs, self.rate, self.decay, seed)
+            minimise(torch, network, loss, len(examples), plan, progress)
+            return weights_of(network)
+
+    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
+        inputs = self._inputs(units)
+        rows: NDArray[Any] = np.mean(
+            [softmax(self._judge(arrays, inputs).astype(np.float64)) for arrays in self.networks_], axis=0
+        )
+        return rows
+
+    @abstractmethod
+    def _prepare(self, examples: Sequence[Example], progress: Progress) -> Inputs:
+        """Learn what the network is fed with, and give it for the examples.
+
+        What was learned from an example itself must not show in what it is fed as.
+        """
+
+    @abstractmethod
+    def _inputs(self, units: Sequence[Unit]) -> Inputs:
+        """What the network is fed with."""
+
+    @abstractmethod
+    def _build(self, torch: Any, inputs: Inputs) -> Any:
+        """The network, as a torch module."""
+
+    @abstractmethod
+    def _forward(self, torch: Any, network: Any, inputs: Sequence[Any]) -> Any:
+        """The network's answers before softmax, in torch."""
+
+    @abstractmethod
+    def _judge(self, arrays: Arrays, inputs: Inputs) -> NDArray[Any]:
+        """The same in numpy."""
+
+    def _network_arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            f"net{place}.{name}": array
+            for place, arrays in enumerate(self.networks_)
+            for name, array in arrays.items()
+        }
+
+    def _take_network_arrays(self, state: State) -> None:
+        self.networks_ = []
+        for place in range(self.members):
+            mark = f"net{place}."
+            found = {k.removeprefix(mark): array for k, array in state.arrays.items() if k.startswith(mark)}
+            if not found:
+                raise ValueError(f"network {place} is missing")
+            self.networks_.append(found)

@@ -1,0 +1,130 @@
+"""Support vector machines on word frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.challenge.softmax_regression import fit_softmax, predict_softmax
+from lapsus.annotators.challenge.vocabulary import Vocabulary
+from lapsus.annotators.challenge.word_counts import Sparse, frequencies, products
+from lapsus.annotators.decision_rules import ARGMAX
+from lapsus.annotators.features.earlier_turns import last_said, target
+from lapsus.annotators.model_files import State
+from lapsus.annotators.optional_libraries import require
+from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least
+from lapsus.annotators.progress import Progress
+from lapsus.annotators.training_examples import Example, folds, shares
+from lapsus.errors import UsageError
+from lapsus.model import Unit
+
+_FOLDS = 3
+_SCALE = 1 / 3
+"""Two sides of unit length and the constant make 3: a turn is like itself by 1, whatever the degree."""
+
+
+class Machines(NamedTuple):
+    """A machine a label: which examples hold up its border, by how much, and where the border is."""
+
+    supports: Sparse
+    duals: NDArray[np.float64]
+    borders: NDArray[np.float64]
+
+
+class Svm(BreakdownAnnotator):
+    """A machine a label, with a polynomial kernel over the words of the turn and of the user's one before."""
+
+    method = "svm"
+    title = "support vector machines on word frequencies, polynomial kernels of degree 1 to 3"
+
+    def __init__(
+        self,
+        *,
+        degree: int = 2,
+        c: float = 0.5,
+        vocabulary: int = 10_000,
+        at_least: int = 2,
+        seed: int = 0,
+        decide: str = ARGMAX,
+    ) -> None:
+        super().__init__(decide=decide)
+        if not 1 <= degree <= 3:
+            raise UsageError(f"the kernel's degree is 1, 2 or 3, not {degree}")
+        need_above_zero(c=c)
+        need_at_least(1, vocabulary=vocabulary, at_least=at_least)
+        need_at_least(0, seed=seed)
+        self.degree = degree
+        self.c = c
+        self.vocabulary = vocabulary
+        self.at_least = at_least
+        self.seed = seed
+
+    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
+        units = [example.unit for example in examples]
+        terms = [[term for side in self._sides(unit) for term in side] for unit in units]
+        self.terms_ = Vocabulary.of(terms, most=self.vocabulary, at_least=self.at_least)
+        rows, wanted = self._rows(units), shares(examples)
+        fold = folds(examples, _FOLDS, self.seed)
+        values = np.zeros((len(units), 3))
+        for place in range(_FOLDS):
+            outside, inside = np.flatnonzero(fold != place), np.flatnonzero(fold == place)
+            if len(outside) and len(inside):
+                machines = self._machines(rows.some(outside), wanted[outside])
+                values[inside] = self._values(rows.some(inside), machines)
+            progress(place + 1, _FOLDS + 1)
+        # Distances from the border become shares of votes on examples that the machines had not seen.
+        self.shares_ = fit_softmax(values, wanted, penalty=1.0)
+        self.machines_ = self._machines(rows, wanted)
+        progress(_FOLDS + 1, _FOLDS + 1)
+
+    def _machines(self, rows: Sparse, wanted: NDArray[np.float64]) -> Machines:
+        """Does a label get more votes than usual? How many more, or fewer, is the weight of the example."""
+        svm = require("sklearn.svm", "train", "fitting an svm")
+        sparse = require("scipy.sparse", "train", "fitting an svm")
+        # A copy: the library sorts what it is given in place.
+        parts = rows.values.copy(), rows.columns.copy(), rows.starts.copy()
+        matrix = sparse.csr_matrix(parts, shape=(len(rows), len(self.terms_)))
+        duals, borders = np.zeros((3, len(rows))), np.zeros(3)
+        for label in range(3):
+            above = wanted[:, label] - wanted[:, label].mean()
+            if (above > 0).any():
+                machine = svm.SVC(C=self.c, kernel="poly", degree=self.degree, gamma=_SCALE, coef0=_SCALE)
+                machine.fit(matrix, above > 0, sample_weight=np.abs(above) / np.abs(above).mean())
+                duals[label, machine.support_] = machine.dual_coef_.toarray()[0]
+                borders[label] = machine.intercept_[0]
+        used = np.flatnonzero(duals.any(axis=0))
+        return Machines(rows.some(used).turned(len(self.terms_)), duals[:, used], borders)
+
+    def _values(self, rows: Sparse, machines: Machines) -> NDArray[np.float64]:
+        likeness = products(rows, machines.supports, machines.duals.shape[1])
+        kernel = (_SCALE * likeness + _SCALE) ** self.degree
+        values: NDArray[np.float64] = kernel @ machines.duals.T + machines.borders
+        return values
+
+    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
+        return predict_softmax(self._values(self._rows(units), self.machines_), self.shares_)
+
+    def _rows(self, units: Sequence[Unit]) -> Sparse:
+        return Sparse.of([frequencies(self.terms_, self._sides(unit)) for unit in units])
+
+    def _sides(self, unit: Unit) -> tuple[list[str], list[str]]:
+        """The terms of the turn, and those of the user's utterance before it, told apart by a mark."""
+        own = self.words_.terms(target(unit).text, unit.language)
+        users = self.words_.terms(last_said(unit, "user"), unit.language)
+        return [f"s:{term}" for term in own], [f"u:{term}" for term in users]
+
+    def _state(self) -> State:
+        supports, duals, borders = self.machines_
+        arrays = {**supports._asdict(), "duals": duals, "borders": borders, "shares": self.shares_}
+        return State({"terms": self.terms_.words}, arrays)
+
+    def _restore(self, state: State) -> None:
+        arrays = state.arrays
+        self.terms_ = Vocabulary(state.data["terms"])
+        supports = Sparse(arrays["starts"], arrays["columns"], arrays["values"])
+        self.machines_ = Machines(supports, arrays["duals"], arrays["borders"])
+        self.shares_ = arrays["shares"]

@@ -1,0 +1,118 @@
+"""The reader of the shipped models: a small transformer whose lower layers all views share, with upper layers for each.
+
+Every turn is read alone. Then nothing hangs on what else is read along with it, no time goes into filling up shorter
+ones, and two turns are read side by side on two cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, Final, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.encoder.english import READ_BESIDE, WORDS_COUNT, Tokens, make_session
+from lapsus.annotators.encoder.japanese_chat import ChatTokens
+from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, numbers_of
+from lapsus.annotators.encoder.word_weights import SIZE, word_shares
+from lapsus.annotators.model_files import SHIPPED, State, read_model
+
+TOKENIZER, LOWER = "tokenizer.json", "lower.onnx"
+UPPER: Final = {HOME: "home.onnx", GENERAL: "general.onnx"}
+LANGUAGE: Final = "language"
+OPENINGS: Final = "openings"
+"""In the reader's data: the view by which turns that open a dialogue are judged, where HOME learned nothing of them."""
+IN_GENERAL: Final = 6
+"""Numbers of the view GENERAL that go to the calibration."""
+WORDS, USUAL = "words", "usual"
+_ROWS, _SEGMENT, _FEATURES = "rows", "segment", "features"
+
+
+class _Tokenizer(Protocol):
+    def encode(self, passage: Passage) -> tuple[list[int], list[int]]:
+        """The tokens, and for each whether it is of the turn itself."""
+        ...
+
+
+_TOKENS: Final[dict[str, type[Tokens] | type[ChatTokens]]] = {"en": Tokens, "ja": ChatTokens}
+
+
+class ChatReader:
+    """Reads dialogue in one language."""
+
+    name: ClassVar[str] = "chat"
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._tokens: _Tokenizer = _TOKENS[state.data[LANGUAGE]](state.files[TOKENIZER])
+        self._openings: str = state.data.get(OPENINGS, HOME)
+        self._lower = make_session(state.files[LOWER])
+        self._upper = {view: make_session(state.files[name]) for view, name in UPPER.items()}
+        self._takes = {
+            view: {given.name for given in upper.get_inputs()} for view, upper in self._upper.items()
+        }
+        self._words: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
+        if WORDS in state.arrays:
+            table, usual = (np.asarray(state.arrays[name], dtype=np.float32) for name in (WORDS, USUAL))
+            self._words = table.reshape(SIZE, 3), usual.reshape(3)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def logits(self, passages: Sequence[Passage], view: str = HOME) -> NDArray[np.float64]:
+        """A row a passage: logits of O, T and X, and at home in English the shares that the words alone would give.
+
+        In general: whether it belongs here, how such replies are rated, and whether it contradicts, as far as the
+        language's model has learned that.
+        """
+        if view == GENERAL:
+            return self.said(passages, GENERAL)[:, :IN_GENERAL]
+        rows = self.said(passages, HOME)
+        opening = [place for place, passage in enumerate(passages) if not passage.context]
+        if opening and self._openings != HOME:
+            rows[opening] = self.said([passages[place] for place in opening], self._openings)[:, :3]
+        if self._words is None:
+            return rows
+        words = [word_shares(passage, *self._words) for passage in passages]
+        return np.hstack([rows, WORDS_COUNT * np.array(words).reshape(-1, 3)])
+
+    def said(self, passages: Sequence[Passage], view: str) -> NDArray[np.float64]:
+        """A row a passage: all that the upper layers of a view have to say."""
+        if len(passages) < 2:
+            rows = [self._row(passage, view) for passage in passages]
+        else:
+            self._pool = self._pool or ThreadPoolExecutor(READ_BESIDE, "lapsus-reader")
+            rows = list(self._pool.map(lambda passage: self._row(passage, view), passages))
+        width = self._upper[view].get_outputs()[0].shape[1]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+
+    def forget(self) -> None:
+        """Turns are read one by one, so that nothing depends on others."""
+
+    def state(self) -> State:
+        """What it must keep to be what it is."""
+        return self._state
+
+    @classmethod
+    def restore(cls, state: State) -> Self:
+        """The reader whose state a model's file holds."""
+        return cls(state)
+
+    def _row(self, passage: Passage, view: str) -> NDArray[Any]:
+        tokens, own = self._tokens.encode(passage)
+        ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (tokens, own))
+        (rows,) = self._lower.run(None, {"ids": ids, _SEGMENT: segment})
+        given = {_ROWS: rows, _SEGMENT: segment}
+        if _FEATURES in self._takes[view]:
+            given[_FEATURES] = np.array([numbers_of(passage)], dtype=np.float32)
+        (said,) = self._upper[view].run(None, given)
+        return np.asarray(said[0])
+
+
+def shared_lower(model: str = "breakdown-en") -> tuple[Any, bytes]:
+    """The lower layers of a shipped model as a session (`ids`, `segment` to `rows`), and its tokenizer.
+
+    Judges of other guidelines whose own layers go on from there ship no weights twice.
+    """
+    files = read_model(SHIPPED / f"{model}.lapsus")[1].files
+    return make_session(files[LOWER]), files[TOKENIZER]

@@ -1,0 +1,1 @@
+"""A judge for any guideline, learned from people's judgments: sentence vectors and regularised regression."""

@@ -1,0 +1,150 @@
+"""How well a judge agrees with people, people with each other, and one constant answer with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.judge.given_answers import GivenAnswers
+from lapsus.kinds import Kind
+from lapsus.measures.bootstrap import USUAL, group_sums, interval, resampled_values
+from lapsus.model import Answer
+
+Matrix: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.intp]
+
+_UNITS, _JUDGE, _FLOOR, _PAIRED, _PEOPLE, _SUMS = range(6)
+"""Columns of sums: units, agreement of the judge and of the floor, units with two people or more, their agreement."""
+FIGURES: Final = ("judge", "people", "floor", "judge_beyond", "people_beyond")
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A value with its 95% interval over documents; None where it cannot be told."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """Agreement with a person, from 0 to 1: mean likeness of two answers to one unit.
+
+    Likeness is 1 for the same label and 0 for another; of sets of labels 1 less MASI's distance; on a scale 1 less
+    the difference as a share of the whole scale. Beyond chance: (agreement - chance) / (1 - chance), where chance is
+    what the same answers would reach if they were dealt out at random. A constant answer has 0 there.
+    """
+
+    judge: Figure
+    people: Figure
+    floor: Figure
+    """The best constant answer: what always giving the usual answer would reach."""
+    judge_beyond: Figure
+    people_beyond: Figure
+    constant: Any
+    """Which answer that is."""
+
+
+class Likeness(NamedTuple):
+    """All answers in play, how alike every two of them are, and how often people gave each."""
+
+    places: dict[Any, int]
+    table: Matrix
+    shares: Matrix
+    """A row a unit, a column an answer: the share of people who gave it."""
+
+
+def likeness(given: GivenAnswers, more: Sequence[Answer] = ()) -> Likeness:
+    """The answers of people and further ones."""
+    kind = given.kind
+    answers = list(given.answers)
+    places = {kind.same(answer): place for place, answer in enumerate(answers)}
+    for answer in more:
+        if kind.same(answer) not in places:
+            places[kind.same(answer)] = len(answers)
+            answers.append(answer)
+    shares = np.zeros((len(given), len(answers)))
+    shares[:, : given.counts.shape[1]] = given.counts / given.counts.sum(axis=1, keepdims=True)
+    return Likeness(places, _table(kind, answers), shares)
+
+
+def agreement(given: GivenAnswers, judged: Sequence[Answer]) -> Agreement:
+    """The agreement of answers to each row with those of people."""
+    like = likeness(given, judged)
+    codes = np.array([like.places[given.kind.same(answer)] for answer in judged], dtype=np.intp)
+    constant = int((like.shares.mean(axis=0) @ like.table).argmax())
+    sums = group_sums(_columns(given, like, codes, constant), given.groups)
+    point = _figures(sums.sum(axis=0, keepdims=True), like.table)[0]
+    drawn = resampled_values(sums, lambda block: _figures(block, like.table), USUAL)
+    found = {}
+    for place, name in enumerate(FIGURES):
+        value = float(point[place])
+        bounds = interval(drawn[:, place], USUAL.level) if len(sums) > 1 else None
+        low, high = (bounds.low, bounds.high) if bounds else (None, None)
+        found[name] = Figure(value, low, high) if np.isfinite(value) else Figure(None)
+    usual = given.answers[constant] if constant < len(given.answers) else judged[0]
+    return Agreement(**found, constant=list(usual) if isinstance(usual, tuple) else usual)
+
+
+def beyond_chance(given: GivenAnswers, judged: Sequence[Answer]) -> float:
+    """The judge's agreement beyond chance alone, without intervals; 0 where it is not defined."""
+    like = likeness(given, judged)
+    codes = np.array([like.places[given.kind.same(answer)] for answer in judged], dtype=np.intp)
+    value, chance = plain_agreement(like, codes), _chance(like, codes)
+    return (value - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+def plain_agreement(like: Likeness, codes: Codes) -> float:
+    """The mean likeness of an answer to each unit with those that people gave."""
+    return float((like.table[codes] * like.shares).sum(axis=1).mean())
+
+
+def _chance(like: Likeness, codes: Codes) -> float:
+    ours = np.bincount(codes, minlength=len(like.table)) / len(codes)
+    return float(ours @ like.table @ like.shares.mean(axis=0))
+
+
+def _columns(given: GivenAnswers, like: Likeness, codes: Codes, constant: int) -> Matrix:
+    """For each unit what is summed up: agreement and, for chance, who answered what."""
+    table, shares = like.table, like.shares
+    people = given.counts.sum(axis=1)
+    paired = people > 1
+    same = ((shares @ table) * shares).sum(axis=1)
+    # Two different people of one unit: the likeness of an answer with itself is left out.
+    pairs = np.where(paired, (same * people - 1) / np.maximum(people - 1, 1), 0)
+    columns = np.zeros((len(given), _SUMS))
+    columns[:, _UNITS] = 1
+    columns[:, _JUDGE] = (table[codes] * shares).sum(axis=1)
+    columns[:, _FLOOR] = shares @ table[constant]
+    columns[:, _PAIRED] = paired
+    columns[:, _PEOPLE] = pairs
+    return np.hstack([columns, np.eye(len(table))[codes], shares, shares * paired[:, None]])
+
+
+def _figures(sums: Matrix, table: Matrix) -> Matrix:
+    """From sums (a row a resample) to the figures."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        units, paired = sums[:, _UNITS], sums[:, _PAIRED]
+        ours, people, pairs = np.split(sums[:, _SUMS:], 3, axis=1)
+        judge, floor, pair = sums[:, _JUDGE] / units, sums[:, _FLOOR] / units, sums[:, _PEOPLE] / paired
+        chance = ((ours @ table) * people).sum(axis=1) / units**2
+        expected = ((pairs @ table) * pairs).sum(axis=1) / paired**2
+        return np.column_stack(
+            [judge, pair, floor, (judge - chance) / (1 - chance), (pair - expected) / (1 - expected)]
+        )
+
+
+def _table(kind: Kind, answers: Sequence[Any]) -> Matrix:
+    """How alike every two answers are."""
+    if kind.numbers:
+        values = np.array(answers, dtype=np.float64)
+        reach = max(kind.numbers) - min(kind.numbers)
+        return np.clip(1 - np.abs(values[:, None] - values) / reach, 0, 1)
+    table = np.eye(len(answers))
+    for row, one in enumerate(answers):
+        for column in range(row):
+            table[row, column] = table[column, row] = kind.compare(one, answers[column])
+    return table

@@ -1,0 +1,177 @@
+"""From a Hugging Face folder to an encoder that a model's file can hold: loaded, tuned, exported as int8."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.cases import Case
+from lapsus.annotators.judge.features import texts_of
+from lapsus.annotators.judge.given_answers import GivenAnswers
+from lapsus.annotators.judge.own_encoder import LONGEST, OwnVectors
+from lapsus.annotators.optional_libraries import require
+from lapsus.annotators.progress import Progress
+from lapsus.errors import InputError
+
+_PURPOSE: Final = "an encoder of your own"
+EPOCHS: Final = 3
+BATCH: Final = 16
+RATE, HEAD_RATE = 3e-5, 1e-3
+FILES: Final = ("config.json", "tokenizer.json")
+
+
+class LoadedEncoder:
+    """An encoder in PyTorch, with its tokenizer."""
+
+    def __init__(self, source: str) -> None:
+        self.torch = require("torch", "train", _PURPOSE)
+        library = require("transformers", "train", _PURPOSE)
+        library.logging.set_verbosity_error()
+        folder = Path(source)
+        if folder.is_dir():
+            for name in FILES:
+                if not (folder / name).is_file():
+                    raise InputError(
+                        f"has no {name}", where=source, hint="give a folder as Hugging Face has them"
+                    )
+        try:
+            # Never pickle, never code of strangers: only safetensors, only what the library itself knows.
+            here = folder.is_dir()
+            self.model = library.AutoModel.from_pretrained(
+                source, use_safetensors=True, local_files_only=here
+            )
+            tokens = library.AutoTokenizer.from_pretrained(source, local_files_only=here)
+        except Exception as error:
+            hint = (
+                "give a folder with config.json, *.safetensors and tokenizer.json, or a name that a hub knows"
+            )
+            raise InputError(f"cannot be read as an encoder: {error}", where=source, hint=hint) from error
+        if not getattr(tokens, "is_fast", False):
+            raise InputError("has no tokenizer.json", where=source, hint="save it with a fast tokenizer")
+        self.tokenizer = tokens.backend_tokenizer.to_str()
+        self.name = folder.name
+        self.width = int(self.model.config.hidden_size)
+        self.model.eval()
+
+    def vectors(self) -> OwnVectors:
+        """The encoder as it stands, without PyTorch."""
+        return OwnVectors(self.name, self._graph(), self.tokenizer.encode(), self.width)
+
+    def pooled(self, ids: Any, mask: Any) -> Any:
+        """Unit vectors: the mean of the last layer over the tokens."""
+        last = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+        wide = mask.unsqueeze(-1).to(last.dtype)
+        mean = (last * wide).sum(1) / wide.sum(1).clamp(min=1)
+        return self.torch.nn.functional.normalize(mean, dim=-1)
+
+    def _graph(self) -> bytes:
+        """The same as a graph of ONNX, its weights in whole numbers of eight bits."""
+        torch, encoder = self.torch, self
+        quantization = require("onnxruntime.quantization", "train", _PURPOSE)
+        require("onnx", "train", _PURPOSE)
+
+        class Pooled(torch.nn.Module):  # type: ignore[misc, name-defined]
+            def __init__(self) -> None:
+                super().__init__()
+                self.inner = encoder.model
+
+            def forward(self, ids: Any, mask: Any) -> Any:
+                return encoder.pooled(ids, mask)
+
+        ids = torch.ones((2, 8), dtype=torch.long)
+        free = {0: "texts", 1: "tokens"}
+        with tempfile.TemporaryDirectory(prefix="lapsus-encoder-") as folder, _quiet():
+            whole, small = Path(folder) / "whole.onnx", Path(folder) / "small.onnx"
+            torch.onnx.export(
+                Pooled().eval(), (ids, torch.ones_like(ids)), str(whole), dynamo=False, opset_version=17,
+                input_names=["ids", "mask"], output_names=["vectors"], dynamic_axes={"ids": free, "mask": free},
+            )  # fmt: skip
+            quantization.quantize_dynamic(str(whole), str(small), weight_type=quantization.QuantType.QInt8)
+            return small.read_bytes()
+
+    def tune(
+        self, cases: Sequence[Case], given: Mapping[str, GivenAnswers], seed: int, progress: Progress
+    ) -> None:
+        """Train it through, so that the answers of people can be told from its vectors."""
+        torch = self.torch
+        torch.manual_seed(seed)
+        texts = [texts_of(case.unit) for case in cases]
+        shares = {id: _shares(one, len(cases)) for id, one in given.items()}
+        head = torch.nn.Linear(3 * self.width, sum(one.shape[1] for one in shares.values()))
+        slow = {"params": self.model.parameters(), "lr": RATE}
+        optimiser = torch.optim.AdamW(
+            [slow, {"params": head.parameters(), "lr": HEAD_RATE}], weight_decay=0.01
+        )
+        self.model.train()
+        rng, done = np.random.default_rng(seed), 0
+        for _ in range(EPOCHS):
+            order = rng.permutation(len(cases))
+            for start in range(0, len(order), BATCH):
+                rows = order[start : start + BATCH]
+                logits = head(self._features([texts[row] for row in rows.tolist()]))
+                loss = self._loss(logits, {id: one[rows] for id, one in shares.items()}, given)
+                optimiser.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+                optimiser.step()
+                done += len(rows)
+                progress(done, EPOCHS * len(cases))
+        self.model.eval()
+
+    def _features(self, texts: Sequence[tuple[str, str]]) -> Any:
+        said, answered = (self._encoded([pair[side] for pair in texts]) for side in (0, 1))
+        return self.torch.cat([said, answered, said * answered * self.width**0.5], dim=1)
+
+    def _encoded(self, texts: Sequence[str]) -> Any:
+        torch, library = self.torch, require("tokenizers", "train", _PURPOSE)
+        tokens = library.Tokenizer.from_str(self.tokenizer)
+        tokens.enable_truncation(LONGEST)
+        tokens.enable_padding()
+        found = tokens.encode_batch([text or " " for text in texts])
+        ids = torch.tensor([one.ids for one in found])
+        return self.pooled(ids, torch.tensor([one.attention_mask for one in found]))
+
+    def _loss(self, logits: Any, shares: Mapping[str, Any], given: Mapping[str, GivenAnswers]) -> Any:
+        """Cross-entropy with the shares of votes, over the questions that somebody answered."""
+        functional, start, total = self.torch.nn.functional, 0, 0.0
+        for id, target in shares.items():
+            mine = logits[:, start : start + target.shape[1]]
+            start += target.shape[1]
+            wanted = self.torch.tensor(target, dtype=mine.dtype)
+            known = ~self.torch.isnan(wanted).any(dim=1)
+            if not bool(known.any()):
+                continue
+            if given[id].kind.several:
+                total = total + functional.binary_cross_entropy_with_logits(mine[known], wanted[known])
+            else:
+                total = total - (wanted[known] * functional.log_softmax(mine[known], dim=1)).sum(1).mean()
+        return total if not isinstance(total, float) else (logits * 0).sum()
+
+
+def _shares(given: GivenAnswers, units: int) -> NDArray[np.float64]:
+    """A row for each unit; NaN where nobody answered."""
+    found = np.full((units, given.shares.shape[1]), np.nan)
+    found[given.rows] = given.shares
+    return found
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what others' libraries say about themselves while a graph is made."""
+    log = logging.getLogger()
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(level)

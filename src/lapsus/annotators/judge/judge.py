@@ -1,0 +1,428 @@
+"""The judge: learns any guideline from judgments, and says honestly how well."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.base import Annotator, Lesson, Opinion
+from lapsus.annotators.cases import Case
+from lapsus.annotators.judge.features import Vectors, feature_rows
+from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers, left_open
+from lapsus.annotators.judge.learning import Model, Report, decide, learn, predicted
+from lapsus.annotators.judge.looks import Looks
+from lapsus.annotators.judge.own_encoder import GRAPH, TOKENIZER, OwnVectors
+from lapsus.annotators.judge.projection import Projection
+from lapsus.annotators.judge.regression import Weights, fit, predict
+from lapsus.annotators.judge.report import report_lines, report_table, short_lines
+from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
+from lapsus.annotators.judge.spans import Marked, Side, learn_spans, mark, restored_sides, side_arrays
+from lapsus.annotators.model_files import State
+from lapsus.annotators.parameter_bounds import need_at_least
+from lapsus.annotators.progress import Progress, part_of
+from lapsus.annotators.training_examples import Origin
+from lapsus.errors import InputError, UsageError
+from lapsus.kinds import Kind, countable, kinds_of
+from lapsus.model import EMPTY, Answer, Scheme
+from lapsus.model.votes import SpanVotes, Votes
+
+MOST: Final = 20_000
+"""Units that are learned from at most: memory stays bounded, and more bring little."""
+LEAST: Final = 5
+"""Documents that it takes at least: with fewer nothing can be said of how well it was learned."""
+TUNED: Final = 0.6
+"""The share of documents that an encoder is tuned with; the regression learns from the others."""
+_AT_ONCE: Final = 256
+_OPEN_PENALTY: Final = 0.1
+_OFTEN: Final = 0.02
+"""Share of people who leave a question open, from which the judge learns to leave it open too."""
+_DECIMALS: Final = 5
+
+
+class Judge(Annotator):
+    """Learns every question of kind label, labels, scale and spans from people's votes.
+
+    Frozen multilingual sentence vectors of a unit and of what it answers, some numbers, and the votes of the scheme
+    that this one goes on from are the features; a regularised regression gives each answer its share. Marks are
+    learned word by word: see `spans`.
+    """
+
+    method = "judge"
+    title = "learns any guideline from your own judgments, in seconds; 16 languages"
+    any_language = True
+    uses_words = False
+
+    def __init__(
+        self, *, seed: int = 0, most: int = MOST, encoder: str = "", tune: bool = False, looks: str = ""
+    ) -> None:
+        super().__init__()
+        need_at_least(0, seed=seed)
+        need_at_least(LEAST, most=most)
+        if tune and not encoder:
+            raise UsageError("there is nothing to tune", hint="name an encoder of your own with --encoder")
+        self.seed = seed
+        self.most = most
+        self.encoder = encoder
+        """A folder as Hugging Face has them, or a name that a hub knows; empty: the shipped sentence vectors."""
+        self.tune = tune
+        """Whether it is trained through, on a part of the documents."""
+        self.looks = looks
+        """What is looked at beside the vectors: any of signs, words and reader, with commas between them."""
+        self._looks = Looks(looks)
+        self.own_: OwnVectors | None = None
+        self.models_: dict[str, Model] = {}
+        self.open_: dict[str, Weights] = {}
+        """For questions that people often leave open: the weights of "answered" and "left open"."""
+        self.sides_: dict[str, tuple[Side, ...]] = {}
+        """For questions of kind spans: what was learned of the labels on each kind of segment."""
+        self.earlier_: tuple[str, ...] = ()
+        self.reports_: tuple[Report, ...] = ()
+        self.measured_by: Mapping[str, Votes] = EMPTY
+        """For questions on which people saw suggestions: the votes of those who did not, by which it is measured."""
+
+    def forget(self) -> None:
+        """Compute every vector anew."""
+        self._vectors.forget()
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as they are set; of an encoder its name, not where it lies on somebody's disk."""
+        return {**super().parameters(), "encoder": Path(self.encoder).name}
+
+    @property
+    def unanswered(self) -> list[str]:
+        """The questions that it leaves unanswered: not learned well enough, or with too few answers."""
+        learned = self.models_.keys() | self.sides_.keys()
+        return [question.id for question in countable(self.scheme.questions) if question.id not in learned]
+
+    def summary(self) -> list[str]:
+        """Agreement with people beyond chance, a line a question."""
+        return short_lines(self.reports_, self.unanswered)
+
+    def account(self) -> list[str]:
+        """The table of agreement, and what follows from it."""
+        lines = report_lines(self.reports_, self.unanswered)
+        return [report_table(self.reports_).to_text().rstrip("\n"), *lines]
+
+    def report(self) -> dict[str, Any]:
+        """What `account` tells, as JSON values."""
+        return {"agreement": msgspec.to_builtins(self.reports_), "unanswered": self.unanswered}
+
+    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+        if not any(kind.choices or kind.on_text for kind in kinds_of(self.scheme).values()):
+            raise UsageError(
+                f"{self.scheme.id!r} asks nothing that a judge can learn",
+                hint="it learns questions of kind label, labels, scale and spans",
+            )
+        cases = self._drawn(lesson.cases)
+        if self.encoder:
+            cases = self._with_own_encoder(lesson, cases, part_of(progress, 0.0, 0.7))
+            progress = part_of(progress, 0.7, 1.0)
+        units = [case.unit.key for case in cases]
+        given, marks = self._given(lesson, units), self._marks(lesson, cases)
+        if not given and not marks:
+            raise InputError(
+                f"no question of {self.scheme.id!r} is answered in {LEAST} documents or more",
+                hint="judge more documents",
+            )
+        self.models_, self.open_, self.sides_ = {}, {}, {}
+        share = 1.0 if not marks else 0.4 if given else 0.0
+        with one_thread():
+            reports = self._learn_choices(cases, given, units, part_of(progress, 0.0, share)) if given else []
+            for place, (id, votes) in enumerate(marks.items()):
+                step = (1.0 - share) / len(marks)
+                part = part_of(progress, share + place * step, share + (place + 1) * step)
+                reports.append(self._learn_marks(id, votes, cases, part))
+        self.reports_ = tuple(reports)
+        if not self.models_ and not self.sides_:
+            raise InputError(
+                f"no question of {self.scheme.id!r} could be learned: none is answered better than by always"
+                f" giving the usual answer ({len(units):,} units in {reports[0].documents:,} documents)",
+                hint="it takes more judgments, or judgments in which people agree more",
+            )
+        return _origin(self.scheme, cases, given, marks, languages)
+
+    def _with_own_encoder(self, lesson: Lesson, cases: Sequence[Case], progress: Progress) -> Sequence[Case]:
+        """Load the encoder and tune it where asked; the cases that are left to learn from.
+
+        What it was tuned on it knows too well to be measured by, and a regression would trust it too far there.
+        """
+        from lapsus.annotators.judge.encoder_training import LoadedEncoder
+
+        loaded = LoadedEncoder(self.encoder)
+        if self.tune:
+            tuned, cases = self._parted(cases)
+            given = self._given(lesson, [case.unit.key for case in tuned])
+            if not given:
+                raise InputError(
+                    f"there is too little to tune an encoder with: it takes {LEAST} documents with answers of kind"
+                    " label, labels or scale",
+                    hint="judge more documents, or leave --tune out",
+                )
+            loaded.tune(tuned, given, self.seed, progress)
+        self.own_ = loaded.vectors()
+        return cases
+
+    def _parted(self, cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
+        """Cases to tune with, and others, by document."""
+        names = list(dict.fromkeys(case.unit.document for case in cases))
+        kept = np.random.default_rng(self.seed).permutation(len(names))[: round(TUNED * len(names))]
+        chosen = {names[place] for place in kept.tolist()}
+        return (
+            [case for case in cases if case.unit.document in chosen],
+            [case for case in cases if case.unit.document not in chosen],
+        )
+
+    def _learn_choices(
+        self,
+        cases: Sequence[Case],
+        given: Mapping[str, GivenAnswers],
+        units: Sequence[Any],
+        progress: Progress,
+    ) -> list[Report]:
+        self.earlier_ = _earlier_labels(cases)
+        rows = self._rows(cases, part_of(progress, 0.0, 0.6))
+        self.projection_ = Projection.of(rows, 3 * self._vectors.width)
+        ready = self.projection_.rows(rows)
+        reports = []
+        for place, (id, one) in enumerate(given.items()):
+            model, report = learn(one, ready[one.rows], self.seed, self._unaided(one, units))
+            reports.append(report)
+            if report.answered:
+                self.models_[id] = model._replace(weights=self.projection_.turned_back(model.weights))
+            part_of(progress, 0.6, 1.0)(place + 1, len(given))
+        self.open_ = self._left_open(given, ready)
+        return reports
+
+    def _learn_marks(self, id: str, votes: SpanVotes, cases: Sequence[Case], progress: Progress) -> Report:
+        kind, measured = kinds_of(self.scheme)[id], self.measured_by.get(id)
+        unaided = measured if isinstance(measured, SpanVotes) else None
+        units = [case.unit for case in cases]
+        sides, report = learn_spans(kind, votes, units, self._vectors, self.seed, unaided, progress)
+        if report.answered:
+            self.sides_[id] = sides
+        return report
+
+    def _marks(self, lesson: Lesson, cases: Sequence[Case]) -> dict[str, SpanVotes]:
+        """The marks of people on each question of kind spans, where they answered enough."""
+        found = {}
+        for id, kind in kinds_of(self.scheme).items():
+            votes = lesson.votes.get(id)
+            if kind.on_text and isinstance(votes, SpanVotes):
+                answered = {
+                    unit
+                    for unit, said in zip(votes.units, votes.spans, strict=True)
+                    if any(one is not None for one in said)
+                }
+                known = {case.unit.document for case in cases if case.unit.key in answered}
+                if len(known) >= LEAST:
+                    found[id] = votes
+        return found
+
+    def _drawn(self, cases: Sequence[Case]) -> Sequence[Case]:
+        """The cases, or those of some documents where there are more than can be held at once."""
+        documents = list(dict.fromkeys(case.unit.document for case in cases))
+        if len(documents) < LEAST:
+            count = f"{len(documents)} judged document{'' if len(documents) == 1 else 's'}"
+            raise InputError(
+                f"there are {count} to learn from" if documents else "there is no judged unit to learn from",
+                hint=f"a judge needs {LEAST} at least, better 50: it is checked on documents that it did not see",
+            )
+        if len(cases) <= self.most:
+            return cases
+        sizes: dict[str, int] = {}
+        for case in cases:
+            sizes[case.unit.document] = sizes.get(case.unit.document, 0) + 1
+        kept: set[str] = set()
+        room = self.most
+        for place in np.random.default_rng(self.seed).permutation(len(documents)).tolist():
+            room -= sizes[documents[place]]
+            if room < 0 and len(kept) >= LEAST:
+                break
+            kept.add(documents[place])
+        return [case for case in cases if case.unit.document in kept]
+
+    def _given(self, lesson: Lesson, units: Sequence[Any]) -> dict[str, GivenAnswers]:
+        """What people answered to each question that can be learned, where they answered enough."""
+        found = {
+            id: given_answers(kind, lesson.votes[id], units)
+            for id, kind in kinds_of(self.scheme).items()
+            if kind.choices and not kind.on_text and id in lesson.votes
+        }
+        return {id: one for id, one in found.items() if len(np.unique(one.groups)) >= LEAST}
+
+    def _unaided(self, given: GivenAnswers, units: Sequence[Any]) -> GivenAnswers | None:
+        votes = self.measured_by.get(given.kind.question.id)
+        return None if votes is None else given_answers(given.kind, votes, units)
+
+    def _left_open(self, given: Mapping[str, GivenAnswers], ready: NDArray[np.float32]) -> dict[str, Weights]:
+        found = {}
+        for id, left in left_open(given, len(ready)).items():
+            if id in self.models_ and not given[id].kind.question.required and left.mean() > _OFTEN:
+                shares = np.column_stack([1 - left, left])
+                weights = fit(ready, shares, _OPEN_PENALTY, exclusive=True)
+                found[id] = self.projection_.turned_back(weights)
+        return found
+
+    @property
+    def _vectors(self) -> Vectors:
+        return sentence_vectors() if self.own_ is None else self.own_
+
+    def _rows(self, cases: Sequence[Case], progress: Progress) -> NDArray[np.float32]:
+        blocks = []
+        for place in range(0, len(cases), _AT_ONCE):
+            blocks.append(self.features(cases[place : place + _AT_ONCE]))
+            progress(place + len(blocks[-1]), len(cases))
+        return np.vstack(blocks)
+
+    def features(self, cases: Sequence[Case]) -> NDArray[np.float32]:
+        """A row a case: what the judge looks at."""
+        rows = feature_rows(cases, self._vectors, self.earlier_)
+        return np.hstack([rows, self._looks.rows([case.unit for case in cases])])
+
+    def _opinions(self, cases: Sequence[Case]) -> list[Opinion]:
+        with one_thread():
+            chosen = self._choices(cases) if self.models_ else [Opinion({}, {}) for _ in cases]
+            marked = {id: self._marked(id, sides, cases) for id, sides in self.sides_.items()}
+        return [
+            _with_marks(opinion, {id: marks[place] for id, marks in marked.items()}, kinds_of(self.scheme))
+            for place, opinion in enumerate(chosen)
+        ]
+
+    def _marked(self, id: str, sides: Sequence[Side], cases: Sequence[Case]) -> list[Marked]:
+        return mark(kinds_of(self.scheme)[id], sides, [case.unit for case in cases], self._vectors)
+
+    def _choices(self, cases: Sequence[Case]) -> list[Opinion]:
+        rows = self.projection_.scaled(self.features(cases))
+        kinds = {id: kind for id, kind in kinds_of(self.scheme).items() if id in self.models_}
+        shares = {id: predicted(rows, self.models_[id], kind) for id, kind in kinds.items()}
+        left = {id: predict(rows, weights, exclusive=True)[:, 1] for id, weights in self.open_.items()}
+        found = []
+        for place in range(len(cases)):
+            answers: dict[str, Answer] = {}
+            for id, kind in kinds.items():
+                if id not in left or left[id][place] < 0.5:
+                    model = self.models_[id]
+                    answers[id] = decide(kind, shares[id][place], model.prior, model.balance)
+            distributions = {id: _plain(kind, shares[id][place]) for id, kind in kinds.items()}
+            found.append(Opinion(answers, distributions, evidence=self._looks.evidence(cases[place].unit)))
+        return found
+
+    def _state(self) -> State:
+        arrays: dict[str, NDArray[Any]] = {}
+        if self.models_:
+            arrays = {"mean": self.projection_.mean, "spread": self.projection_.spread}
+        for id, sides in self.sides_.items():
+            arrays |= {f"{name}.{id}": array for name, array in side_arrays(sides).items()}
+        for id, model in self.models_.items():
+            arrays |= {f"slopes.{id}": model.weights.slopes, f"bias.{id}": model.weights.bias}
+            arrays[f"prior.{id}"] = model.prior
+        for id, weights in self.open_.items():
+            arrays |= {f"open-slopes.{id}": weights.slopes, f"open-bias.{id}": weights.bias}
+        data = {
+            "vectors": self._vectors.name,
+            "earlier": list(self.earlier_),
+            "sides": {id: [list(side.labels) for side in sides] for id, sides in self.sides_.items()},
+            "balance": {id: model.balance for id, model in self.models_.items()},
+            "open": list(self.open_),
+            "reports": msgspec.to_builtins(self.reports_),
+        }
+        if self._looks.fingerprint:
+            data["reader"] = self._looks.fingerprint
+        if self.own_ is not None:
+            data["width"] = self.own_.width
+        files = {} if self.own_ is None else self.own_.files
+        return State(data, {name: array.astype(np.float32) for name, array in arrays.items()}, files)
+
+    def _restore(self, state: State) -> None:
+        if GRAPH in state.files:
+            graph, tokenizer = state.files[GRAPH], state.files[TOKENIZER]
+            self.own_ = OwnVectors(str(state.data["vectors"]), graph, tokenizer, int(state.data["width"]))
+        if state.data["vectors"] != self._vectors.name:
+            raise UsageError(f"was learned with the vectors of {state.data['vectors']!r}, which are not here")
+        if state.data.get("reader", "") != self._looks.fingerprint:
+            raise UsageError("was learned with another reader of English than the one that is shipped here")
+        arrays = {name: np.asarray(array, dtype=np.float64) for name, array in state.arrays.items()}
+        width = 3 * self._vectors.width
+        self.earlier_ = tuple(map(str, state.data["earlier"]))
+        if state.data["balance"]:
+            self.projection_ = Projection(width, arrays["mean"], arrays["spread"], np.zeros((width, 0)))
+        self.sides_ = {
+            id: restored_sides(
+                labels,
+                {
+                    name.removesuffix(f".{id}"): array
+                    for name, array in arrays.items()
+                    if name.endswith(f".{id}")
+                },
+            )
+            for id, labels in state.data.get("sides", {}).items()
+        }
+        self.models_ = {
+            id: Model(
+                Weights(arrays[f"slopes.{id}"], arrays[f"bias.{id}"]), arrays[f"prior.{id}"], float(balance)
+            )
+            for id, balance in state.data["balance"].items()
+        }
+        self.open_ = {
+            id: Weights(arrays[f"open-slopes.{id}"], arrays[f"open-bias.{id}"]) for id in state.data["open"]
+        }
+        self.reports_ = msgspec.convert(state.data["reports"], tuple[Report, ...])
+
+
+def _earlier_labels(cases: Sequence[Case]) -> tuple[str, ...]:
+    """The labels of the earlier scheme that votes were given to."""
+    return tuple(sorted({label for case in cases for label in case.earlier}))
+
+
+def _plain(kind: Kind, shares: NDArray[np.float64]) -> dict[str, float]:
+    """A distribution in few decimals; one over single answers still adds up to 1."""
+    rounded = shares.round(_DECIMALS)
+    if not kind.several:
+        most = int(rounded.argmax())
+        rounded[most] = round(float(1 - (rounded.sum() - rounded[most])), _DECIMALS)
+    return kind.as_json(rounded)
+
+
+def _with_marks(opinion: Opinion, marked: Mapping[str, Marked], kinds: Mapping[str, Kind]) -> Opinion:
+    """An opinion with marks; those that break a rule of how many there are, are left out."""
+    if not marked:
+        return opinion
+    kept = {id: one for id, one in marked.items() if kinds[id].allows(one.spans)}
+    expected = {label: number for one in marked.values() for label, number in one.expected.items()}
+    answers = {**opinion.answers, **{id: one.spans for id, one in kept.items()}}
+    scores = {id: one.scores for id, one in kept.items()}
+    return Opinion(answers, opinion.distributions, scores, expected=expected)
+
+
+def _origin(
+    scheme: Scheme,
+    cases: Sequence[Case],
+    given: Mapping[str, GivenAnswers],
+    marks: Mapping[str, SpanVotes],
+    languages: Sequence[str],
+) -> Origin:
+    hashed = hashlib.blake2b(digest_size=12)
+    for case in cases:
+        texts = [segment.text for segment in case.unit.visible[-2:]]
+        hashed.update(msgspec.json.encode([case.unit.document, case.unit.key.segment, texts]))
+    for one in given.values():
+        hashed.update(one.shares.tobytes())
+    people = int(sum(one.counts.sum() for one in given.values()))
+    for votes in marks.values():
+        hashed.update(msgspec.json.encode(votes.spans))
+        people += sum(spans is not None for said in votes.spans for spans in said)
+    return Origin(
+        version=scheme.version,
+        documents=len({case.unit.document for case in cases}),
+        units=len(cases),
+        votes=people,
+        digest=hashed.hexdigest(),
+        languages=tuple(languages),
+        words={},
+    )

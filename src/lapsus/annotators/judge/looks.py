@@ -1,0 +1,164 @@
+"""More to look at than vectors: signs and what the user did, rare words and knowledge, what a shipped reader says.
+
+A judge that learns from many corpora has use for them; what one campaign holds is learned as well without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.encoder.chat_reader import ChatReader
+from lapsus.annotators.encoder.passages import passages_of
+from lapsus.annotators.encoder.reader import GENERAL
+from lapsus.annotators.features.cues import SurfaceCues, look
+from lapsus.annotators.features.evidence import evidence
+from lapsus.annotators.features.sign_rules import RULES
+from lapsus.annotators.features.turn_context import TurnContext
+from lapsus.annotators.judge.sentence_vectors import sentence_vectors
+from lapsus.annotators.model_files import read_model
+from lapsus.errors import UsageError
+from lapsus.model import Unit
+from lapsus.registry import did_you_mean
+
+Matrix: TypeAlias = NDArray[np.float32]
+
+SIGNS, WORDS, READER = "signs", "words", "reader"
+_DONE: Final = ("greeting", "farewell", "thanks", "agree", "deny", "unsure", "confused", "request", "turn")
+"""What the user may have done before the turn."""
+_ASKED: Final = ("yes-no", "what", "who", "where", "when", "why", "how", "how-many", "which", "other")
+"""What the user may have asked."""
+_RARE: Final = 11.0
+"""The rarity, as a negative logarithm, from which a piece of a word is a rare one."""
+_FAR: Final = 60
+"""Turns that are looked back on."""
+
+
+class Looks:
+    """Some of the further things to look at, by name; an empty text is none of them."""
+
+    def __init__(self, names: str) -> None:
+        self.names = tuple(name.strip() for name in names.split(",") if name.strip())
+        for name in self.names:
+            if name not in _LOOKS:
+                raise UsageError(f"a judge cannot look at {name!r}", hint=did_you_mean(name, sorted(_LOOKS)))
+
+    def rows(self, units: Sequence[Unit]) -> Matrix:
+        """A row a unit."""
+        blocks = [np.asarray(_LOOKS[name](units), dtype=np.float32) for name in self.names]
+        return np.hstack([np.zeros((len(units), 0), dtype=np.float32), *blocks])
+
+    def evidence(self, unit: Unit) -> list[dict[str, Any]] | None:
+        """The signs of a breakdown that a reader can check, as JSON values, where signs are looked at."""
+        if SIGNS not in self.names or unit.target is None:
+            return None
+        return [
+            {"sign": one.sign, "types": one.types, "quote": one.quote, "segments": one.segments}
+            for one in evidence(unit)
+        ]
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the reader that is asked; empty where none is. What was fitted on one fits no other."""
+        return _reader()[1] if READER in self.names else ""
+
+
+def _signs(units: Sequence[Unit]) -> list[list[float]]:
+    return [_sign_row(unit) for unit in units]
+
+
+def _sign_row(unit: Unit) -> list[float]:
+    if unit.target is None:
+        return [0.0] * (len(RULES) + len(_DONE) + len(_ASKED) + 3)
+    scene = TurnContext.of(_near(unit))
+    user = scene.user
+    seen = [float(rule(scene) is not None) for rule in RULES.values()]
+    done = [float(user is not None and cue in user.does) for cue in _DONE]
+    asked = [float(user is not None and user.asks == kind) for kind in _ASKED]
+    return [*seen, *done, *asked, float(user is None), _shared(scene.turn, user), _shared_before(scene)]
+
+
+def _near(unit: Unit) -> Unit:
+    return msgspec.structs.replace(unit, context=unit.context[-_FAR:])
+
+
+def _shared(turn: SurfaceCues, user: SurfaceCues | None) -> float:
+    """The share of a turn's keywords that the user has just said."""
+    return len(turn.keywords & user.keywords) / len(turn.keywords) if user and turn.keywords else 0.0
+
+
+def _shared_before(scene: TurnContext) -> float:
+    said = {word for seen in (*scene.own, *scene.others) for word in seen.keywords}
+    return len(scene.turn.keywords & said) / len(scene.turn.keywords) if scene.turn.keywords else 0.0
+
+
+def _words(units: Sequence[Unit]) -> list[list[float]]:
+    """How rare words are, and how much of a text that is there to rest on is made use of."""
+    said = [unit.target.text if unit.target else "" for unit in units]
+    return [
+        [*_rarity(costs), *_known(unit)]
+        for unit, costs in zip(units, sentence_vectors().rarities(said), strict=True)
+    ]
+
+
+def _rarity(costs: Sequence[float]) -> list[float]:
+    some = np.array(costs or [0.0])
+    return [
+        float(some.mean()),
+        float(some.max()),
+        float(np.log1p((some > _RARE).sum())),
+        float(np.log1p(len(costs))),
+    ]
+
+
+def _known(unit: Unit) -> list[float]:
+    """Whether there is knowledge, the share of the turn that is of it, of it in the turn, and of it not said before."""
+    told = [segment.text for segment in unit.context if segment.role == "context"]
+    if not told or unit.target is None:
+        return [0.0, 0.0, 0.0, 0.0]
+    known = {word for text in told for word in look(text, unit.language).keywords}
+    before = {
+        word
+        for one in unit.context
+        if one.role != "context"
+        for word in look(one.text, unit.language).keywords
+    }
+    turn = look(unit.target.text, unit.language).keywords
+    both = turn & known
+    return [
+        1.0,
+        len(both) / max(len(turn), 1),
+        len(both) / max(len(known), 1),
+        len(both - before) / max(len(turn), 1),
+    ]
+
+
+def _read(units: Sequence[Unit]) -> NDArray[np.floating[Any]]:
+    return _reader()[0].said([passages_of(unit)[0] for unit in units], GENERAL)
+
+
+@cache
+def _reader() -> tuple[ChatReader, str]:
+    """The reader of English that is shipped, and its fingerprint."""
+    from lapsus.annotators.library import default_model
+
+    _, state = read_model(default_model("en"))
+    hashed = hashlib.blake2b(digest_size=12)
+    for name, content in sorted(state.files.items()):
+        hashed.update(name.encode() + content)
+    arrays = {
+        name.removeprefix("reader."): array
+        for name, array in state.arrays.items()
+        if name.startswith("reader.")
+    }
+    kept = state._replace(data=state.data["reader_data"], arrays=arrays)
+    return ChatReader.restore(kept), hashed.hexdigest()
+
+
+_LOOKS: Mapping[str, Callable[[Sequence[Unit]], Any]] = {SIGNS: _signs, WORDS: _words, READER: _read}

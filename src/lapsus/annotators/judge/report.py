@@ -1,0 +1,72 @@
+"""What a judge says of itself: a table and some sentences when it has learned, a few lines when it judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lapsus.annotators.judge.agreement import Figure
+from lapsus.annotators.judge.learning import Report
+from lapsus.reports import Table
+
+_COLUMNS = (
+    "question",
+    "units",
+    "judge",
+    "people",
+    "constant",
+    "judge beyond chance",
+    "people beyond chance",
+    "learning curve",
+)
+
+
+def report_table(reports: Sequence[Report]) -> Table:
+    """How well each question is answered on documents that were not learned from."""
+    return Table(_COLUMNS, tuple(_row(report) for report in reports))
+
+
+def report_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> Iterator[str]:
+    """What follows from the table, in words."""
+    learned = [report for report in reports if report.answered]
+    tried = {report.question for report in reports if not report.answered}
+    if tried:
+        yield f"left unanswered, no better than a constant answer: {', '.join(sorted(tried))}"
+    if others := [id for id in unanswered if id not in tried]:
+        yield f"not learned (too few answers): {', '.join(others)}"
+    for report in learned:
+        half, full = report.curve[-2:]
+        brought = f"{report.question}: from {half.units:,} to {full.units:,} units brought {report.gain:+.3f}"
+        yield f"{brought}: {'more judgments would help' if report.more_would_help else 'more would bring little'}"
+
+
+def short_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> list[str]:
+    """Agreement beyond chance, of the judge and of people, a line a question."""
+    lines = [
+        f"{report.question}: agrees with people {_value(report.agreement.judge_beyond)} beyond chance,"
+        f" people with each other {_value(report.agreement.people_beyond)}"
+        for report in reports
+        if report.answered
+    ]
+    return [*lines, f"left unanswered: {', '.join(unanswered)}"] if unanswered else lines
+
+
+def _row(report: Report) -> tuple[str | int, ...]:
+    found = report.agreement
+    curve = " → ".join(f"{_number(point.agreement)} ({point.units:,})" for point in report.curve)
+    figures = (found.judge, found.people, found.floor, found.judge_beyond, found.people_beyond)
+    return (report.question, report.units, *map(_with_interval, figures), curve)
+
+
+def _with_interval(figure: Figure) -> str:
+    if figure.value is None or figure.low is None or figure.high is None:
+        return _value(figure)
+    return f"{_number(figure.value)} [{_number(figure.low)}, {_number(figure.high)}]"
+
+
+def _value(figure: Figure) -> str:
+    return "n/a" if figure.value is None else _number(figure.value)
+
+
+def _number(value: float) -> str:
+    """As papers write it: .23"""
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"

@@ -1,0 +1,207 @@
+"""Places to mark, and what is known of each: is it said on the other side, was it said before, what does it mean.
+
+A place is a word of a text, or an element of a triple: whatever is marked as a whole. The other side is what a text
+was made from, or a triple was made into; for a turn it is what it answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from lapsus.annotators.judge.features import Vectors
+from lapsus.language import tokens
+from lapsus.model import Label, Segment, Unit
+from lapsus.model.document import ELEMENTS
+
+Matrix: TypeAlias = NDArray[np.float32]
+
+LONGEST: Final = 600
+"""Places of a segment that are looked at."""
+MEANING: Final = 48
+"""Main axes of the places' vectors that stand in a row."""
+_OTHER_SIDE: Final = 5_000
+"""Places of the other side that are looked at..."""
+_MEANT: Final = 200
+"""...and how many of them a place is compared with by meaning."""
+_AROUND: Final = (-2, -1, 1, 2)
+_WORD = regex.compile(
+    r"\p{Lu}?[\p{Ll}\p{M}]+|\p{Lu}+(?!\p{Ll})|[\p{Han}\p{Hiragana}\p{Katakana}]|\p{N}+(?:[.,]\p{N}+)*|\p{L}+"
+)
+_STEM: Final = 4
+
+
+class Place(NamedTuple):
+    """Something that can be marked."""
+
+    segment: str
+    start: int
+    end: int
+    text: str
+    element: int
+    """Which element of a triple, from 1; 0: a word."""
+
+
+def places_for(unit: Unit, label: Label) -> list[list[Place]]:
+    """What a label can be put on in a unit, segment by segment."""
+    on = [segment for segment in unit.visible if segment.role == label.on]
+    if unit.target is not None and unit.target.role == label.on:
+        on = [unit.target]
+    return [_places(segment, unit.language) for segment in on]
+
+
+def _places(segment: Segment, language: str | None, most: int = LONGEST) -> list[Place]:
+    if segment.parts is not None:
+        found = [(e.start, e.end, 1 + ELEMENTS.index(e.name)) for e in segment.elements()]
+    else:
+        found = [(token.start, token.end, 0) for token in tokens(segment.text, language)]
+    text = segment.text
+    return [Place(segment.id, start, end, text[start:end], what) for start, end, what in found[:most]]
+
+
+class Meaning(NamedTuple):
+    """Vectors of places on their main axes."""
+
+    mean: Matrix
+    axes: Matrix
+
+    @classmethod
+    def of(cls, vectors: Matrix) -> Meaning:
+        """The main axes of some vectors."""
+        mean = vectors.mean(axis=0)
+        axes = np.linalg.svd((vectors - mean).astype(np.float64), full_matrices=False)[2].T[:, :MEANING]
+        missing = MEANING - axes.shape[1]
+        return cls(mean, np.pad(axes, ((0, 0), (0, max(missing, 0)))).astype(np.float32))
+
+    def rows(self, vectors: Matrix) -> Matrix:
+        """Where vectors stand on the axes."""
+        found: Matrix = ((vectors - self.mean) @ self.axes).astype(np.float32)
+        return found
+
+
+class Sight(NamedTuple):
+    """What is seen of the places of one unit: numbers, and the vector of each place."""
+
+    places: list[Place]
+    numbers: Matrix
+    vectors: Matrix
+
+
+def sights(units: Sequence[tuple[Unit, list[list[Place]]]], vectors: Vectors) -> list[Sight]:
+    """What is seen of the places of some units."""
+    names: dict[str, None] = {}
+    others = [_other_side(unit, groups) for unit, groups in units]
+    for (_, groups), other in zip(units, others, strict=True):
+        names.update((_plain(place.text), None) for group in groups for place in group)
+        names.update((_plain(place.text), None) for place in other[:_MEANT])
+    known = dict(zip(names, vectors.of(list(names)), strict=True))
+    return [
+        _sight(groups, other, known, vectors.width) for (_, groups), other in zip(units, others, strict=True)
+    ]
+
+
+def _other_side(unit: Unit, groups: Sequence[Sequence[Place]]) -> list[Place]:
+    """The places of what stands on the other side."""
+    mine = {group[0].segment for group in groups if group}
+    roles = {segment.role for segment in unit.visible if segment.id in mine}
+    return [
+        place
+        for segment in unit.visible
+        if segment.id not in mine and segment.role not in roles
+        for place in _places(segment, unit.language, _OTHER_SIDE)
+    ]
+
+
+def _sight(
+    groups: Sequence[Sequence[Place]], other: Sequence[Place], known: Mapping[str, Matrix], width: int
+) -> Sight:
+    places = [place for group in groups for place in group]
+    if not places:
+        return Sight([], np.zeros((0, _WIDTH), np.float32), np.zeros((0, width), np.float32))
+    mine = np.array([known[_plain(place.text)] for place in places], dtype=np.float32)
+    theirs = np.array([known[_plain(place.text)] for place in other[:_MEANT]], dtype=np.float32)
+    alike = mine @ theirs.T if len(theirs) else np.zeros((len(places), 1), np.float32)
+    words = [_words(place.text) for place in places]
+    heard = _Heard([word for place in other for word in _words(place.text)])
+    before: Counter[object] = Counter()
+    rows, start = [], 0
+    for group in groups:
+        covered = [heard.covers(words[start + n]) for n in range(len(group))]
+        mean = float(np.mean([one[0] for one in covered])) if covered else 0.0
+        for n, place in enumerate(group):
+            said, previous = words[start + n], words[start + n - 1] if n else []
+            pair = (tuple(previous), tuple(said))
+            rows.append(
+                [
+                    *covered[n], mean, float(alike[start + n].max()), not other,
+                    before[tuple(said)] > 0, before[pair] > 0, min(before[tuple(said)], 3),
+                    any(word.isdigit() for word in said), place.text[:1].isupper(), np.log1p(len(place.text)),
+                    not said, n / max(len(group), 1), n == 0, n == len(group) - 1,
+                    *(place.element == which for which in (1, 2, 3)),
+                ]
+            )  # fmt: skip
+            before[tuple(said)] += 1
+            before[pair] += 1
+        start += len(group)
+    base = np.array(rows, dtype=np.float32)
+    return Sight(places, np.hstack([base, *_neighbours(base, groups)]), mine)
+
+
+_BASE: Final = 22
+_NEAR: Final = 10
+"""Of how many of the first numbers those of the places around are given too."""
+_WIDTH: Final = _BASE + len(_AROUND) * _NEAR
+
+
+def _neighbours(base: Matrix, groups: Sequence[Sequence[Place]]) -> list[Matrix]:
+    """The first numbers of the places around, within a segment."""
+    group = np.repeat(np.arange(len(groups)), [len(one) for one in groups])
+    found = []
+    for step in _AROUND:
+        places = np.arange(len(base)) + step
+        inside = (places >= 0) & (places < len(base))
+        places = np.clip(places, 0, len(base) - 1)
+        inside &= group[places] == group
+        found.append(np.where(inside[:, None], base[places, :_NEAR], 0))
+    return found
+
+
+class _Heard:
+    """The words of the other side."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = set(words)
+        self.stems = {word[:_STEM] for word in words if len(word) >= _STEM}
+        self.whole = "".join(words)
+        self.pieces = {word[n : n + 3] for word in self.words for n in range(max(len(word) - 2, 1))}
+        self.numbers = {word for word in self.words if word[:1].isdigit()}
+
+    def covers(self, words: Sequence[str]) -> list[float]:
+        """How far words are said here: as they are, by their beginnings, in pieces; all of them, and their numbers."""
+        if not words:
+            return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        exact = [word in self.words for word in words]
+        stems = [had or word[:_STEM] in self.stems for had, word in zip(exact, words, strict=True)]
+        pieces = [
+            float(np.mean([word[n : n + 3] in self.pieces for n in range(max(len(word) - 2, 1))]))
+            for word in words
+        ]
+        numbers = [word for word in words if word[:1].isdigit()]
+        wrong = bool(numbers) and bool(self.numbers) and not any(word in self.numbers for word in numbers)
+        return [float(np.mean(exact)), float(np.mean(stems)), float(np.mean(pieces)), float(all(exact)),
+                float("".join(words) in self.whole), float(wrong)]  # fmt: skip
+
+
+def _words(text: str) -> list[str]:
+    """The words in a place, also in `recordLabel` and `Ida_Vale`, in small letters."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _plain(text: str) -> str:
+    """A place as its meaning is looked up."""
+    return " ".join(_words(text)) or text

@@ -1,0 +1,84 @@
+"""Several judges as one: of what each said, a judgment that stands beside theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lapsus.kinds import countable
+from lapsus.kinds.quantities import quantities
+from lapsus.kinds.similarity import compared
+from lapsus.kinds.votes import scheme_votes
+from lapsus.model import Answer, Entry, Judgment, Scheme, UnitKey
+from lapsus.trust.jury import jury
+
+JURY = "jury"
+"""Who is named as annotator."""
+
+
+def jury_of(judgments: Sequence[Judgment], scheme: Scheme) -> list[Judgment]:
+    """A judgment a unit: for each question the answer nearest to all members', with the shares of their votes.
+
+    For single labels that is what most said; of equals, what the member said who comes first. What nobody answered
+    stays open.
+    """
+    answers: dict[UnitKey, dict[str, Answer]] = {}
+    shares: dict[UnitKey, dict[str, dict[str, float]]] = {}
+    by = {(one.unit, one.annotator): one for one in judgments}
+    for question in countable(scheme.questions):
+        given = [one for one in judgments if question.id in one.answers]
+        if not given:
+            continue
+        votes = scheme_votes(given, scheme, question)
+        seen = compared(votes)
+        chosen = jury(seen, range(len(votes.annotators)))
+        for row, code in enumerate(chosen.tolist()):
+            if code >= 0:
+                member = votes.annotators[int(np.argmax(seen.codes[row] == code))]
+                unit = votes.units[row]
+                answers.setdefault(unit, {})[question.id] = by[unit, member].answers[question.id]
+        for quantity in quantities(votes):
+            if quantity.is_share:
+                said = np.isfinite(quantity.values)
+                mean = np.nansum(quantity.values, axis=1) / np.maximum(said.sum(axis=1), 1)
+                for unit, share in zip(votes.units, mean.tolist(), strict=True):
+                    shares.setdefault(unit, {}).setdefault(question.id, {})[quantity.label] = share
+    members = list(dict.fromkeys(one.annotator for one in judgments))
+    metadata: dict[str, Any] = {"program": True, "members": members}
+    units = dict.fromkeys(one.unit for one in judgments)
+    return [
+        Judgment(
+            *unit, JURY, scheme.id, scheme.version, answers[unit], shares.get(unit, {}), metadata=metadata
+        )
+        for unit in units
+        if unit in answers
+    ]
+
+
+def with_jury(
+    parts: Sequence[Iterable[Entry]],
+    scheme: Scheme,
+    *,
+    alone: bool = False,
+    beside: Iterable[Iterable[Entry]] = (),
+) -> Iterator[Entry]:
+    """The same documents as several members judged them, each with all their judgments and the jury's.
+
+    `alone`: with the jury's only. `beside`: what others said, who are no members. Of documents that a member left out,
+    the others' answers count.
+    """
+    documents: dict[str, list[Entry]] = {}
+    for part in parts:
+        for entry in part:
+            documents.setdefault(entry.id, []).append(entry)
+    others: dict[str, list[Judgment]] = {}
+    for source in beside:
+        for entry in source:
+            others.setdefault(entry.id, []).extend(entry.judgments)
+    for id, same in documents.items():
+        said = [one for entry in same for one in entry.judgments]
+        found = jury_of([one for one in said if one.scheme == scheme.id], scheme)
+        document = next((entry.document for entry in same if entry.document is not None), None)
+        yield Entry(id, document, tuple(found) if alone else (*others.get(id, ()), *said, *found))

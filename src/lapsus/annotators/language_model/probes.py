@@ -1,0 +1,111 @@
+"""Probes: does a model agree with itself when nothing that matters has changed?
+
+again: the very same question once more. order: the labels offered the other way round. context: the turns of
+another document put in front of what is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from lapsus.annotators.language_model.annotator import LanguageModel
+from lapsus.errors import InputError
+from lapsus.kinds import countable
+from lapsus.model import Answer, Judgment, Scheme, Segment, Unit, UnitKey
+
+PROBES = ("again", "order", "context")
+SHOWN = 10
+"""How many units on which a model contradicted itself are named."""
+Make: TypeAlias = Callable[[Scheme], LanguageModel]
+
+
+class Probed(msgspec.Struct, frozen=True):
+    """How often a model gave the same answer to one question under one probe."""
+
+    probe: str
+    question: str
+    units: int
+    """Units that it judged both times."""
+    same: int
+    share: float | None
+    lost: int
+    """Units that it judged the first time only."""
+    differing: tuple[tuple[str, str | None], ...]
+    """Some of the units on which it contradicted itself."""
+
+
+def probe(make: Make, scheme: Scheme, units: Sequence[Unit], probes: Sequence[str] = PROBES) -> list[Probed]:
+    """Ask a model about some units, and again under each probe. `make` gives the model for a scheme."""
+    first = _judged(make(scheme), units)
+    if not first:
+        raise InputError("the model judged none of the units", hint="does it judge them in `lapsus detect`?")
+    return [
+        one for name in probes for one in _compared(name, scheme, first, _variant(name, make, scheme, units))
+    ]
+
+
+def _variant(name: str, make: Make, scheme: Scheme, units: Sequence[Unit]) -> dict[UnitKey, Judgment]:
+    match name:
+        case "order":
+            return _judged(make(turned(scheme)), units)
+        case "context":
+            return _judged(make(scheme), lengthened(units))
+        case _:
+            return _judged(make(scheme), units)
+
+
+def _judged(model: LanguageModel, units: Sequence[Unit]) -> dict[UnitKey, Judgment]:
+    found = {judgment.unit: judgment for judgment in model.judge_units(units)}
+    if model.ended is not None:
+        raise model.ended
+    return found
+
+
+def turned(scheme: Scheme) -> Scheme:
+    """The same guideline with the labels of each question in the opposite order."""
+    questions = tuple(
+        msgspec.structs.replace(question, labels=question.labels[::-1]) for question in scheme.questions
+    )
+    return msgspec.structs.replace(scheme, questions=questions)
+
+
+def lengthened(units: Sequence[Unit]) -> list[Unit]:
+    """Each unit with what can be seen of one of another document in front; the first document gets the last one's.
+
+    Units judged as a whole stay as they are: whatever is put in front of them would be judged with them.
+    """
+    longer = []
+    for place, unit in enumerate(units):
+        other = next(
+            (one for one in (*units[place::-1], *units[::-1]) if one.document != unit.document), None
+        )
+        if unit.target is None or other is None:
+            longer.append(unit)
+            continue
+        before = tuple(Segment(f"before-{s.id}", s.role, s.text, s.parts) for s in other.visible)
+        longer.append(msgspec.structs.replace(unit, context=(*before, *unit.context)))
+    return longer
+
+
+def _compared(
+    name: str, scheme: Scheme, first: dict[UnitKey, Judgment], again: dict[UnitKey, Judgment]
+) -> Iterator[Probed]:
+    both = [unit for unit in first if unit in again]
+    for question in countable(scheme.questions):
+        differing = [
+            unit
+            for unit in both
+            if _plain(first[unit].answers.get(question.id)) != _plain(again[unit].answers.get(question.id))
+        ]
+        same = len(both) - len(differing)
+        share = same / len(both) if both else None
+        shown = tuple((unit.document, unit.segment) for unit in differing[:SHOWN])
+        yield Probed(name, question.id, len(both), same, share, len(first) - len(both), shown)
+
+
+def _plain(answer: Answer | None) -> object:
+    """Without the order in which labels or marks were given."""
+    return frozenset(answer) if isinstance(answer, tuple) else answer

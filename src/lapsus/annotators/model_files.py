@@ -1,0 +1,192 @@
+"""Models on disk: one zip with JSON, safetensors and ONNX in it. Never pickle: loading a file runs none of it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.annotators.optional_libraries import require
+from lapsus.annotators.training_examples import Origin
+from lapsus.errors import InputError
+from lapsus.formats.source import DAMAGE
+from lapsus.model import EMPTY, Scheme
+from lapsus.model.decoders import decoder
+from lapsus.version import __version__
+
+FORMAT = 1
+"""Of the file. A Lapsus that meets a higher number than its own says that it is too old."""
+LARGEST = 1 << 29
+"""Bytes that a model may unpack to; those that are shipped have a twentieth."""
+LARGEST_JSON = 1 << 25
+"""Bytes of its JSON: as objects it takes many times as much."""
+MOST_EXPANSION = 60
+"""How many times larger than its file a model may be, where it is not small."""
+SMALL = 1 << 24
+SHIPPED = Path(str(files("lapsus.annotators") / "models"))
+"""Where the models that come with the package lie."""
+PART = ".part"
+"""The ending of a file beside a shipped model, of its name, that holds more of it.
+
+So weights that stay are not kept twice. Beside anybody else's model such a file is something else.
+"""
+HEADER, SCHEME, LEARNED, ARRAYS, FILES = (
+    "model.json", "scheme.json", "learned.json", "arrays.safetensors", "files/"
+)  # fmt: skip
+_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+class State(NamedTuple):
+    """What a method learned, in forms that can be kept."""
+
+    data: Mapping[str, Any] = EMPTY
+    """Plain JSON values."""
+    arrays: Mapping[str, NDArray[Any]] = EMPTY
+    files: Mapping[str, bytes] = EMPTY
+    """Other safe formats, by name: an ONNX graph, a tokenizer's JSON."""
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What a model is: the method, its parameters, the scheme it answers to and what it was fitted on."""
+
+    method: str
+    name: str = msgspec.field(name="called")
+    parameters: dict[str, Any]
+    scheme: str
+    labels: tuple[str, ...]
+    """Those of the one question that a method for one scheme answers."""
+    origin: Origin | None
+    version: str = ""
+    """Of the scheme; models of before have it in their origin only."""
+    digest: str = ""
+    """Of every word of the scheme."""
+    format: int = msgspec.field(default=FORMAT, name="lapsus-model")
+    lapsus: str = __version__
+
+
+def write_model(path: Path, header: Header | None, state: State, scheme: Scheme | None = None) -> None:
+    """Write a model with the guideline that it judges by, or without a header a part of one.
+
+    The same model gives the same bytes.
+    """
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        if header is not None:
+            _add(archive, HEADER, msgspec.json.format(msgspec.json.encode(header), indent=1))
+        if scheme is not None:
+            _add(archive, SCHEME, msgspec.json.encode(scheme))
+        _add(archive, LEARNED, msgspec.json.encode(dict(state.data), order="sorted"))
+        if state.arrays:
+            numpy_format = require("safetensors.numpy", "detect", "keeping a model")
+            arrays = {name: np.ascontiguousarray(array) for name, array in sorted(state.arrays.items())}
+            _add(archive, ARRAYS, numpy_format.save(arrays))
+        for name, content in sorted(state.files.items()):
+            _add(archive, f"{FILES}{name}", content)
+    path.write_bytes(packed.getvalue())
+
+
+def read_model(path: Path) -> tuple[Header, State]:
+    """Read a model, or say what is wrong with the file."""
+    members = _members(path)
+    header, part = _header(_model_members(path, members), path), path.with_suffix(PART)
+    has_part = path.resolve().parent == SHIPPED.resolve() and part.is_file()
+    try:
+        state = _state(members)
+        return header, joined(state, _state(_members(part))) if has_part else state
+    except (msgspec.DecodeError, RecursionError, KeyError, ValueError, TypeError, MemoryError) as error:
+        raise damaged(path, error) from error
+
+
+def read_header(path: Path) -> Header:
+    """What a model is, without what it learned: quick."""
+    return _header(_model_members(path, _members(path, HEADER)), path)
+
+
+def read_guideline(path: Path) -> Scheme | None:
+    """The scheme that a model holds. Models of before hold none: they are for one scheme alone."""
+    members = _members(path, SCHEME, HEADER)
+    _model_members(path, members)
+    try:
+        return decoder(Scheme).decode(members[SCHEME]) if SCHEME in members else None
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise damaged(path, error) from error
+
+
+def _model_members(path: Path, members: dict[str, bytes]) -> bytes:
+    """The header of a model's file, which every model has."""
+    if HEADER not in members:
+        raise InputError("is no model of Lapsus", where=str(path), hint="`lapsus train` makes one")
+    return members[HEADER]
+
+
+def _members(path: Path, *names: str) -> dict[str, bytes]:
+    """The files in a model's file; or some of them."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_size(archive.infolist(), path.stat().st_size)
+            wanted = [one for one in archive.infolist() if not names or one.filename in names]
+            return {info.filename: archive.read(info) for info in wanted}
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(path)) from None
+    except DAMAGE as error:
+        raise InputError(f"cannot be read as a model: {error}", where=str(path)) from error
+
+
+def joined(state: State, more: State) -> State:
+    """A model's state with what its part file adds; where both have a value, the model's stands."""
+    data = {
+        name: {**value, **more.data[name]} if isinstance(value, dict) and name in more.data else value
+        for name, value in state.data.items()
+    }
+    return State({**more.data, **data}, {**state.arrays, **more.arrays}, {**state.files, **more.files})
+
+
+def damaged(path: Path, error: Exception) -> InputError:
+    """A model whose parts do not fit together."""
+    return InputError(f"is a damaged model: {error}", where=str(path), hint="make or fetch it again")
+
+
+def _header(content: bytes, path: Path) -> Header:
+    try:
+        number = msgspec.json.decode(content)["lapsus-model"]
+        if isinstance(number, int) and number > FORMAT:
+            raise InputError("was made by a newer Lapsus", where=str(path), hint="update Lapsus to use it")
+        return decoder(Header).decode(content)
+    except (msgspec.DecodeError, RecursionError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise damaged(path, error) from error
+
+
+def _state(members: dict[str, bytes]) -> State:
+    arrays: dict[str, NDArray[Any]] = {}
+    if ARRAYS in members:
+        safetensors = require("safetensors", "detect", "reading a model")
+        numpy_format = require("safetensors.numpy", "detect", "reading a model")
+        try:
+            arrays = numpy_format.load(members[ARRAYS])
+        except safetensors.SafetensorError as error:
+            raise ValueError(str(error)) from error
+    files = {name.removeprefix(FILES): content for name, content in members.items() if name.startswith(FILES)}
+    return State(msgspec.json.decode(members[LEARNED], type=dict[str, Any]), arrays, files)
+
+
+def _check_size(members: Sequence[zipfile.ZipInfo], size: int) -> None:
+    """Complain before anything is unpacked. Nothing is read beyond the size that a member says it has."""
+    for info in members:
+        if info.filename in (HEADER, LEARNED) and info.file_size > LARGEST_JSON:
+            raise ValueError(f"{info.filename} would unpack to {info.file_size:,} bytes")
+    whole = sum(info.file_size for info in members)
+    if whole > LARGEST or whole > max(SMALL, MOST_EXPANSION * size):
+        raise ValueError(f"{size:,} bytes would unpack to {whole:,}")
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    info = zipfile.ZipInfo(name, _FIXED_TIME)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(info, content)

@@ -1,0 +1,55 @@
+"""How many marks are to be expected on a pair: a regression on what is known of it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from lapsus.annotators.triples.labeller import Reading
+from lapsus.annotators.triples.pair_features import Rows, feature_rows
+
+_FURTHEST: Final = 5.0
+"""How many spreads from the mean a feature counts at most: further than that nothing was learned."""
+
+
+class Regression(NamedTuple):
+    """Kernel ridge regression: pairs that are like ones that people rated get numbers like theirs."""
+
+    mean: Rows
+    spread: Rows
+    known: Rows
+    """The features of the pairs that were learned from: a row each."""
+    weights: Rows
+    """What likeness to each of them adds to omissions and additions."""
+    bias: Rows
+    reach: Rows
+    """One number: how fast likeness falls off with distance."""
+    repeated: Rows
+    """One number: repetitions for each word that looks repeated."""
+
+    def expected(self, readings: Sequence[Reading]) -> Rows:
+        """The number of omissions, additions and repetitions: a row a pair. Never below zero."""
+        alike = likeness(self.scaled(feature_rows(readings)), self.known, float(self.reach[0]))
+        again = np.array([[np.nansum(reading.repeated)] for reading in readings])
+        found: Rows = np.maximum(np.hstack([alike @ self.weights + self.bias, again * self.repeated]), 0.0)
+        return found
+
+    def scaled(self, rows: Rows) -> Rows:
+        """Features by how far they are from the mean."""
+        found: Rows = np.clip((rows - self.mean) / self.spread, -_FURTHEST, _FURTHEST)
+        return found
+
+    def times(self, ratios: Rows) -> Regression:
+        """The same with the number of each label multiplied."""
+        return self._replace(
+            weights=self.weights * ratios[:2], bias=self.bias * ratios[:2], repeated=self.repeated * ratios[2]
+        )
+
+
+def likeness(rows: Rows, others: Rows, reach: float) -> Rows:
+    """How alike pairs are by their features, from 0 to 1: a row a pair, a column for each of the others."""
+    far = (rows**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * rows @ others.T
+    found: Rows = np.exp(-reach * np.maximum(far, 0.0) / rows.shape[1])
+    return found

@@ -1,0 +1,131 @@
+"""The labeller: a transformer that says of each piece of a pair whether it is said, left out, added or repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from lapsus.annotators.encoder.chat_reader import shared_lower
+from lapsus.annotators.encoder.english import make_session
+from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.triples.numbers import number_in, plain_number
+from lapsus.annotators.triples.pair import Pair, Pairs, Window
+from lapsus.errors import InputError
+from lapsus.model import Segment
+
+Shares = NDArray[np.float64]
+
+_BESIDE: Final = 2
+"""Pairs that are read side by side."""
+_NUMERIC = regex.compile(r"[\d,]*\d(?:\.\d+)?")
+_KEPT, _SAID = slice(0, 2), slice(2, 5)
+"""The columns for pieces of the data, and for those of the text."""
+
+
+class Reading(NamedTuple):
+    """What the labeller says of a pair. What it did not read is NaN."""
+
+    pair: Pair
+    omitted: Shares
+    """For each element of each triple how likely it is left out."""
+    added: Shares
+    """For each word how likely it says what the data does not..."""
+    repeated: Shares
+    """...and what was said before."""
+    pieces: Shares
+    """The same two for each piece of the text: a row a piece."""
+
+
+class Labeller:
+    """Reads pairs. `graph` goes on from the lower layers of the model that is named."""
+
+    def __init__(self, graph: bytes, lower: str) -> None:
+        self.graph = graph
+        self.lower = lower
+        subwords, self._lower = lower_of(lower)
+        self._pairs = Pairs(subwords)
+        self._session = make_session(graph)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def read(self, items: Sequence[tuple[Sequence[Segment], Sequence[Segment], str | None]]) -> list[Reading]:
+        """What there is to say of some pairs: triples, texts and the language of each."""
+        pairs = [self._pairs.pair(*item) for item in items]
+        if len(pairs) < 2:
+            return [self._reading(pair) for pair in pairs]
+        self._pool = self._pool or ThreadPoolExecutor(_BESIDE, "lapsus-triples")
+        return list(self._pool.map(self._reading, pairs))
+
+    def _reading(self, pair: Pair) -> Reading:
+        omitted = np.full(len(pair.elements), np.nan)
+        said = np.full((len(pair.pieces), 3), np.nan)
+        for window in self._pairs.windows(pair):
+            data, text = self._shares(window)
+            for element, start, end in window.elements:
+                # Said in one stretch of the text is said.
+                omitted[element] = np.fmin(omitted[element], data[start:end].mean() if end > start else 0.0)
+            rows = said[window.first : window.first + window.size]
+            # What one window of triples says is said: of several the one counts that takes it for added least.
+            better = ~(rows[:, 1] <= text[:, 1])
+            rows[better] = text[better]
+        added, repeated = _by_word(pair, said[:, 1:]).T
+        return _with_numbers(Reading(pair, omitted, added, repeated, said[:, 1:]))
+
+    def _shares(self, window: Window) -> tuple[Shares, Shares]:
+        """For each piece of the window how likely it is left out, and for those of the text said, added, repeated."""
+        ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (window.ids, window.segment))
+        (rows,) = self._lower.run(None, {"ids": ids, "segment": segment})
+        (logits,) = self._session.run(None, {"rows": rows})
+        found = np.asarray(logits[0], dtype=np.float64).reshape(len(window.ids), 5)
+        if not np.isfinite(found).all():
+            raise ValueError("the labeller says what is no number")
+        return softmax(found[:, _KEPT])[:, 1], softmax(found[window.at : window.at + window.size, _SAID])
+
+
+@lru_cache(maxsize=2)
+def lower_of(model: str) -> tuple[Subwords, Any]:
+    """The tokenizer of a shipped model, and a session of its lower layers."""
+    try:
+        session, tokenizer = shared_lower(model)
+    except InputError as error:
+        raise ValueError(f"its lower layers are those of {model!r}, which cannot be read: {error}") from error
+    return Subwords(tokenizer), session
+
+
+def softmax(logits: Shares) -> Shares:
+    """Shares that add up to 1, a row each."""
+    raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+    found: Shares = raised / raised.sum(axis=1, keepdims=True)
+    return found
+
+
+def _with_numbers(reading: Reading) -> Reading:
+    """The same, where numbers that are only written in another way than in the data are said and not added."""
+    parts = [part for triple in reading.pair.triples for part in triple.parts or ()]
+    forms: dict[str, list[int]] = {}
+    for place, part in enumerate(parts):
+        if _NUMERIC.fullmatch(part):
+            forms.setdefault(plain_number(part), []).append(place)
+    if forms:
+        for place, word in enumerate(reading.pair.words):
+            for element in forms.get(number_in(word.text) or "", ()):
+                if parts[element] not in word.text:
+                    reading.omitted[element] = 0.0
+                    reading.added[place] = reading.pieces[word.first : word.last, 0] = 0.0
+    return reading
+
+
+def _by_word(pair: Pair, shares: Shares) -> Shares:
+    """The mean over the pieces of each word, signs left out unless there is nothing else; without pieces 0."""
+    found = np.zeros((len(pair.words), shares.shape[1]))
+    spoken = np.array(pair.spoken, dtype=bool)
+    for n, word in enumerate(pair.words):
+        own, loud = shares[word.first : word.last], spoken[word.first : word.last]
+        if len(own):
+            found[n] = own[loud].mean(axis=0) if loud.any() else own.mean(axis=0)
+    return found

@@ -1,0 +1,139 @@
+"""Texts made from triples: what they leave out, add and repeat."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+import msgspec
+import numpy as np
+
+from lapsus.annotators.base import Annotator, Lesson, Opinion
+from lapsus.annotators.cases import Case
+from lapsus.annotators.model_files import State, read_model
+from lapsus.annotators.progress import Progress
+from lapsus.annotators.training_examples import Origin
+from lapsus.annotators.triples.expected import Regression
+from lapsus.annotators.triples.fitting import fitted_cuts, mark_ratios
+from lapsus.annotators.triples.labeller import Labeller, Reading
+from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of
+from lapsus.errors import InputError
+from lapsus.model import Segment, Span, Unit
+from lapsus.model.votes import SpanVotes
+
+SCHEME: Final = "semantic-errors"
+QUESTION: Final = "errors"
+GRAPH: Final = "labeller.onnx"
+_PLACES: Final = 4
+_AT_ONCE: Final = 64
+
+
+class Triples(Annotator):
+    """Reads triples and the text that was made from them, and marks where they do not agree.
+
+    Fitting does not touch the labeller, which is shipped: it moves the shares from which places are marked, and how
+    many marks are expected, to what people marked.
+    """
+
+    method = "triples"
+    title = "texts made from triples: marks what they leave out, add and repeat; comes fitted, for English"
+    made_for: ClassVar[str | None] = SCHEME
+    uses_words = False
+    labeller_: Labeller
+    cuts_: Cuts
+    regression_: Regression
+    others_: dict[str, bytes]
+    """What else is in the model's file: notices."""
+
+    def _opinions(self, cases: Sequence[Case]) -> list[Opinion]:
+        readings = self.read([case.unit for case in cases])
+        expected = self.regression_.expected(readings).round(_PLACES)
+        return [
+            _opinion(reading, self.cuts_, numbers)
+            for reading, numbers in zip(readings, expected.tolist(), strict=True)
+        ]
+
+    def read(self, units: Sequence[Unit]) -> list[Reading]:
+        """What the labeller says of some pairs."""
+        return self.labeller_.read([_parts(unit) for unit in units])
+
+    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+        from lapsus.annotators.library import default_model
+
+        marked = _marked(lesson)
+        if not marked:
+            raise InputError(
+                "there is no marked pair to learn from",
+                hint=f"give pairs of data and text with marks under {SCHEME}",
+            )
+        _, state = read_model(default_model("en", SCHEME))
+        self._restore(state)
+        readings: list[Reading] = []
+        for place in range(0, len(marked), _AT_ONCE):
+            readings += self.read([unit for unit, _ in marked[place : place + _AT_ONCE]])
+            progress(len(readings), len(marked))
+        answers = [given for _, given in marked]
+        self.cuts_ = fitted_cuts(readings, answers, self.cuts_)
+        self.regression_ = self.regression_.times(mark_ratios(self.regression_.expected(readings), answers))
+        return _origin(self.scheme.version, marked, tuple(languages) or ("en",))
+
+    def _state(self) -> State:
+        data = {
+            "reader_data": {"lower": self.labeller_.lower},
+            "cuts": {name: float(cut) for name, cut in self.cuts_._asdict().items()},
+        }
+        arrays = {name: np.asarray(array) for name, array in self.regression_._asdict().items()}
+        return State(data, arrays, {**self.others_, GRAPH: self.labeller_.graph})
+
+    def _restore(self, state: State) -> None:
+        self.labeller_ = Labeller(state.files[GRAPH], str(state.data["reader_data"]["lower"]))
+        self.others_ = {name: content for name, content in state.files.items() if name != GRAPH}
+        self.cuts_ = Cuts(*(float(state.data["cuts"][label]) for label in LABELS))
+        arrays = {name: np.asarray(state.arrays[name], dtype=np.float64) for name in Regression._fields}
+        self.regression_ = Regression(**arrays)
+
+
+def _opinion(reading: Reading, cuts: Cuts, expected: Sequence[float]) -> Opinion:
+    marks = marks_of(reading, cuts)
+    return Opinion(
+        {QUESTION: tuple(mark.span for mark in marks)},
+        scores={QUESTION: tuple(mark.score for mark in marks)},
+        expected=dict(zip(LABELS, expected, strict=True)),
+    )
+
+
+def _parts(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
+    """The triples and the text of a pair."""
+    triples = [segment for segment in unit.visible if segment.role == "triple"]
+    texts = [segment for segment in unit.visible if segment.role == "text"]
+    if not texts:
+        raise InputError(
+            "has no text that was made from data",
+            where=f"document {unit.document!r}",
+            hint=f"under {SCHEME} pairs of data and text are judged",
+        )
+    return triples, texts, unit.language
+
+
+def _marked(lesson: Lesson) -> list[tuple[Unit, tuple[tuple[Span, ...], ...]]]:
+    """The pairs that people answered about, and what each of them marked."""
+    votes = lesson.votes.get(QUESTION)
+    if not isinstance(votes, SpanVotes):
+        return []
+    given = {
+        unit: tuple(spans for spans in said if spans is not None)
+        for unit, said in zip(votes.units, votes.spans, strict=True)
+    }
+    return [(case.unit, given[case.unit.key]) for case in lesson.cases if given.get(case.unit.key)]
+
+
+def _origin(
+    version: str, marked: Sequence[tuple[Unit, tuple[tuple[Span, ...], ...]]], languages: tuple[str, ...]
+) -> Origin:
+    hashed = hashlib.blake2b(digest_size=12)
+    for unit, given in marked:
+        hashed.update(msgspec.json.encode([unit.document, [one.text for one in unit.visible], given]))
+    documents = len({unit.document for unit, _ in marked})
+    votes = sum(len(given) for _, given in marked)
+    return Origin(version, documents, len(marked), votes, hashed.hexdigest(), languages, {})

@@ -1,0 +1,370 @@
+"""A campaign's statistics: counts that the store keeps, and agreement, disputes and time worked out from them.
+
+What is asked for is worked out once and kept until a figure changes. A page that people look at while others save
+may take what was found last where finding it anew takes long; it then says of when that is, or that it is still being
+worked out.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple, Self, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from lapsus.analysis.agreement import AgreementRow
+from lapsus.campaign_stats import statistics
+from lapsus.campaign_stats.result_cache import ResultCache
+from lapsus.campaign_stats.statistics import AnnotatorTable, Forecast, Period, Share
+from lapsus.errors import UsageError
+from lapsus.kinds import countable, kind_of
+from lapsus.kinds.packed_votes import PackedVotes
+from lapsus.kinds.votes import votes_of
+from lapsus.measures.agreement import coefficient
+from lapsus.measures.agreement.details import Dispute
+from lapsus.measures.agreement.pairs import PairMatrix
+from lapsus.measures.agreement.patterns import Patterns
+from lapsus.measures.bootstrap import USUAL
+from lapsus.measures.gold.quality import Times
+from lapsus.measures.score import Score
+from lapsus.model import Judgment, Question, Scheme, UnitKey
+from lapsus.model.votes import Votes
+from lapsus.registry import did_you_mean
+from lapsus.store import Campaign, Progress, Store
+from lapsus.store.stats_cache import CampaignCounts
+
+T = TypeVar("T")
+
+WARMED = 4
+"""How many campaigns are looked at when a server starts."""
+MANY = 1_000
+"""Judgments. With fewer, whoever looks first hardly waits."""
+PATIENCE = 0.3
+"""Seconds that a look at a page waits for figures, all of them together..."""
+PATIENCE_WITH_MANY = 0.1
+"""...and with many judgments, where waiting hardly helps."""
+
+
+class SystemStats(NamedTuple):
+    """The votes on one system's units."""
+
+    system: str
+    units: int
+    shares: list[Share]
+    score: Score
+
+
+class DayStats(NamedTuple):
+    """How much was judged on a day."""
+
+    day: int
+    judgments: int
+    total: int
+
+
+_results: WeakKeyDictionary[Store, ResultCache] = WeakKeyDictionary()
+
+
+class CampaignStats:
+    """A campaign as of now. Made anew for every look; what it works out is shared between looks.
+
+    With `live`, nothing is waited for longer than `patience`: what takes long may be of a little earlier (`as_of` says
+    of when) or empty (`pending`), and is being worked out.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        question: str | None = None,
+        *,
+        live: bool = False,
+        patience: float | None = None,
+    ) -> None:
+        self.store, self.name, self.live = store, name, live
+        begun = time.monotonic()
+        self.scheme: Scheme = store.campaigns.scheme(name)
+        self.questions: tuple[Question, ...] = tuple(countable(self.scheme.questions))
+        self.question = self._asked(question)
+        self.kind = kind_of(self.question, self.scheme)
+        self.figures: CampaignCounts = store.stats.figures(name)
+        self.shown = self.figures.version
+        """The oldest version of the figures that something asked for here was made from."""
+        self.as_of: datetime | None = None
+        """When that version was computed; None where it is the newest."""
+        self.pending = False
+        """Whether something asked for here is still being worked out for the first time, and left empty."""
+        self.trouble: str | None = None
+        """Why something asked for here could not be worked out."""
+        self._results = _results.setdefault(store, ResultCache(store.database.clock))
+        usual = PATIENCE_WITH_MANY if self.is_large else PATIENCE
+        self._until = begun + (usual if patience is None else patience)
+
+    def _asked(self, id: str | None) -> Question:
+        if not self.questions:
+            raise UsageError("its guideline asks nothing that can be counted", where=self.name)
+        for question in self.questions:
+            if id is None or question.id == id:
+                return question
+        known = [question.id for question in self.questions]
+        raise UsageError(f"no question is called {id!r}", hint=did_you_mean(id or "", known))
+
+    def kept(self, what: str, make: Callable[[Self], T], empty: T, *, version: int | None = None) -> T:
+        """A result that holds as long as no figure changes; `empty` while a page has to do without.
+
+        `make` gets a `CampaignStats` that holds nothing from before. What follows from something else than the
+        votes holds as long as the `version` of that is the same, and is the same for every question.
+        """
+        if version is not None:
+            return self._apart(what, make, empty, version)
+        if not self.live:
+            return self.exactly(what, make)
+        exact, wait = self._exact(), max(0.0, self._until - time.monotonic())
+        found, trouble = self._results.latest(
+            (self.name, self.question.id, what),
+            self.figures.version,
+            lambda: make(exact),
+            wait=wait,
+            is_large=self.is_large,
+        )
+        self.trouble = self.trouble or trouble
+        if found is None:
+            self.pending = True
+            return empty
+        if found.version < self.shown:
+            self.shown, self.as_of = found.version, found.at
+        return cast(T, found.value)
+
+    def _apart(self, what: str, make: Callable[[Self], T], empty: T, version: int) -> T:
+        exact, key = self._exact(), (self.name, "", what)
+        if not self.live:
+            return cast(T, self._results.exact(key, version, lambda: make(exact)).value)
+        wait = max(0.0, self._until - time.monotonic())
+        found, trouble = self._results.latest(
+            key, version, lambda: make(exact), wait=wait, is_large=self.is_large
+        )
+        self.trouble = self.trouble or trouble
+        self.pending = self.pending or found is None
+        return empty if found is None else cast(T, found.value)
+
+    def exactly(self, what: str, make: Callable[[Self], T], *more: object) -> T:
+        """A result of now, however long it takes."""
+        exact = self._exact()
+        key = (self.name, self.question.id, what, *more)
+        return cast(T, self._results.exact(key, self.figures.version, lambda: make(exact)).value)
+
+    def _exact(self) -> Self:
+        """A copy for work that may go on after this one was left."""
+        exact = copy(self)
+        exact.live = False
+        for name in ("progress", "names"):
+            exact.__dict__.pop(name, None)
+        return exact
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether working something out may take long."""
+        return sum(row.judgments for row in self.figures.days) >= MANY
+
+    @cached_property
+    def campaign(self) -> Campaign:
+        """The campaign."""
+        return self.store.campaigns.get(self.name)
+
+    @cached_property
+    def progress(self) -> Progress:
+        """How many units and judgments are done and wanted."""
+        return self.store.progress.of_campaign(self.name)
+
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """The name of each annotator, by number."""
+        return {person.person: person.name for person in self.progress.people}
+
+    def days(self) -> list[DayStats]:
+        """Judgments by day, and how many there were by then; those whose day is not known come first, as day -1."""
+        by_day: Counter[int] = Counter()
+        for row in self.figures.days:
+            by_day[row.day] += row.judgments
+        total, found = 0, []
+        for day in sorted(by_day):
+            total += by_day[day]
+            found.append(DayStats(day, by_day[day], total))
+        return found
+
+    def forecast(self) -> Forecast | None:
+        """When it will be done."""
+        left = self.progress.wanted - self.progress.done
+        days = {row.day: row.judgments for row in self.days()}
+        return statistics.forecast(days, left, self.store.database.clock())
+
+    def patterns(self, system: str | None = None) -> Patterns:
+        """The counted patterns of the question, of one system or of all."""
+        rows = [
+            (row.counts, row.times)
+            for row in self.figures.patterns
+            if row.question == self.question.id and system in (None, row.system)
+        ]
+        return statistics.counted_patterns(self.scheme, self.question, rows)
+
+    def countable(self) -> Patterns | Votes:
+        """What agreement is worked out from: patterns where they say it all, else the votes themselves."""
+        return self.patterns() if self.kind.is_counted else self.votes()
+
+    def agreement(self) -> dict[AgreementRow, Score]:
+        """The usual coefficients, as `lapsus agree` gives them."""
+        return self.kept(
+            "agreement",
+            lambda stats: statistics.agreement(
+                stats.scheme, stats.question, stats.countable(), USUAL, stats._lengths()
+            ),
+            {},
+        )
+
+    def by_label(self) -> dict[str, Score]:
+        """Agreement on each label."""
+        return self.kept(
+            "labels", lambda stats: statistics.by_label(stats.scheme, stats.question, stats.countable()), {}
+        )
+
+    def shares(self) -> list[Share]:
+        """How often each answer was given."""
+        return self.kept(
+            "shares", lambda stats: statistics.shares(stats.scheme, stats.question, stats.countable()), []
+        )
+
+    def systems(self) -> list[SystemStats]:
+        """The same for each system; nothing where patterns do not say it."""
+        if not self.kind.is_counted:
+            return []
+        return self.kept("systems", CampaignStats._systems, [])
+
+    def _systems(self) -> list[SystemStats]:
+        names = {row.system for row in self.figures.patterns if row.question == self.question.id}
+        found = []
+        for system in sorted(names):
+            patterns = self.patterns(system)
+            score = coefficient(statistics.main_measure(self.question), patterns, USUAL)
+            shares = statistics.shares(self.scheme, self.question, patterns)
+            found.append(SystemStats(system, int(patterns.times.sum()), shares, score))
+        return found
+
+    def over_time(self) -> list[Period]:
+        """Agreement in each stretch of time."""
+        return self.kept(
+            "time",
+            lambda stats: statistics.over_time(stats.scheme, stats.question, stats.packed_votes(), USUAL),
+            [],
+        )
+
+    def judged(self) -> Sequence[int]:
+        """The numbers of the units that somebody judged."""
+        return self.kept("judged", lambda stats: stats.packed_votes().units.tolist(), [])
+
+    def packed_votes(self) -> PackedVotes:
+        """Every judgment that counts."""
+        return self.exactly("ballots", lambda stats: stats.store.stats.packed_votes(stats.name)[1])
+
+    def votes(self) -> Votes:
+        """The votes on the question. Units go by their numbers, annotators by their names."""
+        return self.exactly("votes", CampaignStats._votes)
+
+    def _votes(self, packed_votes: PackedVotes | None = None) -> Votes:
+        if not self.kind.is_packed:
+            return self._judged_votes()
+        packed_votes = packed_votes or self.packed_votes()
+        return packed_votes.votes(
+            self.question, annotators=[self.names[id] for id in packed_votes.people.tolist()]
+        )
+
+    def _judged_votes(self) -> Votes:
+        """The votes from the judgments themselves, where packed rows do not hold all of an answer."""
+        numbers = {
+            UnitKey(row.document, row.segment): row.number for row in self.store.units.places(self.name)
+        }
+        judgments = [
+            Judgment(str(numbers[j.unit]), None, j.annotator, j.scheme, j.version, j.answers)
+            for entry in self.store.exports.export(self.name, names="names")
+            for j in entry.judgments
+            if j.unit in numbers
+        ]
+        return votes_of(judgments, self.kind)
+
+    def _lengths(self) -> Mapping[str, Mapping[str, int]] | None:
+        """How long the segments of each unit's document are: spans stand on a line."""
+        if not self.kind.on_text:
+            return None
+        sizes = {
+            name: {segment.id: len(segment.text) for segment in document.segments}
+            for name, document in self.store.exports.documents(self.name)
+        }
+        return {str(row.number): sizes[row.document] for row in self.store.units.places(self.name)}
+
+    def annotators(self) -> AnnotatorTable:
+        """What can be told of everybody."""
+        return self.kept("annotators", CampaignStats._annotators, AnnotatorTable((), ()))
+
+    def _annotators(self) -> AnnotatorTable:
+        packed_votes = self.packed_votes()
+        # Of the very same ballots: while people save, others may be newer.
+        votes = self._votes(packed_votes) if self.kind.is_packed else self.votes()
+        ids = {name: id for id, name in self.names.items()}
+        people = [ids[name] for name in votes.annotators]
+        times = None
+        if self.kind.is_packed:
+            times = Times(packed_votes.spread("seconds"), packed_votes.spread("at") / 1e6)
+        table = statistics.annotators(self.question, votes, people, times)
+        if times is not None:
+            return table
+        timed = {id: _median(packed_votes, id) for id in people}
+        rows = tuple(row._replace(median_seconds=timed[row.person]) for row in table.rows)
+        return table._replace(rows=rows)
+
+    def pairs(self) -> PairMatrix | None:
+        """Agreement of every two annotators."""
+        return self.kept("pairs", CampaignStats._pairs, None)
+
+    def _pairs(self) -> PairMatrix | None:
+        if self.kind.pair_measure is None:
+            return None
+        return statistics.pairs(self.question, self._votes(statistics.most_active(self.packed_votes())))
+
+    def disputes(self) -> Sequence[Dispute]:
+        """All units over which annotators differ, the worst first; each known by its number."""
+        return self.kept(
+            "disputes", lambda stats: statistics.disputes(stats.votes(), len(stats.votes().units)), []
+        )
+
+
+def precompute_stats(store: Store) -> None:
+    """Work out what takes long before anybody asks for it, of the newest campaigns with many judgments.
+
+    One thing after the other, so that what somebody asks for meanwhile comes next.
+    """
+    for campaign in store.campaigns.all()[-WARMED:]:
+        stats = CampaignStats(store, campaign.name, live=True, patience=threading.TIMEOUT_MAX)
+        if stats.is_large:
+            for look in (
+                stats.agreement,
+                stats.by_label,
+                stats.shares,
+                stats.disputes,
+                stats.over_time,
+                stats.systems,
+                stats.annotators,
+                stats.pairs,
+            ):
+                look()
+
+
+def _median(packed_votes: PackedVotes, person: int) -> float | None:
+    seconds = packed_votes.rows["seconds"][packed_votes.rows["person"] == person]
+    known = seconds[~np.isnan(seconds)]
+    return float(np.median(known)) if len(known) else None

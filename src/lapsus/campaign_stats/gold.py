@@ -1,0 +1,78 @@
+"""Gold of a campaign: votes put together by any method, with the adjudicators' decisions on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from lapsus.analysis.gold_standard import gold_judgments, settled_gold, ways_to
+from lapsus.campaign_stats.campaign import CampaignStats
+from lapsus.errors import UsageError
+from lapsus.kinds import kind_of
+from lapsus.measures.gold import Gold, adjudicated
+from lapsus.model import Answer, Entry, UnitKey
+from lapsus.model.votes import Votes
+from lapsus.store import GoldUnit, Store, StoredGold
+
+
+def campaign_gold(
+    store: Store, name: str, method: str = "majority", threshold: float | None = None
+) -> dict[str, Gold]:
+    """The gold of every question that somebody answered, decided units as they were decided."""
+    keys = {str(row.number): UnitKey(row.document, row.segment) for row in store.units.places(name)}
+    desks = [CampaignStats(store, name, question.id) for question in CampaignStats(store, name).questions]
+    votes = {stats.question.id: _with_units(stats.votes(), keys) for stats in desks}
+    kinds = {stats.question.id: kind_of(stats.question, stats.scheme) for stats in desks}
+    answered = [
+        stats.question for stats in desks if kinds[stats.question.id].is_answered(votes[stats.question.id])
+    ]
+    if not answered:
+        raise UsageError("nobody has judged anything yet", where=name, hint="gold is made of judgments")
+    decided, deciders = _decided(store, name)
+    found: dict[str, Gold] = {}
+    for question, way in ways_to(answered, method, threshold).items():
+        made = settled_gold(
+            way, kinds[question], votes[question], lambda document: store.units.document(name, document)
+        )
+        units = set(made.units)
+        known = {unit: answer for unit, answer in decided.get(question, {}).items() if unit in units}
+        found[question] = adjudicated(made, known, deciders) if known else made
+    return found
+
+
+def keep_gold(
+    store: Store, name: str, found: Mapping[str, Gold], method: str, *, by: int | None = None
+) -> StoredGold:
+    """Keep gold in the store, with its method and signatures."""
+    signatures = {question: made.signature for question, made in found.items()}
+    decided = {unit for made in found.values() for unit in made.decided}
+    judgments = gold_judgments(store.campaigns.scheme(name), found)
+    units = [
+        GoldUnit(j.document, j.segment, j.answers, j.distributions, j.unit in decided)
+        for document in store.units.document_names(name, practice=False)
+        for j in judgments.get(document, ())
+    ]
+    return store.decisions.keep_gold(name, method, signatures, units, by=by)
+
+
+def gold_entries(store: Store, name: str, found: Mapping[str, Gold]) -> Iterator[Entry]:
+    """The documents with the gold as their only judgments: what every format can write."""
+    judgments = gold_judgments(store.campaigns.scheme(name), found)
+    for document in store.units.document_names(name, practice=False):
+        yield Entry(document, store.units.document(name, document), tuple(judgments.get(document, ())))
+
+
+def _with_units(votes: Votes, keys: Mapping[str, UnitKey]) -> Votes:
+    """The same votes with units by their keys in place of their numbers."""
+    return replace(votes, units=tuple(keys[unit.document] for unit in votes.units))
+
+
+def _decided(store: Store, name: str) -> tuple[dict[str, dict[UnitKey, Answer]], str]:
+    """What was decided, by question, and who decided."""
+    found: dict[str, dict[UnitKey, Answer]] = {}
+    standing = store.decisions.standing(name).values()
+    for decision in standing:
+        for question, answer in decision.answers.items():
+            found.setdefault(question, {})[UnitKey(decision.document, decision.segment)] = answer
+    number = len({decision.by for decision in standing})
+    return found, f"{number} adjudicator{'s' if number != 1 else ''}"

@@ -1,0 +1,104 @@
+"""The charts of programs beside people: for the campaign's page and for its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from lapsus.analysis.estimate import Estimated
+from lapsus.campaign_stats.campaign import CampaignStats
+from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges
+from lapsus.reports.charts import Chart
+from lapsus.reports.table import Cell
+from lapsus.store.stats_cache import UNKNOWN
+
+Say = Callable[[str], str]
+
+
+def advantage_chart(found: Judges, say: Say) -> Chart:
+    """Every judge, all of them as one, and the floors, by how often they agree with people as well as people do."""
+    stands = [one.standing for one in found.judges if one.standing is not None] + list(found.beside)
+    rows = tuple(
+        (standing_name(one.judge, say), one.advantage, one.advantage_low, one.advantage_high)
+        for one in stands
+        if one.advantage is not None
+    )
+    columns = (say("name"), say("advantage"), say("low"), say("high"))
+    return Chart("intervals", say("advantage-chart"), columns, rows, stands[0].signature if stands else "")
+
+
+def standing_name(judge: str, say: Say) -> str:
+    """What a row is called: judges by their names, the others in words."""
+    known = {"(jury)": "jury", "(constant)": "constant", "(random)": "random"}
+    return say(known[judge]) if judge in known else judge
+
+
+def shares_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, language: str) -> Chart:
+    """The corrected shares or means, system by system where there are several."""
+    names = stats.kind.choice_names(language)
+    shown = [one for one in estimates_of(judge) if one.corrected.value is not None]
+    rows = tuple(
+        (
+            estimate_name(one, names, say),
+            one.corrected.value,
+            one.corrected.low,
+            one.corrected.high,
+        )
+        for one in shown
+    )
+    columns = (say("what"), say("corrected"), say("low"), say("high"))
+    note = shown[0].signature if shown else ""
+    return Chart("intervals", f"{say('shares-chart')} ({judge.name})", columns, rows, note)
+
+
+def estimates_of(judge: JudgeFigures) -> list[Estimated]:
+    """What is shown of a judge's estimates: by system where there are several, else of all units; no differences."""
+    whole = [one for one in judge.estimates if one.minus is None]
+    by_system = [one for one in whole if one.system is not None]
+    several = len({one.system for one in by_system}) > 1
+    return (
+        sorted(by_system, key=lambda one: one.system or "")
+        if several
+        else [one for one in whole if one.system is None]
+    )
+
+
+def estimate_name(one: Estimated, names: Mapping[str, str], say: Say) -> str:
+    """What an estimate is of: the answer, and whose."""
+    answer = names.get(one.label, one.label) or say(one.measure)
+    if one.system is None:
+        return answer
+    return f"{say('unknown-system') if one.system == UNKNOWN else one.system}: {answer}"
+
+
+def confusion_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, language: str) -> Chart:
+    """Of the units that people gave an answer, which share the judge gave each answer."""
+    names = stats.kind.choice_names(language)
+    columns = list(dict.fromkeys(one.judge for one in judge.confusion))
+    by_row: dict[str, dict[str, float]] = {}
+    for one in judge.confusion:
+        by_row.setdefault(one.people, {})[one.judge] = one.units
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (names.get(label, label), *(said[column] / total for column in columns))
+        for label, said in by_row.items()
+        if (total := sum(said.values())) > 0
+    )
+    heads = (say("people-said"), *(names.get(column, column) for column in columns))
+    return Chart("matrix", f"{say('confusion-chart')} ({judge.name})", heads, rows)
+
+
+def calibration_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, language: str) -> Chart:
+    """How sure the judge was, and how often people said the same."""
+    rows = tuple(
+        (f"{one.low:.1f}–{one.high:.1f}", one.sure, one.right, one.answers) for one in judge.calibration
+    )
+    columns = (say("sureness"), say("sure"), say("right"), say("answers"))
+    return Chart("calibration", f"{say('calibration-chart')} ({judge.name})", columns, rows)
+
+
+CHARTS: Final[Mapping[str, Callable[[CampaignStats, JudgeFigures, Say, str], Chart]]] = {
+    "shares": shares_chart,
+    "confusion": confusion_chart,
+    "calibration": calibration_chart,
+}
+"""Those of one judge."""

@@ -1,0 +1,269 @@
+"""How a campaign goes: agreement, labels, systems, time, annotators, pairs and disputes.
+
+What can be said from patterns is said from patterns, so that it costs the same with a thousand judgments and with a
+million.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.analysis.agreement import AgreementRow, coefficients
+from lapsus.kinds import Kind, kind_of
+from lapsus.kinds.packed_votes import PackedVotes
+from lapsus.measures.agreement import coefficient
+from lapsus.measures.agreement.answer_codes import Coded
+from lapsus.measures.agreement.details import Dispute, disputed, pairwise, with_the_rest
+from lapsus.measures.agreement.details import by_label as label_by_label
+from lapsus.measures.agreement.pairs import PairMatrix
+from lapsus.measures.agreement.patterns import Patterns, histogram
+from lapsus.measures.bootstrap import USUAL, Bootstrap
+from lapsus.measures.gold import make_gold
+from lapsus.measures.gold.quality import Times, annotator_quality, answer_codes
+from lapsus.measures.score import Score
+from lapsus.model import ANONYMOUS, Question, Scheme
+from lapsus.model.votes import Votes
+
+DAY = 86_400_000_000
+"""Microseconds."""
+PERIODS = 14
+"""Into how many stretches of time a campaign is divided at most."""
+PACE_DAYS = 7
+"""How far back one looks to tell how fast it goes."""
+LONG_RUN = 10
+"""Runs shorter than this are nobody's fault."""
+MOST_PAIRS = 40
+"""How many annotators a matrix of pairs shows at most: those with the most units."""
+
+
+class AnnotatorStats(NamedTuple):
+    """One row of the table of annotators. None where there is nothing to tell from."""
+
+    person: int
+    units: int
+    median_seconds: float | None
+    agreement: float | None
+    """The share of the others who gave the same answer."""
+    kappa: float | None
+    """The same beyond chance."""
+    reliability: float | None
+    """How likely an answer is right, by Dawid and Skene's model."""
+    longest_run: int
+    entropy: float | None
+    is_straight: bool
+    """Whether the same answer was given more often in a row than chance would."""
+
+
+class AnnotatorTable(NamedTuple):
+    """Everybody, and how the figures were made."""
+
+    rows: tuple[AnnotatorStats, ...]
+    signatures: tuple[str, ...]
+
+
+class Period(NamedTuple):
+    """Agreement on the units whose last judgment came within some days."""
+
+    begin: datetime
+    end: datetime
+    score: Score
+
+
+class Share(NamedTuple):
+    """How often an answer was given."""
+
+    answer: str
+    votes: int
+    share: float
+
+
+class Forecast(NamedTuple):
+    """When it will be done, if people go on as in the last days."""
+
+    per_day: float
+    days_looked_at: int
+    done_on: datetime
+
+
+def counted_patterns(
+    scheme: Scheme, question: Question, counted: Iterable[tuple[Sequence[int], int]]
+) -> Patterns:
+    """Patterns as they are kept for a question, as agreement takes them: (counts, how many units)."""
+    rows = list(counted)
+    kind = kind_of(question, scheme)
+    counts = np.array([one for one, _ in rows], dtype=np.int64).reshape(len(rows), len(kind.choices))
+    return _patterns(kind, counts, np.array([many for _, many in rows], dtype=np.int64))
+
+
+def _patterns(kind: Kind, counts: NDArray[np.int64], times: NDArray[np.int64]) -> Patterns:
+    if kind.numbers is None:
+        return histogram(counts, times, ",".join(kind.choices))
+    numbers = np.array(kind.numbers)
+    order = np.argsort(numbers, kind="stable")
+    names = tuple(f"{number:g}" for number in numbers[order])
+    coded = Coded(np.zeros((0, 0), dtype=np.int16), names, numbers[order], measured=True)
+    return histogram(counts[:, order], times, str(len(names)), coded)
+
+
+def agreement(
+    scheme: Scheme,
+    question: Question,
+    votes: Votes | Patterns,
+    bootstrap: Bootstrap | None = USUAL,
+    lengths: Mapping[str, Mapping[str, int]] | None = None,
+) -> dict[AgreementRow, Score]:
+    """The usual coefficients, exactly as `lapsus agree` gives them."""
+    return coefficients(votes, question, scheme, bootstrap, lengths=lengths)
+
+
+def by_label(
+    scheme: Scheme, question: Question, votes: Votes | Patterns, bootstrap: Bootstrap | None = USUAL
+) -> dict[str, Score]:
+    """Agreement on each label by itself; nothing for numbers and spans."""
+    kind = kind_of(question, scheme)
+    if not kind.by_label:
+        return {}
+    if not isinstance(votes, Patterns):
+        return label_by_label(votes, bootstrap=bootstrap)  # type: ignore[arg-type]
+    labels = kind.choices
+    everything = range(len(labels))
+    return {
+        label: coefficient(
+            "fleiss",
+            votes.merged([[place], [o for o in everything if o != place]], (label, f"not {label}")),
+            bootstrap,
+        )
+        for place, label in enumerate(labels)
+        if len(labels) > 1
+    }
+
+
+def shares(scheme: Scheme, question: Question, votes: Votes | Patterns) -> list[Share]:
+    """How often each answer was given; of several labels, how many of those who answered chose it."""
+    kind = kind_of(question, scheme)
+    answers = kind.choices or kind.label_ids
+    if isinstance(votes, Patterns):
+        totals = votes.times @ votes.counts
+        whole = totals.sum()
+        answers = votes.answers.names if votes.answers is not None else answers
+    else:
+        totals, whole = kind.totals(votes)
+    return [
+        Share(answer, int(total), float(total / max(whole, 1)))
+        for answer, total in zip(answers, totals, strict=True)
+    ]
+
+
+def over_time(
+    scheme: Scheme, question: Question, packed_votes: PackedVotes, bootstrap: Bootstrap | None
+) -> list[Period]:
+    """Agreement on the units that were finished in each stretch of time; nothing where times are not known."""
+    kind, known = kind_of(question, scheme), packed_votes.rows["at"] >= 0
+    if not kind.is_counted or not known.any():
+        return []
+    last = np.full(len(packed_votes.units), -1, dtype=np.int64)
+    np.maximum.at(last, packed_votes.row[known], packed_votes.rows["at"][known])
+    counts, days = packed_votes.counts(question), last // DAY
+    first, final = int(days[last >= 0].min()), int(days.max())
+    width = math.ceil((final - first + 1) / PERIODS)
+    found = []
+    for begin in range(first, final + 1, width):
+        rows = counts[(days >= begin) & (days < begin + width)]
+        if len(rows):
+            patterns = _patterns(kind, rows, np.ones(len(rows), dtype=np.int64))
+            score = coefficient(main_measure(question), patterns, bootstrap)
+            found.append(Period(_date(begin), _date(min(begin + width - 1, final)), score))
+    return found
+
+
+def main_measure(question: Question) -> str:
+    """The coefficient that stands for agreement where only one is shown."""
+    return kind_of(question).agreement[0]
+
+
+def annotators(
+    question: Question, votes: Votes, people: Sequence[int], times: Times | None = None
+) -> AnnotatorTable:
+    """What can be told of each annotator on a question. Those who are unnamed cannot be told apart."""
+    if not people or any(name.startswith(ANONYMOUS) for name in votes.annotators):
+        return AnnotatorTable((), ())
+    quality = annotator_quality(votes, times)
+    kind = kind_of(question)
+    rest = with_the_rest(votes) if kind.pair_measure is not None else {}  # type: ignore[arg-type]
+    gold = make_gold("dawid_skene", votes) if "dawid_skene" in kind.gold_methods else None
+    rows, codes = [], answer_codes(votes)
+    for place, (person, row) in enumerate(zip(people, quality.rows, strict=True)):
+        beyond = rest.get(row.annotator)
+        rows.append(
+            AnnotatorStats(
+                person,
+                row.units,
+                row.median_seconds,
+                row.agreement,
+                beyond.value if beyond is not None else None,
+                gold.reliability.get(row.annotator) if gold is not None else None,
+                row.longest_run,
+                row.entropy,
+                _is_straight(codes[:, place], row.longest_run),
+            )
+        )
+    signatures = (quality.signature, *([gold.signature] if gold is not None else []))
+    return AnnotatorTable(tuple(rows), signatures)
+
+
+def _is_straight(answers: NDArray[np.signedinteger[Any]], run: int) -> bool:
+    """Whether the longest run is over twice as long as chance makes it for somebody who answers like that.
+
+    Where a share p of n answers is the same, runs of about log(n (1 - p)) / log(1 / p) are to be expected.
+    """
+    given = answers[answers >= 0]
+    if run < LONG_RUN:
+        return False
+    most = np.bincount(given).max() / len(given)
+    if most == 1:
+        return True
+    return bool(run > 2 * math.log(max(len(given) * (1 - most), math.e)) / math.log(1 / most))
+
+
+def pairs(question: Question, votes: Votes) -> PairMatrix | None:
+    """Cohen's kappa of every two annotators (alpha for several labels), of those with the most units."""
+    measure = kind_of(question).pair_measure
+    if measure is None or any(name.startswith(ANONYMOUS) for name in votes.annotators):
+        return None
+    return pairwise(votes, measure)  # type: ignore[arg-type]
+
+
+def most_active(packed_votes: PackedVotes, most: int = MOST_PAIRS) -> PackedVotes:
+    """Only the judgments of those who gave the most."""
+    if len(packed_votes.people) <= most:
+        return packed_votes
+    many = np.bincount(packed_votes.column)
+    chosen = np.argsort(-many, kind="stable")[:most]
+    return packed_votes.of(np.isin(packed_votes.column, chosen))
+
+
+def disputes(votes: Votes, most: int) -> list[Dispute]:
+    """The units over which annotators differ most, the worst first."""
+    return disputed(votes, most)
+
+
+def forecast(days: Mapping[int, int], left: int, now: datetime) -> Forecast | None:
+    """When it will be done at the pace of the last days; None where nobody judged lately or nothing is left."""
+    today = int(now.timestamp() // 86400)
+    lately = {day: many for day, many in days.items() if today - PACE_DAYS < day <= today}
+    if not lately or left <= 0:
+        return None
+    looked_at = today - min(lately) + 1
+    pace = sum(lately.values()) / looked_at
+    wait = min(left / pace, 36_500)
+    return Forecast(pace, looked_at, now + timedelta(days=wait))
+
+
+def _date(day: int) -> datetime:
+    return datetime.fromtimestamp(day * 86400, UTC)

@@ -1,0 +1,44 @@
+"""The figures that the challenge's paper published: facts of other data, kept in `published.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+import yaml
+
+CLASSIFICATION: Final = (
+    "accuracy", "precision_b", "recall_b", "f1_b", "precision_pb_b", "recall_pb_b", "f1_pb_b",
+)  # fmt: skip
+DISTRIBUTION: Final = ("jsd", "jsd_nb_vs_rest", "jsd_rest_vs_b", "mse", "mse_nb_vs_rest", "mse_rest_vs_b")
+PUBLISHED_THRESHOLD: Final = 0.5
+OF_PAPER: Final = "paper:"
+"""Stands before the name of a team of the paper."""
+PAPER_DATA: Final = (
+    "paper: as published for the first challenge (80 Japanese dialogues of 2015, 30 annotators a turn, t = 0.5;"
+    " systems trained on 1,146 others). Other data: to be looked at beside the runs, not ranked with them."
+)
+
+
+class PublishedRun(NamedTuple):
+    """A line of the paper's Tables 2 and 3."""
+
+    team: str
+    name: str
+    values: Mapping[str, float]
+
+
+@cache
+def published() -> tuple[PublishedRun, ...]:
+    """Every line, in the paper's order."""
+    text = (files("lapsus.challenge") / "published.yaml").read_text(encoding="utf-8")
+    return tuple(
+        PublishedRun(
+            row["team"],
+            row["run"],
+            dict(zip((*CLASSIFICATION, *DISTRIBUTION), row["labels"] + row["distributions"], strict=True)),
+        )
+        for row in yaml.safe_load(text)
+    )

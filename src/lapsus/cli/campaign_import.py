@@ -1,0 +1,86 @@
+"""`lapsus campaign import`: judgments that were given elsewhere become a campaign's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption, tell_reading
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.output import JsonOption, print_json, progress, remark, say
+from lapsus.cli.result_tables import DropBrokenOption, announce
+from lapsus.errors import InputError
+
+if TYPE_CHECKING:
+    from lapsus.analysis.validating import Validation
+    from lapsus.formats import EntryStream
+    from lapsus.model import Entry, Scheme
+
+
+def import_command(
+    name: Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")],
+    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
+    from_format: FromOption = None,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    drop_broken: DropBrokenOption = False,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring judged documents in as judgments of a campaign, all or nothing. What is there already stays."""
+    from lapsus.analysis.validating import validate_reading
+    from lapsus.formats import read
+
+    reading = read(data, from_format, only=only, language=lang)
+    announce(reading)
+    with open_database(db) as store:
+        scheme = store.campaigns.scheme(name)
+        found = validate_reading(reading, scheme)
+        if found.broken and not drop_broken:
+            raise _refusal(found, data)
+        with progress("documents", reading.documents) as step:
+            done = store.imports.add_judgments(name, _entries(reading, scheme, step, drop_broken=drop_broken))
+    broken = len(found.broken)
+    if as_json:
+        print_json(
+            {"name": name, "documents": done.documents, "judgments": done.judgments, "known": done.known,
+             "people": done.people, "broken": broken, "passed_over": done.passed_over}
+        )  # fmt: skip
+        return
+    tell_reading(reading)
+    for other, count in done.passed_over.items():
+        remark(f"{count:,} judgments under {other!r} are not part of this campaign")
+    if broken:
+        remark(f"{broken:,} judgments break the guideline and were left out")
+    say(
+        f"{name}: {done.judgments:,} judgments by {done.people:,} new people, {done.documents:,} new documents;"
+        f" {done.known:,} judgments were there"
+    )
+
+
+def _refusal(found: Validation, data: Path) -> InputError:
+    first = found.problems()[0]
+    return InputError(
+        f"{len(found.broken):,} of {found.judgments:,} judgments break the guideline, the first in document"
+        f" {first['document']!r}: {first['message']}",
+        where=str(data),
+        hint="`lapsus validate` lists them; --drop-broken leaves them out",
+    )
+
+
+def _entries(
+    reading: EntryStream, scheme: Scheme, step: Callable[[], None], *, drop_broken: bool
+) -> Iterator[Entry]:
+    from lapsus.model import Entry
+    from lapsus.schemes.checker import Checker
+
+    checker = Checker([scheme])
+    for entry in reading:
+        kept = entry.judgments
+        if drop_broken:
+            kept = tuple(j for j in kept if j.scheme != scheme.id or not checker.broken(j, entry.document))
+        step()
+        yield Entry(entry.id, entry.document, kept)

@@ -1,0 +1,154 @@
+"""`lapsus challenge tables`: the tables of the challenge's paper, for a challenge or for a corpus of one's own."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lapsus.cli.challenge_run import TrackOption
+from lapsus.cli.convert import OnlyOption
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.output import JsonOption, print_json, remark
+from lapsus.cli.result_tables import CsvOption
+from lapsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from lapsus.challenge.paper_layout import PaperTable
+
+_WHOSE = (
+    "Rows that begin with *after* are the runs of the breakdown detection challenge's paper (2016) written anew, from"
+    " the little that it says of them, then fitted and scored on this corpus: `lapsus train METHOD --set NAME=VALUE`"
+    " makes the same models. Rows that begin with *paper:* are the figures that the paper published."
+)
+TexOption = Annotated[bool, typer.Option("--tex", "--latex", help="Print for LaTeX (booktabs).")]
+
+
+def tables_command(
+    name: Annotated[
+        str | None, typer.Argument(help="Name of the challenge; or say --data.", metavar="NAME")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", help="Judged dialogues: train and score every run of the paper on them.", metavar="DATA"
+        ),
+    ] = None,
+    only: OnlyOption = None,
+    train: Annotated[
+        str | None,
+        typer.Option(
+            "--train", help="Learn from files of DATA whose path matches; alone: in turns.", metavar="GLOB"
+        ),
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option("--test", help="Score files of DATA whose path matches.", metavar="GLOB")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option("--run", help="A run of your own beside those on DATA; repeatable.", metavar="NAME=RUN"),
+    ] = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--also", help="More corpora for Table 1, such as training data; repeatable.", metavar="DATA"
+        ),
+    ] = None,
+    lang: TrackOption = None,
+    csv: CsvOption = False,
+    tex: TexOption = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print as Markdown, with intervals, date and command.")
+    ] = False,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """The three tables of the challenge's paper: the data, the runs by labels at t = 0.5 and 0, by distributions."""
+    if sum((csv, tex, markdown, as_json)) > 1:
+        raise UsageError("choose one of --json, --csv, --tex and --markdown")
+    if (name is None) == (data is None):
+        raise UsageError("the tables are of a challenge or of --data", hint="say one of the two")
+    if name is not None:
+        if only or train or test or run:
+            raise UsageError("--only, --train, --test and --run go with --data")
+        how, tables = (
+            "Runs of the challenge's teams and organisers.",
+            _of_challenge(name, also or [], lang, db),
+        )
+    elif data is not None:
+        how, tables = _of_corpus(data, only, train, test, _own(run or []), also or [], lang)
+    if as_json:
+        print_json([table.to_data() for table in tables])
+    elif markdown:
+        head = _page_head(name or str(data), how)
+        typer.echo("\n".join([head, *(table.to_markdown() for table in tables)]), nl=False)
+    else:
+        show = {"csv": "to_csv", "tex": "to_latex"}.get("csv" if csv else "tex" if tex else "", "to_text")
+        end = "" if csv or tex else "\n"
+        typer.echo("\n".join(getattr(table, show)() + end for table in tables), nl=False)
+
+
+def _page_head(of: str, how: str) -> str:
+    """The head of a page: what is on it, when it was printed, by which command and how, so that it can be again."""
+    printed = f"Printed {datetime.now(UTC):%Y-%m-%d} by `lapsus {shlex.join(sys.argv[1:])}`."
+    return "\n\n".join([f"# The tables of the challenge's paper, for {Path(of).name}", how, printed, ""])
+
+
+def _own(given: list[str]) -> dict[str, Path]:
+    """Runs by the names they are to have."""
+    found: dict[str, Path] = {}
+    for text in given:
+        name, _, path = text.partition("=")
+        if not name or not path:
+            raise UsageError(f"{text!r} does not say NAME=RUN", where="--run", hint="such as mine=run.zip")
+        found[name] = Path(path)
+    return found
+
+
+def _of_challenge(name: str, also: list[Path], lang: str | None, db: str | None) -> list[PaperTable]:
+    from lapsus.challenge.paper_runs import THRESHOLDS, more_corpora
+    from lapsus.challenge.paper_tables import results, table_1
+    from lapsus.challenge.service import challenge_tracks, find_track, scored_at
+
+    with open_database(db) as store:
+        challenge = store.challenges.get(name)
+        track = find_track(challenge_tracks(store, challenge), lang)
+        thresholds = dict.fromkeys((challenge.plan.threshold, *THRESHOLDS))
+        scored = [scored_at(store, challenge, track, t) for t in thresholds]
+    return [table_1({**more_corpora(also, track.language), name: track}), *results(scored)]
+
+
+def _of_corpus(
+    data: Path,
+    only: str | None,
+    train: str | None,
+    test: str | None,
+    own: dict[str, Path],
+    also: list[Path],
+    lang: str | None,
+) -> tuple[str, list[PaperTable]]:
+    """How the figures were made, and the tables."""
+    from lapsus.annotators.features.word_forms import way_to_find_words
+    from lapsus.challenge.paper_runs import FOLDS, more_corpora, read_corpus, score_paper_runs
+    from lapsus.challenge.paper_tables import results, table_1
+
+    corpus = read_corpus(data, only=only, train=train, test=test, language=lang)
+    first = corpus.parts[0]
+    if corpus.crossed:
+        how = f"Cross-validated in {FOLDS} folds by dialogue, since no part is to be scored alone."
+        shown = {data.name.removesuffix(".zip"): corpus.track}
+    else:
+        how = f"Learned from {len(first.learn):,} dialogues, scored on {len(first.judge):,} others."
+        shown = {"train": corpus.trained_on, "test": corpus.track}
+    if corpus.track.language == "ja":
+        how += f" Japanese words by {way_to_find_words('ja')}."
+    remark(how)
+    scored = score_paper_runs(corpus, own, tell=lambda title: remark(f"{title} …"))
+    return f"{_WHOSE}\n\n{how}", [
+        table_1({**more_corpora(also, corpus.track.language), **shown}),
+        *results(scored),
+    ]

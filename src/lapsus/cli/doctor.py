@@ -1,0 +1,221 @@
+"""`lapsus doctor`: is everything here that a workbench needs?"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import typer
+
+from lapsus.cli.database_option import DbOption
+from lapsus.cli.output import JsonOption, print_json, print_table, reader_language
+from lapsus.errors import LapsusError
+from lapsus.translation import translated
+from lapsus.version import __version__
+
+ROOM = 100_000_000
+"""Bytes that have to be free where the database is; ten times as many keep us from warning."""
+FILES = 1024
+"""Open files: a connection takes one."""
+_JAPANESE = {
+    "what": "項目",
+    "state": "状態",
+    "found": "結果",
+    "ok": "正常",
+    "warning": "注意",
+    "error": "問題",
+    "program": "本体",
+    "terminal": "端末",
+    "packages": "パッケージ",
+    "extras": "追加機能",
+    "database": "データベース",
+    "disk": "ディスク",
+    "open files": "同時に開けるファイル",
+    "detectors": "検出器",
+    "detector en": "検出器（英語）",
+    "detector ja": "検出器（日本語）",
+}
+"""The words of the table, which are too short to be told from others' in the catalogue."""
+_PACKAGE = re.compile(r"[A-Za-z0-9._-]+")
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that was looked at."""
+
+    check: str
+    state: Literal["ok", "warning", "error"]
+    found: str
+    hint: str = ""
+
+
+def doctor_command(db: DbOption = None, as_json: JsonOption = False) -> None:
+    """Look at this installation, its database and its models, and say what is missing. Nothing is changed.
+
+    Exit 1 where something keeps Lapsus from working.
+    """
+    findings = [finding for name, check in CHECKS.items() for finding in _looked_at(name, check, db)]
+    if as_json:
+        print_json(findings)
+    else:
+        _show(findings)
+    if any(one.state == "error" for one in findings):
+        raise typer.Exit(1)
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    """A table in the reader's language."""
+    language = reader_language()
+
+    def word(text: str) -> str:
+        return _JAPANESE.get(text, text) if language == "ja" else text
+
+    def said(one: Finding) -> str:
+        found, hint = translated(one.found, language), translated(one.hint, language)
+        return f"{found}（{hint}）" if hint and language == "ja" else f"{found} ({hint})" if hint else found
+
+    rows = [(word(one.check), word(one.state), said(one)) for one in findings]
+    print_table([word(column) for column in ("what", "state", "found")], rows)
+
+
+def _looked_at(name: str, check: Check, db: str | None) -> Iterator[Finding]:
+    try:
+        yield from check(db)
+    except LapsusError as error:
+        yield Finding(name, "error", str(error))
+
+
+def _program(db: str | None) -> Iterator[Finding]:
+    found = f"lapsus {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
+    yield Finding("program", "ok", found)
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    if encoding != "utf8":
+        hint = "set LANG=C.UTF-8, or PYTHONUTF8=1"
+        yield Finding("terminal", "warning", f"writes {encoding or 'nothing'}: Japanese may break", hint)
+
+
+def _packages(db: str | None) -> Iterator[Finding]:
+    """Every package that is required, and which extras are whole."""
+    missing: dict[str, list[str]] = {}
+    extras: set[str] = set()
+    for line in importlib.metadata.requires("lapsus") or []:
+        name, _, condition = line.partition(";")
+        extra = condition.partition("extra ==")[2].strip(" \"'") or ""
+        if extra in ("dev", "docs"):
+            continue
+        extras.add(extra)
+        package = _PACKAGE.match(name)
+        if package is None or package.group() == "lapsus":
+            continue
+        try:
+            importlib.metadata.version(package.group())
+        except importlib.metadata.PackageNotFoundError:
+            missing.setdefault(extra, []).append(package.group())
+    if needed := missing.pop("", None):
+        yield Finding("packages", "error", f"missing: {', '.join(needed)}", "pip install lapsus")
+    else:
+        yield Finding("packages", "ok", "all that is needed")
+    there = sorted(extras - missing.keys() - {""})
+    yield Finding(
+        "extras",
+        "ok",
+        f"installed: {', '.join(there) or '–'}; not: {', '.join(sorted(missing)) or '–'}",
+    )
+
+
+def _database(db: str | None) -> Iterator[Finding]:
+    """The database as it is: neither made nor brought up to date."""
+    from sqlalchemy import text
+
+    from lapsus.store.database import connected, database_url, default_database, schema_version
+    from lapsus.store.migrations import HEAD
+
+    path = default_database() if db is None else None
+    if path is None and (url := database_url(db)).drivername == "sqlite":
+        path = Path(url.database or "")
+    if path is not None and not path.exists():
+        yield Finding("database", "ok", f"none yet at {path}; the first start makes it")
+        return
+    with connected(path or db) as (conn, where):
+        version = schema_version(conn)
+        if version is None:
+            yield Finding("database", "warning", f"{where} has no tables yet", "the first start makes them")
+            return
+        if path is not None:
+            said = str(conn.scalar(text("PRAGMA quick_check(1)")))
+            if said != "ok":
+                yield Finding("database", "error", f"{where} is damaged: {said}", "restore a backup")
+                return
+        counts = {
+            name: conn.scalar(text(f"SELECT count(*) FROM {name}"))  # noqa: S608  names of our own
+            for name in ("person", "campaign", "judgment")
+        }
+    found = f"{where}: {counts['person']:,} people, {counts['campaign']:,} campaigns, {counts['judgment']:,} judgments"
+    if version == HEAD:
+        yield Finding("database", "ok", found)
+    else:
+        hint = (
+            "the next start brings it up to date, after a copy"
+            if path
+            else "make a backup before the next start"
+        )
+        yield Finding("database", "warning", f"{found}; version {version} of {HEAD}", hint)
+
+
+def _room(db: str | None) -> Iterator[Finding]:
+    from lapsus.store.database import database_url
+
+    url = database_url(db)
+    if url.drivername == "sqlite":
+        folder = Path(url.database or ".").absolute().parent
+        while not folder.exists():
+            folder = folder.parent
+        free = shutil.disk_usage(folder).free
+        state: Literal["ok", "warning", "error"] = (
+            "ok" if free >= 10 * ROOM else "warning" if free >= ROOM else "error"
+        )
+        hint = "" if state == "ok" else "make room: saves are refused where nothing can be written"
+        yield Finding("disk", state, f"{free / 1e9:.1f} GB free at {folder}", hint)
+        if not os.access(folder, os.W_OK):
+            yield Finding("disk", "error", f"{folder} cannot be written to", "run as its owner")
+    if os.name == "posix":
+        import resource
+
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        is_enough = files == resource.RLIM_INFINITY or files >= FILES
+        hint = "" if is_enough else f"ulimit -n {FILES * 4}"
+        yield Finding("open files", "ok" if is_enough else "warning", f"up to {files:,}", hint)
+
+
+def _detectors(db: str | None) -> Iterator[Finding]:
+    """Whether each shipped detector answers."""
+    from lapsus.annotators.detection import detect
+    from lapsus.model import Document, Entry, Segment
+
+    for language, said in (
+        ("en", "Nice to meet you. What do you like?"),
+        ("ja", "こんにちは。趣味は何ですか。"),
+    ):
+        turns = (Segment("1", "user", said), Segment("2", "system", said))
+        try:
+            found = next(iter(detect([Entry("doctor", Document("doctor", turns, language=language))])))
+            yield Finding(f"detector {language}", "ok", f"answers {found.judgments[0].answers['breakdown']}")
+        except LapsusError as error:
+            yield Finding(f"detector {language}", "error", error.what, error.hint or "")
+
+
+Check = Callable[[str | None], Iterator[Finding]]
+CHECKS: Mapping[str, Check] = {
+    "program": _program,
+    "packages": _packages,
+    "database": _database,
+    "disk": _room,
+    "detectors": _detectors,
+}

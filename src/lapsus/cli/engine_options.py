@@ -1,0 +1,48 @@
+"""Where `lapsus detect` and `lapsus check` have documents judged: here, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lapsus.cli.output import remark
+from lapsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from lapsus.annotators.bulk import Engine
+
+HERE, RAY = "here", "ray"
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="Where it is judged: here, or ray, a cluster.", metavar="ENGINE")
+]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray", help="The cluster's address, if not RAY_ADDRESS or one of this machine.", metavar="ADDRESS"
+    ),
+]
+
+
+@contextmanager
+def engine_of(name: str, address: str | None) -> Iterator[Engine]:
+    """The engine that is asked for, ready until the end."""
+    from lapsus.annotators.bulk import Here
+
+    if name not in (HERE, RAY):
+        raise UsageError(f"no engine is called {name!r}", hint=f"known: {HERE}, {RAY}")
+    if name == HERE:
+        if address is not None:
+            raise UsageError("--ray is for a cluster", hint=f"say --engine {RAY} too")
+        yield Here()
+        return
+    from lapsus.annotators.bulk.ray_engine import LOCAL, OnRay
+
+    def tell(cluster: OnRay) -> None:
+        where = "this machine" if cluster.address == LOCAL else f"the Ray cluster at {cluster.address}"
+        remark(f"judged on {cluster.cores:,} cores of {where}")
+
+    with OnRay(address, tell) as cluster:
+        yield cluster

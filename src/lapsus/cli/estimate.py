@@ -1,0 +1,53 @@
+"""`lapsus estimate`: shares and means from few people and a judge's many answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.convert import DataLanguage, OnlyOption
+from lapsus.cli.output import JsonOption
+from lapsus.cli.result_tables import (
+    BySystem,
+    CsvOption,
+    LatexOption,
+    QuestionOption,
+    SchemeOption,
+    announce,
+    print_result,
+)
+from lapsus.cli.trust import JudgesOption, JuryOption
+
+
+def estimate_command(
+    data: Annotated[
+        list[Path], typer.Argument(help="Judged documents: files, folders or zips.", metavar="DATA…")
+    ],
+    judge: JudgesOption = None,
+    jury: JuryOption = False,
+    scheme: SchemeOption = None,
+    question: QuestionOption = None,
+    by: BySystem = None,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    csv: CsvOption = False,
+    latex: LatexOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate shares of labels, means of scales and marks a text: judge alone, people alone, corrected."""
+    from lapsus.analysis.estimate import estimate
+
+    table = estimate(
+        *data,
+        judges=judge or (),
+        scheme=scheme,
+        questions=question or (),
+        by=by,
+        jury=jury,
+        only=only,
+        language=lang,
+        announce=announce,
+    )
+    print_result(table, as_json=as_json, csv=csv, latex=latex)

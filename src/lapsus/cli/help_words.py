@@ -1,0 +1,110 @@
+"""`--help` in the reader's language. English is written where a command is; `help_ja.yaml` has it in Japanese."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+
+import regex
+from typer.core import TyperGroup
+
+from lapsus.cli.output import reader_language
+from lapsus.reports.table import cells
+
+_WIDEST, _COLUMN, _GAP = 100, 30, 2
+"""Places of a line, of the names of options, and between the two."""
+_PIECE = regex.compile(r"(?:[!-~]+|[（［「]*(?:[!-~]+|.))[、。）」：；］ーァ-ォャュョッゃゅょっ々]*")
+"""What stays on one line: a word in Latin letters, or a sign; with what may not begin a line."""
+_USAGE = {"[OPTIONS]": "[オプション]", "COMMAND": "コマンド", "[ARGS]...": "[引数]..."}
+_EXTRAS = {"default: ": "既定値：", "required": "必須", "env var: ": "環境変数："}
+
+
+class Commands(TyperGroup):
+    """A group of commands whose help, and that of its commands, is in the reader's language."""
+
+    def get_help(self, ctx: Any) -> str:
+        """What the group holds."""
+        return japanese_help(self, ctx) if reader_language() == "ja" else str(super().get_help(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command, which will speak of itself in the reader's language."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None and reader_language() == "ja":
+            found.get_help = partial(japanese_help, found)  # type: ignore[method-assign]
+        return found
+
+
+def japanese_help(command: Any, ctx: Any) -> str:
+    """The help of a command: how it is written, what it does, and what each argument and option is for."""
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    pieces = regex.sub(r"[{}]", "", " ".join(command.collect_usage_pieces(ctx))).split(" ")
+    usage = " ".join([ctx.command_path, *(_USAGE.get(piece, piece) for piece in pieces)])
+    blocks = [f"使い方： {usage}", "\n".join(_wrapped(said(command.help or ""), width))]
+    for title, kind in (("引数", "argument"), ("オプション", "option")):
+        rows = [_row(parameter, ctx) for parameter in command.get_params(ctx) if _is(parameter, kind)]
+        blocks += _section(title, rows, width)
+    inner = getattr(command, "commands", {})
+    blocks += _section("コマンド", [(name, said(one.help or "")) for name, one in inner.items()], width)
+    return "\n\n".join(blocks)
+
+
+def said(english: str) -> str:
+    """What is said for English words; the words themselves where nothing is."""
+    words = " ".join(english.split())
+    return japanese_words().get(words, words)
+
+
+@cache
+def japanese_words() -> dict[str, str]:
+    """Every help in Japanese, by its English words."""
+    import yaml
+
+    text = (files("lapsus.cli") / "help_ja.yaml").read_text(encoding="utf-8")
+    found: dict[str, str] = yaml.safe_load(text)
+    return found
+
+
+def _is(parameter: Any, kind: str) -> bool:
+    return parameter.param_type_name == kind and not getattr(parameter, "hidden", False)
+
+
+def _row(parameter: Any, ctx: Any) -> tuple[str, str]:
+    """The name of an argument or option as it is written, and what it is for."""
+    name, text = parameter.get_help_record(ctx) or (parameter.name, "")
+    help = parameter.help or ""
+    more = text[len(help) :].strip() if text.startswith(help) else ""
+    parts = [part for part in more.removeprefix("[").removesuffix("]").split("; ") if part]
+    for english, japanese in _EXTRAS.items():
+        parts = [part.replace(english, japanese) for part in parts]
+    shown = name.partition(" <")[0] if parameter.param_type_name == "argument" else name
+    return shown, said(help) + (f"［{'、'.join(parts)}］" if parts else "")
+
+
+def _section(title: str, rows: list[tuple[str, str]], width: int) -> list[str]:
+    if not rows:
+        return []
+    indent = min(_COLUMN, max(cells(name) for name, _ in rows)) + 2 * _GAP
+    lines = [f"{title}："]
+    for name, text in rows:
+        first, *rest = _wrapped(text, width - indent)
+        if cells(name) + 2 * _GAP > indent:
+            lines.append(" " * _GAP + name)
+            lines.append(" " * indent + first)
+        else:
+            lines.append(f"{' ' * _GAP}{name}".ljust(indent) + first)
+        lines += (" " * indent + line for line in rest)
+    return ["\n".join(lines)]
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """Lines of at most so many places; Japanese signs take two, and a line may end after any of them."""
+    line = ""
+    for piece in _PIECE.findall(text):
+        if line and cells(line) + cells(piece) > width:
+            yield line.rstrip()
+            line = ""
+        line += piece if line or piece != " " else ""
+    yield line.rstrip()

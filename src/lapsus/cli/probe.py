@@ -1,0 +1,79 @@
+"""`lapsus probe`: does a language model agree with itself?"""
+
+from __future__ import annotations
+
+import threading
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lapsus.cli.convert import DataLanguage, OnlyOption
+from lapsus.cli.language_model_options import (
+    NOTHING_SAID,
+    PREFIX,
+    LanguageModelOptions,
+    ask_leave,
+    asks_language_models,
+    make_language_model,
+)
+from lapsus.cli.output import JsonOption, print_json, print_table
+from lapsus.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from lapsus.annotators.language_model import LanguageModel
+    from lapsus.annotators.language_model.probes import Probed
+    from lapsus.model import Scheme
+
+
+@asks_language_models("--words", without=("samples", "reasons"))
+def probe_command(
+    data: Annotated[Path, typer.Argument(help="Documents: file, folder or zip.", metavar="DATA")],
+    judge: Annotated[str, typer.Option("--with", help="The model: openai:MODEL.", metavar="MODEL")],
+    scheme: Annotated[str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")],
+    units: Annotated[int, typer.Option("--units", help="Ask about so many units.", min=1, metavar="N")] = 50,
+    asking: LanguageModelOptions = NOTHING_SAID,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a language model again, with labels turned round and with a longer context: does it agree with itself?"""
+    from lapsus import model
+    from lapsus.annotators.language_model.probes import PROBES, probe
+    from lapsus.formats import read
+    from lapsus.schemes import load_scheme
+
+    if not judge.startswith(PREFIX):
+        raise UsageError("detectors always answer the same", hint=f"--with {PREFIX}MODEL")
+    guideline = load_scheme(scheme)
+    reading = read(data, only=only, language=lang)
+    documents = (entry.document for entry in reading if entry.document is not None)
+    chosen = list(islice((unit for one in documents for unit in model.units(one, guideline.unit)), units))
+    if not chosen:
+        raise InputError(f"nothing in it is judged under {guideline.id!r}", where=str(data))
+    ask_leave(asking, len(chosen) * (1 + len(PROBES)))
+
+    def make(asked: Scheme) -> LanguageModel:
+        return make_language_model(judge, asked, asking, threading.Event())
+
+    found = probe(make, guideline, chosen)
+    if as_json:
+        print_json(found)
+        return
+    _tell(found)
+
+
+def _tell(found: list[Probed]) -> None:
+    columns = ("probe", "question", "units", "same", "share")
+    rows = [
+        (
+            one.probe,
+            one.question,
+            f"{one.units:,}",
+            f"{one.same:,}",
+            "-" if one.share is None else f"{one.share:.3f}",
+        )
+        for one in found
+    ]
+    print_table(columns, rows, numbers=columns[2:])

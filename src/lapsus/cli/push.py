@@ -1,0 +1,49 @@
+"""`lapsus push`: judgments back to the tool that the traces came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.convert import FromOption
+from lapsus.cli.output import JsonOption, print_json
+from lapsus.errors import UsageError
+from lapsus.formats import read
+
+
+def push_command(
+    server: Annotated[str, typer.Argument(help="langfuse or phoenix.", metavar="SERVER")],
+    source: Annotated[
+        Path, typer.Argument(help="Judged dialogues that were read from traces.", metavar="DATA")
+    ],
+    url: Annotated[str, typer.Option("--url", help="Address of the server.", metavar="URL")],
+    yes: Annotated[bool, typer.Option("--yes", help="Send without asking.")] = False,
+    from_format: FromOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Send judgments to a Langfuse or Phoenix server as scores or annotations of their spans."""
+    from lapsus.formats.traces.feedback import feedback_of
+    from lapsus.formats.traces.push import SERVERS, push
+
+    if server not in SERVERS:
+        raise UsageError(f"no server {server!r}", hint=f"known: {', '.join(SERVERS)}")
+    judgments = without = pieces = 0
+    for entry in read(source, from_format):
+        found = list(feedback_of(entry))
+        judgments += len(entry.judgments)
+        pieces += len(found)
+        without += len(entry.judgments) - len({id(piece.judgment) for piece in found})
+    if not pieces:
+        hint = "read the traces with `lapsus convert`, have them judged, then push"
+        raise UsageError("no judgment in it knows its span or trace", where=str(source), hint=hint)
+    if without:
+        typer.echo(f"{without:,} of {judgments:,} judgments know no span or trace and stay here", err=True)
+    if not yes and not typer.confirm(f"Send {pieces:,} answers to {server} at {url}?", err=True):
+        raise typer.Exit(1)
+    sent = push(server, url, (piece for entry in read(source, from_format) for piece in feedback_of(entry)))
+    if as_json:
+        print_json({"server": server, "url": url, "sent": sent, "without_span": without})
+    else:
+        typer.echo(f"{sent:,} answers sent to {server}")

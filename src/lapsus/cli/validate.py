@@ -1,0 +1,48 @@
+"""`lapsus validate`: do judgments keep their guideline?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
+from lapsus.cli.output import JsonOption, print_json, reader_language, remark, say, warn
+from lapsus.cli.result_tables import announce
+
+SHOWN = 50
+"""How many problems are listed on a terminal; the JSON has all."""
+
+
+def validate_command(
+    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
+    scheme: Annotated[
+        str | None,
+        typer.Option("--scheme", help="Only judgments under this scheme: a name or a file.", metavar="S"),
+    ] = None,
+    from_format: FromOption = None,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold every judgment against the rules of its guideline. Exit code 1 where one is broken."""
+    from lapsus.analysis.validating import validate
+
+    found = validate(data, scheme=scheme, format=from_format, only=only, language=lang, announce=announce)
+    problems = found.problems(reader_language())
+    if as_json:
+        print_json({"judgments": found.judgments, "broken": len(found.broken), "problems": problems})
+    for what, count in found.mended.items():
+        remark(f"{what} ({count:,})")
+    for name, count in found.unknown.items():
+        warn(f"{count:,} judgments under {name!r}, which is not installed, were not checked")
+    if not as_json:
+        for problem in problems[:SHOWN]:
+            place = ", ".join(str(problem[key]) for key in ("file", "document", "unit") if problem[key])
+            typer.echo(f"{place}: {problem['annotator']}: {problem['message']} [{problem['rule']}]")
+        if len(problems) > SHOWN:
+            say(f"and {len(problems) - SHOWN:,} more; --json lists all")
+        say(f"{found.judgments:,} judgments, {len(found.broken):,} of them break their guideline")
+    if found.broken:
+        raise typer.Exit(1)

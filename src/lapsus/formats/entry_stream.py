@@ -1,0 +1,136 @@
+"""Reads a source as a stream of entries, and keeps watch over ids that come twice."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lapsus.errors import InputError, InvalidError, UsageError
+from lapsus.formats.base import Format, ReadOptions
+from lapsus.formats.in_memory import InMemory, InMemorySource
+from lapsus.formats.library import FORMATS, recognise
+from lapsus.formats.source import Source
+from lapsus.model import Document, Entry
+
+SHOWN = 5
+"""How many of many alike problems are named."""
+
+
+@dataclass
+class EntryStream:
+    """A source being read: iterate over it for its entries; the counts are complete when it is through."""
+
+    source: Source
+    format: Format
+    recognised: bool
+    """Whether the format was told from the files, not by the user."""
+    options: ReadOptions = field(default_factory=ReadOptions)
+    documents: int = 0
+    units: int = 0
+    judgments: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
+
+    def __iter__(self) -> Iterator[Entry]:
+        self.documents = self.units = self.judgments = 0
+        self.languages.clear()
+        self.source.asked.clear()
+        self.options.told_by_script.clear()
+        self.options.mended.clear()
+        self.options.dropped.clear()
+        # Ids are all that is kept of what went by, so memory hardly grows with the corpus.
+        seen: set[str] = set()
+        doubled: set[str] = set()
+        for entry in self._entries():
+            if entry.document is not None:
+                if entry.id in seen:
+                    doubled.add(entry.id)
+                    continue
+                seen.add(entry.id)
+            self._count(entry)
+            yield entry
+        if doubled:
+            raise self._report(doubled)
+        if not self.documents and not self.judgments:
+            raise InputError(f"nothing of format {self.format.name!r} is in it", where=str(self.source.path))
+
+    def _entries(self) -> Iterator[Entry]:
+        try:
+            yield from self.format.read(self.source, self.options)
+        except UnicodeDecodeError as error:
+            raise InputError(f"not UTF-8 text: {error}", where=self.source.place) from error
+        except RecursionError:
+            raise InputError("is nested too deeply", where=self.source.place) from None
+        except InvalidError as error:
+            raise InputError(error.what, where=error.where, hint=error.hint).at(self.source.place) from error
+
+    def _report(self, doubled: Collection[str]) -> InputError:
+        """Which ids came twice, all of them at once. Where they stand is looked up now, by reading again."""
+        places: dict[str, list[str]] = {}
+        texts: dict[str, set[bytes]] = {}
+        for entry in self._entries():
+            if entry.document is not None and entry.id in doubled:
+                places.setdefault(entry.id, []).append(self.source.place)
+                texts.setdefault(entry.id, set()).add(_digest(entry.document))
+        kinds = {
+            "with different text": [name for name in places if len(texts[name]) > 1],
+            "with the same text": [name for name in places if len(texts[name]) == 1],
+        }
+        counts = ", ".join(f"{len(names)} {how}" for how, names in kinds.items() if names)
+        lines = [f"\n  {name} ({_said(places[name])})" for names in kinds.values() for name in names]
+        more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+        return InputError(
+            f"{len(lines)} ids come twice ({counts}), and are not merged:{''.join(lines[:SHOWN])}{more}\n",
+            where=str(self.source.path),
+            hint="give each an id of its own; where they stand in several files, choose with --only",
+        )
+
+    def _count(self, entry: Entry) -> None:
+        self.documents += entry.document is not None
+        self.units += len({judgment.segment for judgment in entry.judgments})
+        self.judgments += len(entry.judgments)
+        if entry.document is not None and entry.document.language:
+            self.languages[entry.document.language] += 1
+
+
+def read(
+    path: Any,
+    format: str | None = None,
+    *,
+    only: str | None = None,
+    language: str | None = None,
+) -> EntryStream:
+    """Open a file, folder or zip. Without a format's name the files must tell it beyond doubt.
+
+    In place of a path, data in memory can be given: entries, documents, or a table of judgments or chats (pandas,
+    polars, DuckDB, anything with Arrow's PyCapsule interface).
+    """
+    if isinstance(path, EntryStream):
+        return path
+    if not isinstance(path, str | os.PathLike):
+        if format is not None or only is not None:
+            raise UsageError("data in memory has neither a format nor files to choose from")
+        return EntryStream(InMemorySource(), InMemory(path), recognised=False, options=ReadOptions(language))
+    source = Source(Path(path), only)
+    if format is not None:
+        kind = FORMATS.get(format)
+        if not kind.reads:
+            raise InputError(f"format {format!r} can be written but not read", where=str(path))
+        return EntryStream(source, kind(), recognised=False, options=ReadOptions(language))
+    return EntryStream(source, recognise(source), recognised=True, options=ReadOptions(language))
+
+
+def _said(places: Sequence[str]) -> str:
+    """Files, and how often where it is more than once."""
+    found = Counter(places)
+    return "; ".join(place if times == 1 else f"{place}, {times} times" for place, times in found.items())
+
+
+def _digest(document: Document) -> bytes:
+    return hashlib.blake2b(msgspec.msgpack.encode(document.segments), digest_size=16).digest()

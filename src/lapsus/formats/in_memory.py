@@ -1,0 +1,59 @@
+"""Data that is in memory already: entries, or a table of pandas, polars, DuckDB or anything that speaks Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lapsus.errors import UsageError
+from lapsus.formats.base import Format, ReadOptions
+from lapsus.formats.frame_reader import NAME, entries_of_table, is_table
+from lapsus.formats.source import Source
+from lapsus.model import Document, Entry
+
+
+class InMemorySource(Source):
+    """A source without a file."""
+
+    def __init__(self, name: str = NAME) -> None:
+        self.path, self.only, self.place = Path(name), None, name
+        self.asked, self.found = set(), {}
+
+    def left_out(self) -> list[str]:
+        """Files that were passed over: none, since there are no files."""
+        return []
+
+
+class InMemory(Format):
+    """Entries, documents, or a table of judgments, of conversations or of turns."""
+
+    name = "memory"
+    title = "data in memory"
+    writes = False
+
+    def __init__(self, data: Any) -> None:
+        self._is_table = is_table(data)
+        if not self._is_table and not isinstance(data, Iterable):
+            raise UsageError(
+                f"a {type(data).__name__} is no data",
+                hint="give a path, entries (as lapsus.read yields them) or a table",
+            )
+        # What can be gone through once only is kept, since some need it twice.
+        self._data = data if self._is_table or isinstance(data, list | tuple | Format) else list(data)
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """The entries; of a table, those that its rows make up."""
+        if self._is_table:
+            yield from entries_of_table(self._data, options)
+            return
+        for place, item in enumerate(self._data):
+            if isinstance(item, Document):
+                yield Entry(item.id, item)
+            elif isinstance(item, Entry):
+                yield item
+            else:
+                raise UsageError(
+                    f"item {place} is a {type(item).__name__}",
+                    hint="give a path, entries (as lapsus.read yields them) or a table",
+                )

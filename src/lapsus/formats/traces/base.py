@@ -1,0 +1,103 @@
+"""What the readers of traces share: records in, calls gathered by conversation, dialogues out."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from lapsus.errors import InputError
+from lapsus.formats.base import Format, ReadOptions
+from lapsus.formats.source import Source
+from lapsus.formats.traces.calls import Call, CallStore, dialogue_of
+from lapsus.formats.traces.records import SUFFIXES, Record, first_record, records
+from lapsus.model import Document, Entry
+
+
+class TraceFormat(Format):
+    """A tool's export of calls. Only reading: judgments go back as feedback."""
+
+    writes = False
+    expected: ClassVar[str]
+    """What a record holds, for the message about one that holds something else."""
+
+    def recognises(self, source: Source) -> bool:
+        """By the keys of the first record."""
+        record = first_record(source)
+        return record is not None and self.knows(record.value)
+
+    @abstractmethod
+    def knows(self, record: dict[str, Any]) -> bool:
+        """Whether the keys of a record are this tool's."""
+
+    @abstractmethod
+    def calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
+        """The calls that a record holds. What is left out is counted in `dropped`."""
+
+    def prepare(self, source: Source) -> None:
+        """Look through the source beforehand, where one record explains another."""
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """A dialogue for each conversation, in the order in which they begin."""
+        self.prepare(source)
+        with closing(CallStore()) as store:
+            for member in source.members(*SUFFIXES):
+                for record in records(member):
+                    source.place = record.where
+                    for call in self._calls(record, options.dropped):
+                        store.add(call)
+            for conversation, calls in store.conversations():
+                segments, metadata = dialogue_of(calls, options.dropped)
+                if not segments:
+                    options.dropped["conversations without a word"] += 1
+                    continue
+                language = metadata.pop("language", None) or options.language_of(segments)
+                yield Entry(conversation, Document(conversation, tuple(segments), language, metadata))
+
+    def _calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
+        try:
+            yield from self.calls(record, dropped)
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:
+            hint = f"{self.name} has in a record {self.expected}"
+            raise InputError("is not of the shape that is expected", where=record.where, hint=hint) from error
+
+
+def moment(value: Any) -> str:
+    """A time that sorts as text, from ISO 8601, a datetime, or a number of seconds to nanoseconds since 1970."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return _iso(str(value)) if value else ""
+    except OverflowError:
+        return ""
+    if not math.isfinite(number):
+        return ""
+    while abs(number) > 1e11:  # Milli-, micro- or nanoseconds.
+        number /= 1000
+    try:
+        return datetime.fromtimestamp(number, UTC).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def _iso(text: str) -> str:
+    try:
+        return moment(datetime.fromisoformat(text.strip().removesuffix(" UTC")))
+    except ValueError:
+        return text
+
+
+def known(**values: Any) -> dict[str, Any]:
+    """The values that say something: no None, and nothing empty."""
+    return {key: value for key, value in values.items() if value not in (None, "", [], {})}
+
+
+def first(record: dict[str, Any], *keys: str) -> Any:
+    """The first of several spellings that a record has a value for."""
+    return next((record[key] for key in keys if record.get(key) not in (None, "")), None)

@@ -1,0 +1,99 @@
+"""Langfuse's exports: observations and traces, a record each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from lapsus.formats.source import Source
+from lapsus.formats.traces.base import TraceFormat, first, known, moment
+from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
+from lapsus.formats.traces.messages import messages_of
+from lapsus.formats.traces.records import SUFFIXES, Record, records
+
+_TALK = frozenset({"input", "output"})
+
+
+class Langfuse(TraceFormat):
+    """Observations, traces, or a folder with both. Sessions are conversations; without one, a trace is."""
+
+    name = "langfuse"
+    title = "Langfuse exports: observations and traces as JSONL, JSON, CSV or Parquet"
+    expected = "id, trace_id, type, start_time, input, output, or for a trace id, session_id, input, output"
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, str] = {}
+
+    def knows(self, record: dict[str, Any]) -> bool:
+        """By the keys of an observation or of a trace."""
+        return _is_observation(record) or _is_trace(record)
+
+    def prepare(self, source: Source) -> None:
+        """Which session a trace belongs to: observations often do not say."""
+        for member in source.members(*SUFFIXES):
+            for record in records(member):
+                session = first(record.value, "session_id", "sessionId")
+                trace = first(record.value, "id") if _is_trace(record.value) else _trace_id(record.value)
+                if session and trace:
+                    self._sessions[str(trace)] = str(session)
+
+    def calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
+        """A call for each generation, and one for each trace, which counts where it has no generation."""
+        value = record.value
+        is_trace = _is_trace(value)
+        if not is_trace and str(value.get("type", "")).upper() != "GENERATION":
+            dropped["observations that are no generation"] += 1
+            return
+        trace = str((value["id"] if is_trace else _trace_id(value)) or value["id"])
+        yield Call(
+            conversation=self._sessions.get(trace, trace),
+            time=moment(first(value, "start_time", "startTime", "timestamp", "created_at", "createdAt")),
+            heard=messages_of(value.get("input"), "user", dropped),
+            said=messages_of(value.get("output"), "system", dropped),
+            turn=known(
+                trace_id=trace,
+                span_id=None if is_trace else str(value["id"]),
+                model=first(value, "provided_model_name", "providedModelName", "model"),
+                time=moment(first(value, "end_time", "endTime", "start_time", "startTime", "timestamp")),
+                **_tokens(value),
+            ),
+            document=known(user=first(value, "user_id", "userId")) if is_trace else {},
+            rank=WHOLE_RUN if is_trace else MODEL_CALL,
+        )
+
+
+def _trace_id(record: dict[str, Any]) -> Any:
+    return first(record, "trace_id", "traceId")
+
+
+def _is_observation(record: dict[str, Any]) -> bool:
+    started = "start_time" in record or "startTime" in record
+    return (
+        _trace_id(record) is not None
+        and "type" in record
+        and "id" in record
+        and started
+        and "run_type" not in record
+    )
+
+
+def _is_trace(record: dict[str, Any]) -> bool:
+    session = "session_id" in record or "sessionId" in record
+    return (
+        "id" in record
+        and session
+        and record.keys() >= _TALK
+        and "type" not in record
+        and "run_type" not in record
+    )
+
+
+def _tokens(record: dict[str, Any]) -> dict[str, Any]:
+    usage = first(record, "usage_details", "usageDetails", "usage")
+    if not isinstance(usage, dict):
+        return {}
+    return known(
+        input_tokens=first(usage, "input", "promptTokens"),
+        output_tokens=first(usage, "output", "completionTokens"),
+    )

@@ -1,0 +1,163 @@
+"""OpenTelemetry's conventions for generative AI: spans with messages, now and in their earlier spellings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from lapsus.formats.source import Source
+from lapsus.formats.traces.base import TraceFormat, first, known, moment
+from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
+from lapsus.formats.traces.messages import Message, messages_of
+from lapsus.formats.traces.records import Record, contains
+from lapsus.formats.traces.spans import SpanRecord, holds_spans, spans_of
+
+_NUMBERED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(role|content)")
+_HEARD = ("gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.system.message", "gen_ai.tool.message")
+
+
+class OpenTelemetry(TraceFormat):
+    """Spans of the GenAI conventions."""
+
+    name = "otel"
+    title = "OpenTelemetry GenAI traces: OTLP JSON or JSONL"
+    expected = "resourceSpans, or a span with attributes whose names begin with gen_ai."
+
+    def recognises(self, source: Source) -> bool:
+        """By the names of attributes. Spans of Phoenix that also have these are Phoenix's."""
+        return super().recognises(source) and not contains(source, b"openinference.span.kind")
+
+    def knows(self, record: dict[str, Any]) -> bool:
+        """Whether there is a bundle or a span of this convention."""
+        if not holds_spans(record):
+            return False
+        return any(_is_ours(span) for span in spans_of(record))
+
+    def calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
+        """A call for each span that holds messages."""
+        for span in spans_of(record.value):
+            call = _call(span, dropped)
+            if call is None:
+                dropped["spans without messages"] += 1
+            else:
+                yield call
+
+
+def _is_ours(span: SpanRecord) -> bool:
+    return any(name.startswith("gen_ai.") for name in span.attributes) or any(
+        name.startswith("gen_ai.") for name, _ in span.events
+    )
+
+
+def _call(span: SpanRecord, dropped: Counter[str]) -> Call | None:
+    attributes = span.attributes
+    heard, said = _messages(span, dropped)
+    if not heard and not said:
+        return None
+    if instructions := first(attributes, "gen_ai.system_instructions"):
+        heard = [
+            *(
+                Message("instructions", message.text)
+                for message in messages_of(instructions, "instructions", dropped)
+            ),
+            *heard,
+        ]
+    model = first(attributes, "gen_ai.response.model", "gen_ai.request.model")
+    operation = attributes.get("gen_ai.operation.name")
+    return Call(
+        conversation=str(
+            first(attributes, "gen_ai.conversation.id", "session.id") or span.trace_id or span.span_id
+        ),
+        time=moment(span.start),
+        heard=heard,
+        said=said,
+        turn=known(
+            trace_id=span.trace_id,
+            span_id=span.span_id,
+            model=model,
+            time=moment(span.end or span.start),
+            input_tokens=first(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+            output_tokens=first(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+        ),
+        document=known(
+            user=first(attributes, "user.id", "enduser.id"), agent=attributes.get("gen_ai.agent.name")
+        ),
+        rank=WHOLE_RUN if operation in ("invoke_agent", "invoke_workflow", "create_agent") else MODEL_CALL,
+    )
+
+
+def _messages(span: SpanRecord, dropped: Counter[str]) -> tuple[list[Message], list[Message]]:
+    attributes = span.attributes
+    heard = _listed(attributes, "gen_ai.input.messages", "user", dropped)
+    said = _listed(attributes, "gen_ai.output.messages", "system", dropped)
+    if not heard and not said:
+        numbered = _numbered(attributes)
+        heard = messages_of(numbered["prompt"] or attributes.get("gen_ai.prompt"), "user", dropped)
+        said = messages_of(numbered["completion"] or attributes.get("gen_ai.completion"), "system", dropped)
+    for name, event in span.events:
+        if name in _HEARD:
+            heard += messages_of({"role": name.split(".")[1], **event}, "user", dropped)
+        elif name == "gen_ai.choice":
+            said += messages_of({"role": "assistant", **event}, "system", dropped)
+        elif name in (
+            "gen_ai.content.prompt",
+            "gen_ai.content.completion",
+            "gen_ai.client.inference.operation.details",
+        ):
+            heard += messages_of(
+                event.get("gen_ai.prompt") or event.get("gen_ai.input.messages"), "user", dropped
+            )
+            said += messages_of(
+                event.get("gen_ai.completion") or event.get("gen_ai.output.messages"), "system", dropped
+            )
+    return heard, said
+
+
+def _listed(attributes: dict[str, Any], name: str, role: str, dropped: Counter[str]) -> list[Message]:
+    """Messages in an attribute: JSON text, or a list that was laid flat."""
+    if name in attributes:
+        return messages_of(attributes[name], role, dropped)
+    return messages_of(unflattened(attributes, name), role, dropped)
+
+
+def _numbered(attributes: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Messages as attributes with numbers in their names, which was the habit before the convention."""
+    found: dict[str, dict[int, dict[str, Any]]] = {"prompt": {}, "completion": {}}
+    for name, value in attributes.items():
+        if match := _NUMBERED.fullmatch(name):
+            found[match[1]].setdefault(int(match[2]), {})[match[3]] = value
+    for message in found["completion"].values():
+        message.setdefault("role", "assistant")
+    return {side: [messages[place] for place in sorted(messages)] for side, messages in found.items()}
+
+
+def unflattened(attributes: dict[str, Any], prefix: str) -> list[Any]:
+    """The list that was laid flat under a name: `name.0.role` and so on."""
+    items: dict[int, Any] = {}
+    start = f"{prefix}."
+    for name, value in attributes.items():
+        if name.startswith(start):
+            number, *path = name[len(start) :].split(".")
+            if number.isascii() and number.isdigit() and len(number) < 6 and path:
+                _put(items.setdefault(int(number), {}), path, value)
+    return [_listed_again(items[number]) for number in sorted(items)]
+
+
+def _put(target: dict[str, Any], path: list[str], value: Any) -> None:
+    for key in path[:-1]:
+        inner = target.setdefault(key, {})
+        if not isinstance(inner, dict):
+            return
+        target = inner
+    target[path[-1]] = value
+
+
+def _listed_again(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _listed_again(item) for key, item in value.items()}
+    if inner and all(key.isascii() and key.isdigit() for key in inner):
+        return [inner[key] for key in sorted(inner, key=int)]
+    return inner

@@ -1,0 +1,138 @@
+"""Feedback sent to a server of Langfuse or Phoenix that the user names."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from lapsus.errors import LapsusError, UsageError
+from lapsus.formats.traces.feedback import Feedback
+
+TIMEOUT = 30
+TRIES = 4
+PHOENIX_BATCH = 100
+
+
+_HERE = ("127.0.0.1", "::1", "localhost")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A key is for the server that was named, and a redirected POST would lose its body."""
+
+    def redirect_request(self, *args: Any) -> None:
+        """Follow nothing: the answer counts as refused."""
+        return
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
+
+
+class Server(NamedTuple):
+    """Where feedback goes, and how it is sent there."""
+
+    name: str
+    keys: tuple[str, ...]
+    """Environment variables that hold what the server lets in."""
+    send: Callable[[str, list[str], Iterable[Feedback]], int]
+    """Address, keys and feedback; says how many pieces were taken."""
+
+
+def push(server: str, address: str, feedback: Iterable[Feedback]) -> int:
+    """Send feedback to the server at an address, with keys from the environment; how many pieces were taken.
+
+    Ids are made from what a piece is about: sent again after a fault, nothing is stored twice.
+    """
+    target = SERVERS[server]
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise UsageError(
+            "is no address of a server", where=address, hint="for example https://langfuse.example.org"
+        )
+    if urlsplit(address).scheme == "http" and urlsplit(address).hostname not in _HERE:
+        hint = "give its https:// address"
+        raise UsageError("a key would go over the network unprotected", where=address, hint=hint)
+    keys = [os.environ.get(key, "") for key in target.keys]
+    if missing := [key for key, value in zip(target.keys, keys, strict=True) if not value]:
+        raise UsageError(f"no key for {server}", hint=f"set {' and '.join(missing)} in the environment")
+    return target.send(address.rstrip("/"), keys, feedback)
+
+
+def _to_langfuse(address: str, keys: list[str], feedback: Iterable[Feedback]) -> int:
+    login = base64.b64encode(":".join(keys).encode()).decode()
+    sent = 0
+    for piece in feedback:
+        score = {
+            "id": piece.id,
+            "traceId": piece.trace,
+            "observationId": piece.span,
+            "name": piece.name,
+            "value": piece.score if piece.label is None else piece.label,
+            "dataType": "NUMERIC" if piece.label is None else "CATEGORICAL",
+            "comment": piece.explanation,
+            "metadata": {"annotator": piece.judgment.annotator},
+        }
+        given = {key: value for key, value in score.items() if value is not None}
+        _post(f"{address}/api/public/scores", f"Basic {login}", given)
+        sent += 1
+    return sent
+
+
+def _to_phoenix(address: str, keys: list[str], feedback: Iterable[Feedback]) -> int:
+    sent = 0
+    batch: list[dict[str, Any]] = []
+
+    def flush() -> int:
+        if batch:
+            _post(f"{address}/v1/span_annotations?sync=true", f"Bearer {keys[0]}", {"data": batch})
+        return len(batch)
+
+    for piece in feedback:
+        if piece.span is None:
+            continue
+        result = {"label": piece.label, "score": piece.score, "explanation": piece.explanation}
+        batch.append(
+            {
+                "span_id": piece.span,
+                "name": piece.name,
+                "annotator_kind": piece.kind,
+                "result": {key: value for key, value in result.items() if value is not None},
+                "identifier": piece.id,
+                "metadata": {"annotator": piece.judgment.annotator},
+            }
+        )
+        if len(batch) == PHOENIX_BATCH:
+            sent += flush()
+            batch = []
+    return sent + flush()
+
+
+def _post(address: str, login: str, body: dict[str, Any]) -> None:
+    """Send once; where the server is busy or away for a moment, a few times."""
+    headers = {"Content-Type": "application/json", "Authorization": login}
+    request = urllib.request.Request(address, msgspec.json.encode(body), headers, method="POST")  # noqa: S310
+    for attempt in range(1, TRIES + 1):
+        try:
+            with _OPENER.open(request, timeout=TIMEOUT):
+                return
+        except urllib.error.HTTPError as error:
+            reason = error.read(500).decode(errors="replace").strip()
+            if error.code not in (429, 500, 502, 503, 504) or attempt == TRIES:
+                what = f"the server refused: {error.code} {reason or error.reason}"
+                raise LapsusError(what, where=address) from error
+        except OSError as error:
+            if attempt == TRIES:
+                raise LapsusError(f"the server cannot be reached: {error}", where=address) from error
+        time.sleep(0.5 * 2**attempt)
+
+
+SERVERS = {
+    "langfuse": Server("langfuse", ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"), _to_langfuse),
+    "phoenix": Server("phoenix", ("PHOENIX_API_KEY",), _to_phoenix),
+}

@@ -1,0 +1,104 @@
+"""Records of any file that tools export: JSON Lines, JSON, CSV, Parquet and Arrow, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lapsus.errors import InputError
+from lapsus.formats.csv_cells import rows
+from lapsus.formats.encoding import decoded_json
+from lapsus.formats.json_stream import raw_items
+from lapsus.formats.source import Member, Source, lines
+
+LINED = (".jsonl", ".ndjson")
+TABLES = (".parquet", ".arrow")
+SUFFIXES = (*LINED, ".json", ".csv", *TABLES)
+MAX_OBJECT = 256 << 20
+"""How large a `.json` file that is one object may be. Lists and files of lines may be of any size."""
+MAX_START = 4 << 20
+"""How much of a file is looked at to recognise it."""
+_NAMES = "a file with an object a line must be named .jsonl, one with a JSON list or object .json"
+
+
+class Record(NamedTuple):
+    """A JSON object or table row, and where it stands."""
+
+    where: str
+    value: dict[str, Any]
+
+
+def records(member: Member) -> Iterator[Record]:
+    """The records of a file. Nested values that a cell holds as JSON text are left to the reader."""
+    name = member.name.lower()
+    if name.endswith(TABLES):
+        from lapsus.formats.arrow import arrow_rows
+
+        for number, row in enumerate(arrow_rows(member), 1):
+            yield Record(f"{member.name}, row {number}", row)
+    elif name.endswith(".csv"):
+        yield from _csv_records(member)
+    else:
+        for number, content in _json_items(member):
+            where = f"{member.name}, {'line' if name.endswith(LINED) else 'record'} {number}"
+            value = decoded_json(content, where, _NAMES)
+            if not isinstance(value, dict):
+                raise InputError("is no JSON object", where=where, hint="an object a record is expected")
+            yield Record(where, value)
+
+
+def first_record(source: Source) -> Record | None:
+    """The first record of a source, for recognising its format; None where it cannot be read."""
+    if "record" not in source.found:
+        member = source.first(*SUFFIXES)
+        try:
+            source.found["record"] = next(records(member), None) if member else None
+        except (InputError, UnicodeDecodeError):
+            source.found["record"] = None
+    found: Record | None = source.found["record"]
+    return found
+
+
+def contains(source: Source, *keys: bytes) -> bool:
+    """Whether a text file begins with something that names one of these keys (tables are not looked into)."""
+    member = source.first(*SUFFIXES)
+    if member is None or member.name.lower().endswith(TABLES):
+        return False
+    start = member.head(MAX_START)
+    return any(key in start for key in keys)
+
+
+def json_text(value: Any) -> Any:
+    """A value that may be JSON inside a string: the JSON where it is an object or a list, else as it is."""
+    if isinstance(value, str) and value[:1] in "[{":
+        try:
+            return msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            return value
+    return value
+
+
+def _json_items(member: Member) -> Iterator[tuple[int, bytes]]:
+    if member.name.lower().endswith(LINED):
+        yield from lines(member)
+    elif member.head(1000).lstrip().startswith(b"["):
+        with member.open() as stream:
+            yield from enumerate(raw_items(stream, member.name), 1)
+    else:
+        content = member.head(MAX_OBJECT + 1)
+        if len(content) > MAX_OBJECT:
+            hint = "is it a file of lines? Then name it .jsonl"
+            raise InputError(
+                f"is one JSON object of over {MAX_OBJECT >> 20} MiB", where=member.name, hint=hint
+            )
+        yield 1, content
+
+
+def _csv_records(member: Member) -> Iterator[Record]:
+    numbered = rows(member)
+    _, header = next(numbered)
+    for number, cells in numbered:
+        given = {key: cell for key, cell in zip(header, cells, strict=True) if cell}
+        yield Record(f"{member.name}, line {number}", given)

@@ -1,0 +1,131 @@
+"""Spans of OpenTelemetry, from collectors' files and from consoles, with their attributes as a flat mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+
+class SpanRecord(NamedTuple):
+    """A span, or a log record about one."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str
+    start: Any
+    end: Any
+    attributes: dict[str, Any]
+    """By dotted names, lists by number: `llm.input_messages.0.message.role`. JSON texts stay texts."""
+    events: list[tuple[str, dict[str, Any]]]
+
+
+def holds_spans(record: dict[str, Any]) -> bool:
+    """Whether a record is a collector's bundle, or a single span with its attributes."""
+    bundled = any(
+        isinstance(record.get(key), list) for key in ("resourceSpans", "resourceLogs", "resource_spans")
+    )
+    return bundled or _attributes_of(record) is not None
+
+
+def spans_of(record: dict[str, Any]) -> Iterator[SpanRecord]:
+    """The spans of a collector's bundle (OTLP JSON), or the one span that a record is."""
+    bundles = record.get("resourceSpans") or record.get("resource_spans") or record.get("resourceLogs")
+    if bundles is None:
+        yield _single(record)
+        return
+    for bundle in bundles:
+        for scope in bundle.get("scopeSpans") or bundle.get("scope_spans") or bundle.get("scopeLogs") or ():
+            for span in scope.get("spans") or scope.get("logRecords") or ():
+                yield _otlp(span)
+
+
+def _otlp(span: dict[str, Any]) -> SpanRecord:
+    events = [
+        (str(event.get("name", "")), _pairs(event.get("attributes"))) for event in span.get("events") or ()
+    ]
+    attributes = _pairs(span.get("attributes"))
+    body = _value(span["body"]) if isinstance(span.get("body"), dict) else None
+    name = span.get("eventName") or attributes.get("event.name")
+    if name and isinstance(body, dict):
+        # Messages as log events: the body is the message.
+        events.append((str(name), body))
+    return SpanRecord(
+        str(span.get("traceId") or span.get("trace_id") or ""),
+        str(span.get("spanId") or span.get("span_id") or ""),
+        str(span.get("parentSpanId") or span.get("parent_span_id") or ""),
+        span.get("startTimeUnixNano") or span.get("timeUnixNano") or span.get("observedTimeUnixNano"),
+        span.get("endTimeUnixNano"),
+        flattened(attributes),
+        events,
+    )
+
+
+def _single(span: dict[str, Any]) -> SpanRecord:
+    context = span.get("context") if isinstance(span.get("context"), dict) else {}
+    flat = flattened(span)
+
+    def one(*names: str) -> Any:
+        return next((flat[name] for name in names if flat.get(name) not in (None, "")), "")
+
+    events = [
+        (str(event.get("name", "")), dict(event.get("attributes") or {}))
+        for event in span.get("events") or ()
+        if isinstance(event, dict)
+    ]
+    assert isinstance(context, dict)  # noqa: S101 - for the type checker
+    return SpanRecord(
+        str(one("context.trace_id", "trace_id", "traceId")),
+        str(one("context.span_id", "span_id", "spanId", "id")),
+        str(one("parent_id", "parentId", "parent_span_id", "parentSpanId")),
+        one("start_time", "startTime", "start"),
+        one("end_time", "endTime", "end"),
+        flattened(_attributes_of(span) or {}),
+        events,
+    )
+
+
+def _attributes_of(span: dict[str, Any]) -> dict[str, Any] | None:
+    """The attributes of a single span: a key of their own, or columns of a table that begin with `attributes.`."""
+    attributes = span.get("attributes")
+    if isinstance(attributes, dict):
+        return attributes
+    if isinstance(attributes, list):
+        return _pairs(attributes)
+    columns = {
+        key[11:]: value for key, value in span.items() if key.startswith("attributes.") and value is not None
+    }
+    return columns or None
+
+
+def flattened(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Nested mappings and lists of mappings as one mapping by dotted names."""
+    flat: dict[str, Any] = {}
+    if isinstance(value, dict):
+        for key, item in value.items():
+            flat |= flattened(item, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list | tuple) and value and all(isinstance(item, dict) for item in value):
+        for place, item in enumerate(value):
+            flat |= flattened(item, f"{prefix}.{place}")
+    else:
+        flat[prefix] = value
+    return flat
+
+
+def _pairs(attributes: Any) -> dict[str, Any]:
+    if isinstance(attributes, dict):
+        return attributes
+    return {str(pair["key"]): _value(pair.get("value")) for pair in attributes or ()}
+
+
+def _value(value: Any) -> Any:
+    """The value of OTLP's tagged union."""
+    if not isinstance(value, dict):
+        return value
+    for tag, read in (("stringValue", str), ("boolValue", bool), ("intValue", int), ("doubleValue", float)):
+        if tag in value:
+            return read(value[tag])
+    if "arrayValue" in value:
+        return [_value(item) for item in value["arrayValue"].get("values") or ()]
+    if "kvlistValue" in value:
+        return _pairs(value["kvlistValue"].get("values"))
+    return None

@@ -1,0 +1,160 @@
+"""One label of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InvalidError
+from lapsus.kinds.base import Control, ControlTag, Flaw, Floats, Kind, Reply, plain_json
+from lapsus.kinds.messages import BrokenRule
+from lapsus.model import Answer, Document, FrozenDict, in_language
+from lapsus.model.votes import MISSING, LabelVotes, VoteTable, count_labels
+
+
+class LabelKind(Kind):
+    """The answer is the id of a label."""
+
+    name = "label"
+    keys = frozenset({"labels", "labels_from", "in_order", "axes"})
+    offers_labels = True
+    is_counted = True
+    agreement = ("fleiss", "alpha", "ac1", "percent")
+    pair_measure = "cohen"
+    by_label = True
+    can_merge = True
+    gold_methods = ("majority", "distribution", "dawid_skene", "mace")
+    typical_method = "majority"
+    thresholds: ClassVar = FrozenDict({"majority": "t", "challenge": "t"})
+    scores = ("label_f1",)
+    controls = ("choices", "taxonomy")
+    is_packed = True
+    missing = MISSING
+    packed_type = "<i2"
+
+    @classmethod
+    def holds(cls, answer: object) -> bool:
+        return isinstance(answer, str)
+
+    def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
+        yield from self._known([answer])
+
+    def flaws(self) -> Iterator[Flaw]:
+        analysis = self.question.analysis
+        for key, groups in (("tie_break", (analysis.tie_break,)), ("merged", analysis.merged)):
+            for name in (name for group in groups for name in group):
+                if name not in self._by_id:
+                    known = ", ".join(self.label_ids)
+                    yield ("analysis", key), "reference", f"there is no label {name!r} (known: {known})"
+        order = analysis.tie_break
+        if order and sorted(order) != sorted(self.label_ids):
+            yield (
+                ("analysis", "tie_break"),
+                "tie_break",
+                "names every label once, in the order in which ties go",
+            )
+        if any(len(set(group)) < 2 for group in analysis.merged):
+            yield ("analysis", "merged"), "merged", "takes two labels or more together"
+
+    def manual_rule(self) -> str | None:
+        return "rule-label"
+
+    def code(self, answer: Answer) -> int:
+        if not isinstance(answer, str):
+            raise self._unfit(answer)
+        return self._label_code(answer)
+
+    def votes(
+        self, table: VoteTable, rows: NDArray[np.intp], columns: NDArray[np.intp], codes: Any
+    ) -> LabelVotes:
+        width = np.int8 if len(self.labels) < 128 else np.int16
+        array = np.full((len(table.units), len(table.annotators)), MISSING, dtype=width)
+        array[rows, columns] = codes
+        return LabelVotes(table.units, table.annotators, self.label_ids, array)
+
+    def places(self, codes: Any) -> NDArray[np.intp]:
+        found: NDArray[np.intp] = codes.astype(np.intp)
+        return found
+
+    def is_answered(self, votes: Any) -> bool:
+        return bool((votes.codes >= 0).any())
+
+    def totals(self, votes: Any) -> tuple[Floats, float]:
+        totals = votes.counts().sum(axis=0)
+        return totals, float(totals.sum())
+
+    def of_unit(self, votes: Any, row: int) -> list[Answer]:
+        return [votes.labels[code] for code in votes.codes[row].tolist() if code >= 0]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return self.label_ids
+
+    def shares(self, votes: Any) -> Floats:
+        counts = count_labels(votes.codes, len(votes.labels))
+        return row_shares(counts)
+
+    def best(self, shares: Floats) -> Answer:
+        order = [self._codes[label] for label in self.question.analysis.tie_break or self.label_ids]
+        return self.label_ids[max(order, key=lambda place: shares[place])]
+
+    @property
+    def gold_options(self) -> dict[str, Any]:
+        return {"ties": self.question.analysis.tie_break}
+
+    def settled_all(
+        self,
+        proposed: Sequence[Any],
+        shares: Floats | None,
+        votes: Any,
+        share: float,
+        document: Callable[[str], Document | None],
+    ) -> list[Answer | None]:
+        """As proposed: votes hold no label that the question does not have."""
+        return list(proposed)
+
+    def in_words(self, answer: Any, language: str, is_only: bool = False) -> Iterator[str]:
+        name = self.choice_names(language).get(str(answer), str(answer))
+        yield name if is_only else f"{in_language(self.question.name, language)}: {name}"
+
+    def mark(self, answer: Any) -> str | list[str] | None:
+        return answer if isinstance(answer, str) else None
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "enum": list(self.label_ids)}
+
+    def prompt_values(self) -> dict[str, object]:
+        return {"labels": quoted(self.label_ids)}
+
+    def from_json(self, value: Any, reply: Reply) -> Answer:
+        if isinstance(value, str):
+            return reply.label(value)
+        found: Answer | None = plain_json(value, reply)
+        return () if found is None else found
+
+    def control_tag(self, language: str) -> ControlTag:
+        return ControlTag("Choices", {"choice": "single"}, self._label_tags("Choice", language))
+
+    def control_value(self, answer: Any) -> tuple[str, dict[str, Any]]:
+        return "choices", {"choices": [answer]}
+
+    def from_control(self, control: Control) -> Answer:
+        labels = control.labels()
+        if len(labels) != 1:
+            raise InvalidError(f"{self.question.id} has {len(labels)} answers", hint="one is expected")
+        return labels[0]
+
+
+def row_shares(counts: NDArray[Any]) -> Floats:
+    """Counts as shares of their row's sum; NaN where nothing was counted."""
+    totals = counts.sum(axis=1, keepdims=True)
+    shares: Floats = np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
+    return shares
+
+
+def quoted(ids: Sequence[str]) -> str:
+    """Ids as a prompt lists them."""
+    return ", ".join(f'"{id}"' for id in ids)

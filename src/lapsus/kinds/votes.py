@@ -1,0 +1,50 @@
+"""Votes on a question, built from judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from lapsus.kinds import KINDS, Kind, kind_of
+from lapsus.model import Judgment, Label, Question, Scheme, latest
+from lapsus.model.votes import Votes, VoteTable
+
+
+def collect_votes(
+    judgments: Iterable[Judgment], question: Question, labels: Sequence[str] | None = None
+) -> Votes:
+    """The votes on one question, of everybody's newest judgments. `labels` are those of a list, if they are.
+
+    An answer of the wrong kind, or one that the question does not know, is an error that names its place.
+    """
+    return votes_of(judgments, _with_labels(question, labels))
+
+
+def scheme_votes(judgments: Iterable[Judgment], scheme: Scheme, question: Question) -> Votes:
+    """The same for a question of a scheme."""
+    return votes_of(judgments, kind_of(question, scheme))
+
+
+def votes_of(judgments: Iterable[Judgment], kind: Kind) -> Votes:
+    """The same for a question with its kind."""
+    id = kind.question.id
+    given = [judgment for judgment in latest(judgments) if id in judgment.answers]
+    units = tuple(dict.fromkeys(judgment.unit for judgment in given))
+    annotators = tuple(dict.fromkeys(judgment.annotator for judgment in given))
+    row = {unit: place for place, unit in enumerate(units)}
+    column = {annotator: place for place, annotator in enumerate(annotators)}
+    codes = kind.codes(
+        [judgment.answers[id] for judgment in given],
+        lambda place: f"document {given[place].document!r}, annotator {given[place].annotator!r}",
+    )
+    rows = np.array([row[judgment.unit] for judgment in given], dtype=np.intp)
+    columns = np.array([column[judgment.annotator] for judgment in given], dtype=np.intp)
+    return kind.votes(VoteTable(units, annotators), rows, columns, codes)
+
+
+def _with_labels(question: Question, labels: Sequence[str] | None) -> Kind:
+    if labels is None:
+        return kind_of(question)
+    named = [question.label(id) or Label(id=id, name={}, definition={}) for id in labels]
+    return KINDS.get(question.kind)(question, named)

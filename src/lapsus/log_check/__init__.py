@@ -1,0 +1,20 @@
+"""Chat logs looked over for breakdowns, and texts made from data for errors: ranked, summed up by system, as a page."""
+
+from lapsus.log_check.checking import check
+from lapsus.log_check.finding import Finding
+from lapsus.log_check.html_report import check_page
+from lapsus.log_check.pair_ranking import PairCheck, PairFinding, check_pairs
+from lapsus.log_check.ranking import LogCheck, check_entries
+from lapsus.log_check.terminal_report import check_lines
+
+__all__ = [
+    "Finding",
+    "LogCheck",
+    "PairCheck",
+    "PairFinding",
+    "check",
+    "check_entries",
+    "check_lines",
+    "check_page",
+    "check_pairs",
+]

@@ -1,0 +1,76 @@
+"""The report for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lapsus.annotators.features.evidence import kind_name
+from lapsus.log_check.finding import Finding
+from lapsus.log_check.ranking import LogCheck
+from lapsus.log_check.report_words import label_name, likely_types, says, word
+from lapsus.measures.scores.breakdown_labels import LABELS
+from lapsus.model import Segment
+from lapsus.reports import Table
+from lapsus.reports.html_page import plain
+
+_COLUMNS = ("system", "dialogues", "turns", "breakdowns", "evidence")
+_BEFORE = 2
+"""Turns shown before the one that stands out; the page shows more."""
+_WIDE = 240
+
+
+def check_lines(check: LogCheck, *, by: str, language: str) -> Iterator[str]:
+    """What was found, line by line."""
+    yield word("source", language, documents=check.dialogues, turns=check.turns, by=by)
+    if check.unjudged:
+        yield word("unjudged", language, turns=check.unjudged)
+    yield ""
+    yield _systems(check, language).to_text()
+    for rank, finding in enumerate(check.findings, 1):
+        yield ""
+        yield from _finding(rank, finding, language)
+    more = check.standing_out - len(check.findings)
+    if not check.findings or more:
+        yield ""
+        yield word("more", language, count=more) if more else word("none", language)
+
+
+def _systems(check: LogCheck, language: str) -> Table:
+    rows = []
+    for name, tally in check.systems.items():
+        seen = ", ".join(
+            f"{kind_name(kind, language)} {count:,}" for kind, count in tally.kinds.most_common()
+        )
+        counts = (tally.dialogues, tally.turns, tally.standing_out)
+        rows.append((_line(name if name is not None else word("unnamed", language)), *counts, seen))
+    return Table(tuple(word(name, language) for name in _COLUMNS), tuple(rows))
+
+
+def _finding(rank: int, finding: Finding, language: str) -> Iterator[str]:
+    shares = " · ".join(
+        f"{label_name(label, language)} {share:.0%}"
+        for label, share in zip(LABELS, finding.shares, strict=True)
+    )
+    dialogue, turn = (
+        word("dialogue", language, id=finding.document),
+        word("turn", language, id=finding.turn.id),
+    )
+    shown, colon = (f"（{shares}）", "：") if language == "ja" else (f" ({shares})", ": ")
+    yield f"{rank}. {_line(f'{dialogue}, {turn}')}{shown}"
+    yield from (
+        f"     {_speaker(segment, language)}{colon}{_line(segment.text)}"
+        for segment in finding.context[-_BEFORE:]
+    )
+    yield f"   » {_speaker(finding.turn, language)}{colon}{_line(finding.turn.text)}"
+    if types := likely_types(finding, language):
+        yield f"   – {types}"
+    yield from (f"   – {kind}{colon}{_line(text)}" for kind, text in says(finding, language))
+
+
+def _speaker(segment: Segment, language: str) -> str:
+    return word(segment.role if segment.role in ("user", "system") else "context", language)
+
+
+def _line(text: str) -> str:
+    """A text of strangers on one line."""
+    return " ".join(plain(text, _WIDE).split())

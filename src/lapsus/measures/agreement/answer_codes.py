@@ -1,0 +1,147 @@
+"""Answers of any kind as codes: the places of each annotator's answers in a list of different answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import InvalidError, UsageError
+from lapsus.measures.bootstrap import Floats
+from lapsus.model import ANONYMOUS
+from lapsus.model.votes import MISSING, LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, VoteTable
+from lapsus.registry import did_you_mean
+
+MANY = 1000
+"""Up to how many different numbers a scale is taken as a list of answers."""
+_BITS = 31
+"""How many labels of a set are packed at a time: two such numbers fit into one of 64 bits."""
+
+_NO_SETS = np.zeros((0, 0), dtype=np.bool_)
+
+_KINDS: dict[type, tuple[str, str]] = {
+    LabelVotes: ("one label from each annotator", "fleiss, alpha(nominal), ac1 or cohen"),
+    LabelSetVotes: ("several labels from each annotator", "alpha(masi), alpha(jaccard) or weighted_fleiss"),
+    ScaleVotes: ("a number from each annotator", "alpha(interval), icc(2,1) or kendall_w"),
+    SpanVotes: ("spans from each annotator", "gamma, unitizing or span_f1"),
+    np.ndarray: ("counts of labels", "fleiss, alpha(nominal) or ac1"),
+}
+
+
+class Coded(NamedTuple):
+    """Votes as codes: a row a unit, a column an annotator, -1 where there is no answer."""
+
+    codes: NDArray[np.signedinteger[Any]]
+    names: tuple[str, ...]
+    """The different answers, in their order."""
+    numbers: Floats
+    """Where each answer stands on a line: its own number, or its place where it is no number."""
+    measured: bool = False
+    """Whether the numbers are the answers' own."""
+    members: NDArray[np.bool_] = _NO_SETS
+    """For sets of labels, which labels each of the different sets holds."""
+
+
+def coded(votes: object, measure: str, *kinds: type) -> Coded:
+    """The votes as codes, if they are of one of the kinds that the measure is for."""
+    require(votes, measure, *kinds)
+    match votes:
+        case LabelVotes():
+            numbers = own_numbers(votes.labels)
+            places = np.arange(len(votes.labels), dtype=np.float64)
+            return Coded(
+                votes.codes, votes.labels, places if numbers is None else numbers, numbers is not None
+            )
+        case ScaleVotes():
+            return _coded_scale(votes, measure)
+        case LabelSetVotes():
+            return _coded_sets(votes)
+        case _:
+            raise unsuitable(votes, measure)
+
+
+def require(votes: object, measure: str, *kinds: type) -> None:
+    """See to it that a measure gets a kind of votes that it is for."""
+    if not isinstance(votes, kinds):
+        raise unsuitable(votes, measure)
+
+
+def unsuitable(votes: object, measure: str) -> UsageError:
+    """Say that a measure is not for this kind of votes, and which ones are."""
+    what, better = _KINDS.get(type(votes), (f"a {type(votes).__name__}", "collect_votes to make votes"))
+    return UsageError(f"{measure} is not made for {what}", hint=f"use {better}")
+
+
+def require_names(votes: VoteTable, measure: str, better: str) -> None:
+    """See to it that columns are persons: where data only numbers places, nothing can be said of each."""
+    if any(annotator.startswith(ANONYMOUS) for annotator in votes.annotators):
+        raise UsageError(
+            f"{measure} tells annotators apart, but these votes do not say who gave them",
+            hint=f"use {better}",
+        )
+
+
+def choose(what: str, given: str, choices: Sequence[str]) -> str:
+    """One of a few words, or an error that lists them."""
+    if given not in choices:
+        raise UsageError(f"no {what} is called {given!r}", hint=did_you_mean(given, list(choices)))
+    return given
+
+
+def own_numbers(labels: Sequence[str]) -> Floats | None:
+    """The numbers that labels such as "1" to "5" stand for; None where one is no number."""
+    try:
+        numbers = np.array([float(label) for label in labels])
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def scale_values(votes: ScaleVotes) -> Floats:
+    """The numbers of a scale, checked: NaN is no answer, infinity is a mistake."""
+    if np.isinf(votes.values).any():
+        row = int(np.isinf(votes.values).any(axis=1).argmax())
+        unit = votes.units[row]
+        raise InvalidError(
+            "an answer on a scale must be a finite number",
+            where=f"document {unit.document!r}, segment {unit.segment!r}",
+        )
+    return votes.values
+
+
+def compact(codes: NDArray[np.signedinteger[Any]]) -> NDArray[np.signedinteger[Any]]:
+    """The answers of each unit in order, no matter whose, after as few missing ones as can be."""
+    most = int((codes >= 0).sum(axis=1).max(initial=0))
+    return np.sort(codes, axis=1)[:, codes.shape[1] - most :]
+
+
+def _coded_scale(votes: ScaleVotes, measure: str) -> Coded:
+    values = scale_values(votes)
+    answered = ~np.isnan(values)
+    # Steps that nobody chose count too where they are known: how far 4 and 5 are apart depends on the scale.
+    levels = np.unique(np.concatenate([values[answered], np.asarray(votes.levels, dtype=np.float64)]))
+    if len(levels) > MANY:
+        raise UsageError(
+            f"{measure} is for a scale of steps, and these are {len(levels):,} different numbers",
+            hint="round them, or use alpha(interval) or icc(2,1)",
+        )
+    codes = np.full(values.shape, MISSING, dtype=np.int16)
+    codes[answered] = np.searchsorted(levels, values[answered])
+    return Coded(codes, tuple(f"{level:g}" for level in levels), levels, measured=True)
+
+
+def _coded_sets(votes: LabelSetVotes) -> Coded:
+    chosen = votes.chosen[votes.answered]
+    numbered, first = np.zeros(len(chosen), dtype=np.int64), np.zeros(0, dtype=np.intp)
+    for start in range(0, max(len(votes.labels), 1), _BITS):
+        masks = numbered << _BITS
+        for place in range(start, min(start + _BITS, len(votes.labels))):
+            masks |= chosen[:, place].astype(np.int64) << (place - start)
+        _, first, numbered = np.unique(masks, return_index=True, return_inverse=True)
+    members = chosen[first]
+    codes = np.full(votes.answered.shape, MISSING, dtype=np.int32)
+    codes[votes.answered] = numbered
+    names = tuple("+".join(np.array(votes.labels)[row]) or "none" for row in members)
+    return Coded(codes, names, np.arange(len(members), dtype=np.float64), members=members)

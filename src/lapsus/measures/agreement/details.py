@@ -1,0 +1,237 @@
+"""Where agreement comes from and where it breaks: by label, by annotator, by pair, by unit."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.measures.agreement import coefficient, distances
+from lapsus.measures.agreement.answer_codes import (
+    Coded,
+    choose,
+    coded,
+    compact,
+    require,
+    require_names,
+    scale_values,
+    unsuitable,
+)
+from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.cohen import cohen_matrix
+from lapsus.measures.agreement.merged_votes import Judged, of_annotators, one_against_rest
+from lapsus.measures.agreement.pairs import PairMatrix
+from lapsus.measures.agreement.patterns import spread
+from lapsus.measures.agreement.percent import unit_agreement
+from lapsus.measures.agreement.scott import scott_matrix
+from lapsus.measures.bootstrap import Bootstrap, Floats, bootstrap_interval
+from lapsus.measures.declaration import parse_measure
+from lapsus.measures.score import SAME, Score, signature
+from lapsus.model import Span, UnitKey
+from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes, count_labels
+
+KINDS = (LabelVotes, LabelSetVotes, ScaleVotes)
+NOBODY_ELSE = "nobody else judged the same units"
+_NAMELESS = "a measure of all annotators together, such as fleiss or alpha"
+_MATRICES: dict[str, Callable[..., PairMatrix]] = {"cohen": cohen_matrix, "scott": scott_matrix}
+"""What can be worked out for all pairs at once."""
+
+
+class Dispute(NamedTuple):
+    """A unit over which annotators differ."""
+
+    unit: UnitKey
+    disagreement: float
+    answers: Mapping[str, int]
+    """How many annotators gave each answer, the most frequent first."""
+
+
+def by_label(
+    votes: LabelVotes | LabelSetVotes, measure: str = "fleiss", bootstrap: Bootstrap | None = None
+) -> dict[str, Score]:
+    """Agreement on each label by itself: one label against the rest."""
+    require(votes, "agreement by label", LabelVotes, LabelSetVotes)
+    return {label: coefficient(measure, one_against_rest(votes, label), bootstrap) for label in votes.labels}
+
+
+def leave_one_out(votes: Judged, measure: str, bootstrap: Bootstrap | None = None) -> dict[str, Score]:
+    """What agreement would be without each annotator. It rises where it leaves out one who differs."""
+    require(votes, "agreement without one annotator", *KINDS)
+    require_names(votes, "agreement without one annotator", _NAMELESS)
+    everybody = np.arange(len(votes.annotators))
+    return {
+        annotator: coefficient(measure, of_annotators(votes, np.delete(everybody, place)), bootstrap)
+        for place, annotator in enumerate(votes.annotators)
+    }
+
+
+def pairwise(votes: Judged, measure: str = "cohen") -> PairMatrix:
+    """Any measure for every two annotators who judged a unit in common."""
+    require(votes, "agreement by pair", *KINDS)
+    require_names(votes, "agreement by pair", _NAMELESS)
+    declared = parse_measure(measure)
+    if declared.name in _MATRICES and isinstance(votes, LabelVotes | ScaleVotes):
+        return _MATRICES[declared.name](votes, *declared.arguments, **dict(declared.parameters))
+    answered = _answered(votes).astype(np.float64)
+    shared = (answered.T @ answered).astype(np.int64)
+    np.fill_diagonal(shared, 0)
+    values = np.full(shared.shape, np.nan)
+    for one, other in np.argwhere(np.triu(shared)):
+        both = of_annotators(votes, [one, other])
+        values[one, other] = values[other, one] = float(coefficient(measure, both, None))
+    return PairMatrix(votes.annotators, values, shared)
+
+
+def with_the_rest(votes: Judged, bootstrap: Bootstrap | None = None) -> dict[str, Score]:
+    """How far each annotator agrees, beyond chance, with whoever else judged the same units.
+
+    1 less the mean distance between the annotator's answers and the others' on the same unit, over the same
+    across all units. The distance is 0 or 1 for labels, Jaccard's for sets, squared difference for numbers.
+    `details` gives the mean distance itself.
+    """
+    answers = coded(votes, "agreement with the rest", *KINDS)
+    require_names(votes, "agreement with the rest", _NAMELESS)
+    distance = _distance(votes, answers)
+    counts = count_labels(answers.codes, len(answers.names))
+    return {
+        annotator: _with_the_rest(answers.codes[:, place], counts, distance, bootstrap)
+        for place, annotator in enumerate(votes.annotators)
+    }
+
+
+def disputed(votes: Votes, most: int = 20, by: str = "pairs") -> list[Dispute]:
+    """The units over which annotators differ most, the worst first; units with one answer are left out.
+
+    `pairs` is the mean distance between two answers: 0 or 1 for labels, Jaccard's for sets, difference for
+    numbers, and for spans as in `disputed_spans`. `entropy` is that of the answers, in bits.
+    """
+    if isinstance(votes, SpanVotes) and by == "pairs":
+        return disputed_spans(votes, most)
+    if isinstance(votes, SpanVotes):
+        raise unsuitable(votes, "disagreement by entropy")
+    choose("order", by, ("pairs", "entropy"))
+    apart = _mean_distance(votes) if by == "pairs" else _entropy(votes)
+    apart = np.where(_answered(votes).sum(axis=1) >= 2, apart, 0.0)
+    worst = np.argsort(-apart, kind="stable")[: max(most, 0)]
+    return [
+        Dispute(votes.units[row], float(apart[row]), _answers(votes, row)) for row in worst if apart[row] > 0
+    ]
+
+
+def disputed_spans(votes: SpanVotes, most: int = 20) -> list[Dispute]:
+    """The same for spans: two answers are as far apart as the F1 of the one against the other falls short of 1.
+
+    Spans count as found again only if place and label are the same; nobody who marked nothing is apart from
+    another who did not either.
+    """
+    require(votes, "disagreement by unit", SpanVotes)
+    apart = np.array([_span_distance([one for one in row if one is not None]) for row in votes.spans])
+    worst = np.argsort(-apart, kind="stable")[: max(most, 0)]
+    return [
+        Dispute(votes.units[row], float(apart[row]), _marked(votes.spans[row]))
+        for row in worst
+        if apart[row] > 0
+    ]
+
+
+def _span_distance(answers: list[tuple[Span, ...]]) -> float:
+    marks = [frozenset((s.segment, s.start, s.end, s.label) for s in spans) for spans in answers]
+    distances = [
+        1 - 2 * len(one & other) / max(len(one) + len(other), 1) for one, other in combinations(marks, 2)
+    ]
+    same = [not one and not other for one, other in combinations(marks, 2)]
+    return sum(0.0 if alike else far for alike, far in zip(same, distances, strict=True)) / max(len(same), 1)
+
+
+def _marked(row: tuple[tuple[Span, ...] | None, ...]) -> dict[str, int]:
+    given = ["+".join(sorted(s.label for s in spans)) or "none" for spans in row if spans is not None]
+    return dict(Counter(given).most_common())
+
+
+def _with_the_rest(
+    own: NDArray[np.signedinteger], counts: NDArray[np.int64], distance: Floats, bootstrap: Bootstrap | None
+) -> Score:
+    rows = (own >= 0) & (counts.sum(axis=1) >= 2)
+    mine = np.eye(counts.shape[1])[own[rows]]
+    rest = counts[rows] - mine
+    if not rows.any():
+        return Score("with_the_rest", None, 0, note=NOBODY_ELSE, signature=signature())
+    shares = rest / rest.sum(axis=1, keepdims=True)
+    apart = (distance[own[rows]] * shares).sum(axis=1)
+    labels = counts.shape[1]
+
+    def value(totals: Floats) -> Floats:
+        me, others = totals[..., 2 : 2 + labels], totals[..., 2 + labels :]
+        expected = (me @ distance * others).sum(axis=-1)
+        return 1 - ratio(totals[..., 1] * totals[..., 0], expected)
+
+    sums = np.concatenate([np.ones((len(mine), 1)), apart[:, None], mine, shares], axis=1)
+    found = float(value(sums.sum(axis=0)))
+    note = SAME if math.isnan(found) else None
+    around = None if note else bootstrap_interval(sums, value, bootstrap)
+    line = signature(raters=spread(rest.sum(axis=1) + 1), boot=bootstrap if around else None)
+    details = {"distance": float(apart.mean())}
+    return Score("with_the_rest", found, len(mine), around, note, line, details)
+
+
+def _distance(votes: Judged, answers: Coded) -> Floats:
+    if isinstance(votes, LabelSetVotes):
+        return distances.jaccard(answers.members)
+    if isinstance(votes, ScaleVotes):
+        return distances.squared(answers.numbers)
+    return distances.nominal(len(answers.names))
+
+
+def _answered(votes: Judged) -> NDArray[np.bool_]:
+    if isinstance(votes, LabelVotes):
+        return votes.codes >= 0
+    return votes.answered if isinstance(votes, LabelSetVotes) else ~np.isnan(votes.values)
+
+
+def _mean_distance(votes: Judged) -> Floats:
+    """For each unit, the mean distance between two of its answers."""
+    if isinstance(votes, LabelVotes):
+        return 1 - unit_agreement(votes.counts().astype(np.float64))
+    if isinstance(votes, ScaleVotes):
+        return _mean_difference(scale_values(votes))
+    answers = coded(votes, "disagreement by unit", LabelSetVotes)
+    raters = votes.answered.sum(axis=1)
+    total = distances.within_rows(compact(answers.codes), distances.jaccard(answers.members))
+    return np.nan_to_num(ratio(total, raters * (raters - 1) / 2))
+
+
+def _mean_difference(values: Floats) -> Floats:
+    """The mean difference between two numbers of a row: the nth of m in order counts 2n - m - 1 times."""
+    ordered = np.sort(values, axis=1)
+    # From the least on, so that equal numbers are exactly no distance apart.
+    ordered = ordered - ordered[:, :1]
+    raters = (~np.isnan(ordered)).sum(axis=1, keepdims=True)
+    times = 2 * np.arange(1, values.shape[1] + 1) - raters - 1
+    total = np.where(np.isnan(ordered), 0.0, ordered * times).sum(axis=1)
+    pairs = (raters * (raters - 1) / 2)[:, 0]
+    return np.nan_to_num(ratio(total, pairs))
+
+
+def _entropy(votes: Judged) -> Floats:
+    answers = coded(votes, "entropy", *KINDS)
+    counts = count_labels(answers.codes, len(answers.names))
+    shares = np.nan_to_num(ratio(counts, counts.sum(axis=1, keepdims=True)))
+    bits: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    return bits
+
+
+def _answers(votes: Judged, row: int) -> dict[str, int]:
+    if isinstance(votes, LabelVotes):
+        given = [votes.labels[code] for code in votes.codes[row] if code >= 0]
+    elif isinstance(votes, ScaleVotes):
+        given = [f"{value:g}" for value in votes.values[row] if not math.isnan(value)]
+    else:
+        names = np.array(votes.labels)
+        chosen = votes.chosen[row][votes.answered[row]]
+        given = ["+".join(names[one]) or "none" for one in chosen]
+    return dict(Counter(given).most_common())

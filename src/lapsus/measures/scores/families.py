@@ -1,0 +1,125 @@
+"""Scores by name: each takes a run's judgments beside the votes on a question, and gives its figures by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lapsus.kinds import Kind
+from lapsus.measures.agreement.answer_codes import require
+from lapsus.measures.bootstrap import Bootstrap, Floats, group_sums
+from lapsus.measures.gold.majority import majority_codes
+from lapsus.measures.score import Score
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES
+from lapsus.measures.scores.label_sets import label_set_tally
+from lapsus.measures.scores.precision import EMPTY_BOTH, ratio
+from lapsus.measures.scores.ratings import mean_ratings, rating_scores
+from lapsus.measures.scores.runs import align_run
+from lapsus.measures.scores.spans import span_tally
+from lapsus.measures.scores.tally import NOTHING, Tally, rater_range
+from lapsus.model import Judgment
+from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
+
+
+def label_f1(
+    run: Sequence[Judgment], votes: LabelVotes, kind: Kind, bootstrap: Bootstrap | None
+) -> dict[str, Score]:
+    """Precision, recall and F of each label against the label that most annotators gave."""
+    require(votes, "label_f1", LabelVotes)
+    codes = majority_codes(votes.counts() / np.maximum(votes.counts().sum(axis=1, keepdims=True), 1))
+    chosen = codes[:, None, None] == np.arange(len(votes.labels))
+    answered = np.ones((len(codes), 1), dtype=np.bool_)
+    gold = LabelSetVotes(votes.units, ("majority",), votes.labels, chosen, answered)
+    predicted = np.array([[label == answer for label in votes.labels] for answer in _answers(run, kind)])
+    return _named(label_set_tally(predicted, gold), bootstrap, EMPTY_BOTH)
+
+
+def label_sets_f1(
+    run: Sequence[Judgment],
+    votes: LabelSetVotes,
+    kind: Kind,
+    bootstrap: Bootstrap | None,
+    *,
+    least: float = 0.5,
+) -> dict[str, Score]:
+    """Overlap of sets, and precision, recall and F of each label, against labels that a share of annotators chose."""
+    require(votes, "label_sets_f1", LabelSetVotes)
+    predicted = np.array([[label in answer for label in votes.labels] for answer in _answers(run, kind)])
+    return _named(label_set_tally(predicted, votes, least=least), bootstrap, EMPTY_BOTH)
+
+
+def ratings(
+    run: Sequence[Judgment], votes: ScaleVotes, kind: Kind, bootstrap: Bootstrap | None
+) -> dict[str, Score]:
+    """Correlations with the mean of people's ratings, mean error and weighted kappas."""
+    require(votes, "ratings", ScaleVotes)
+    levels = np.array([float(answer) for answer in _answers(run, kind)])
+    found = rating_scores(levels, mean_ratings(votes), documents=votes.document_groups(), bootstrap=bootstrap)
+    return {name: value for name, value in msgspec.structs.asdict(found).items() if isinstance(value, Score)}
+
+
+def span_f1(
+    run: Sequence[Judgment], votes: SpanVotes, kind: Kind, bootstrap: Bootstrap | None
+) -> dict[str, Score]:
+    """A run's spans against each annotator's: hits and misses are added up over annotators."""
+    require(votes, "span_f1", SpanVotes)
+    predicted, there, numbers = [], [], []
+    groups = votes.document_groups().tolist()
+    for answer, line, group in zip(_answers(run, kind), votes.spans, groups, strict=True):
+        for spans in line:
+            if spans is not None:
+                predicted.append(answer)
+                there.append(spans)
+                numbers.append(group)
+    tally = span_tally(predicted, there, np.array(numbers, dtype=np.intp))
+    raters = rater_range(np.array([sum(spans is not None for spans in line) for line in votes.spans]))
+    tally = tally._replace(n=len(votes.units), own={"against": "each", "raters": raters})
+    return _named(tally, bootstrap)
+
+
+def likeness(
+    run: Sequence[Judgment], votes: Votes, kind: Kind, bootstrap: Bootstrap | None
+) -> dict[str, Score]:
+    """How like the run's answers are to each annotator's, as the kind compares two answers; for any kind."""
+    rows, numbers, raters = [], [], []
+    for row, (said, group) in enumerate(
+        zip(_answers(run, kind), votes.document_groups().tolist(), strict=True)
+    ):
+        given = kind.of_unit(votes, row)
+        if given:
+            rows.append((sum(kind.compare(said, answer) for answer in given), len(given)))
+            numbers.append(group)
+            raters.append(len(given))
+    sums = group_sums(
+        np.array(rows, dtype=np.float64).reshape(-1, 2), np.unique(numbers, return_inverse=True)[1]
+    )
+    name = f"likeness({kind.comparison})"
+    setting = {"against": "each", "raters": rater_range(np.array(raters))}
+    value = partial(_mean, is_root=kind.comparison == "rmse")
+    return _named(Tally((name,), sums, value, len(rows), setting), bootstrap)
+
+
+def challenge(
+    run: Sequence[Judgment], votes: LabelVotes, kind: Kind, bootstrap: Bootstrap | None, *, t: float = 0.0
+) -> dict[str, Score]:
+    """The breakdown challenge's scores of O, T and X and of their distributions."""
+    require(votes, "challenge", LabelVotes)
+    scores = align_run(votes, run, question=kind.question.id).scores(t=t, bootstrap=bootstrap).scores()
+    return {str(BREAKDOWN_MEASURES[name]): score for name, score in scores.items()}
+
+
+def _mean(sums: Floats, is_root: bool) -> Floats:
+    means = ratio(sums[..., :1], sums[..., 1:])
+    return np.sqrt(means) if is_root else means
+
+
+def _answers(run: Sequence[Judgment], kind: Kind) -> list[Any]:
+    return [judgment.answers[kind.question.id] for judgment in run]
+
+
+def _named(tally: Tally, bootstrap: Bootstrap | None, note: str = NOTHING) -> dict[str, Score]:
+    return {value.measure: value for value in tally.scores(bootstrap, note)}

@@ -1,0 +1,36 @@
+"""Judging answers by a scheme: every broken rule at once, each with a message in the reader's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lapsus.kinds import BrokenRule, kind_of
+from lapsus.model import Answer, Document, Scheme
+
+
+def broken_rules(
+    scheme: Scheme,
+    answers: Mapping[str, Answer],
+    document: Document | None = None,
+    segment: str | None = None,
+) -> list[BrokenRule]:
+    """Every rule that a set of answers breaks; with the document at hand, also where spans may stand."""
+    found: list[BrokenRule] = []
+    if document is not None and not _is_unit(scheme, document, segment):
+        found.append(BrokenRule("not-judged", "", {}))
+    for id in answers:
+        if scheme.question(id) is None:
+            found.append(BrokenRule("unknown-question", id, {"question": id}))
+    for question in scheme.questions:
+        answer = answers.get(question.id)
+        if answer is not None:
+            found.extend(kind_of(question, scheme).check(answer, document))
+        elif question.required:
+            found.append(BrokenRule("missing-answer", question.id, {"question": question.name}))
+    return found
+
+
+def _is_unit(scheme: Scheme, document: Document, segment: str | None) -> bool:
+    if scheme.unit.role == "document":
+        return segment is None
+    return any(s.id == segment and s.role == scheme.unit.role for s in document.segments)

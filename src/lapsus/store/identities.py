@@ -1,0 +1,84 @@
+"""People who are known elsewhere: by a provider of sign-in, or by a proxy in front of us."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select
+
+from lapsus.errors import InputError
+from lapsus.store import tables as t
+from lapsus.store.base import Database, Part
+from lapsus.store.people import People, as_person, check_name, find_named, folded, new_person
+from lapsus.store.records import LONGEST_NAME, Person, RefusedError
+
+PROXY = "proxy"
+"""The issuer of those whom a proxy signs in."""
+
+
+class Identities(Part):
+    """Which account is whose, by what the provider calls them."""
+
+    def __init__(self, database: Database, people: People) -> None:
+        super().__init__(database)
+        self.people = people
+
+    def from_proxy(self, name: str, *, language: str | None = None) -> Person:
+        """The account of whom a trusted proxy names: the one of that name, or a new one of an annotator."""
+        return self._arrive(PROXY, folded(name), name, None, language, takes_name=True)
+
+    def from_provider(
+        self, issuer: str, subject: str, name: str, *, email: str | None = None, language: str | None = None
+    ) -> Person:
+        """The account of somebody who signed in at a provider; a new one of an annotator at the first time.
+
+        The name is only a wish: whoever can choose one there must not get into an account here that has it.
+        """
+        return self._arrive(issuer, subject, name, email, language, takes_name=False)
+
+    def _arrive(
+        self,
+        issuer: str,
+        subject: str,
+        name: str,
+        email: str | None,
+        language: str | None,
+        *,
+        takes_name: bool,
+    ) -> Person:
+        row = new_person(check_name(name[:LONGEST_NAME]), "annotator", None, None, language)
+        key = {"issuer": issuer, "subject": subject}
+
+        def work(conn: Connection) -> Person:
+            known = self._known(conn, issuer, subject)
+            if known is None and takes_name and (named := find_named(conn, row["name"])) is not None:
+                if named.program:
+                    raise InputError("is the name of a program", where=repr(name))
+                conn.execute(insert(t.identity), {**key, "person": named.id})
+                known = named
+            if known is not None:
+                if known.disabled is not None:
+                    raise RefusedError("disabled", "this account is shut")
+                return as_person(known)
+            person = self.people.insert(conn, {**row, **_free(conn, row["name"]), "email": email})
+            conn.execute(insert(t.identity), {**key, "person": person.id})
+            self.note(conn, "person added", by=None, name=person.name, role="annotator")
+            return person
+
+        return self.write(work, twice=True)
+
+    def _known(self, conn: Connection, issuer: str, subject: str) -> Row[Any] | None:
+        mine = (t.identity.c.issuer == issuer) & (t.identity.c.subject == subject)
+        query = select(t.person).join(t.identity, t.identity.c.person == t.person.c.id).where(mine)
+        return conn.execute(query).one_or_none()
+
+
+def _free(conn: Connection, name: str) -> dict[str, str]:
+    """The name, or the name with the first number behind it that nobody has."""
+    for number in count(1):
+        wanted = name if number == 1 else f"{name[: LONGEST_NAME - 8]} ({number})"
+        taken = select(t.person.c.id).where(t.person.c.folded == folded(wanted))
+        if conn.scalar(taken) is None:
+            return {"name": wanted, "folded": folded(wanted)}
+    raise AssertionError("unreachable")

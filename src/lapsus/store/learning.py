@@ -1,0 +1,369 @@
+"""Judges that learn from campaigns while they run: whose turn it is to work, and what came of it.
+
+Several servers may share a database. Whoever takes up a piece of work holds it for a while and says again and again
+that it is still at it; should it end, another takes over.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, exists, func, insert, select, update
+
+from lapsus.errors import LapsusError, UsageError
+from lapsus.model import Answer, Document
+from lapsus.model.decoders import decoder
+from lapsus.store import tables as t
+from lapsus.store.base import Part
+from lapsus.store.chains import ANSWERS
+from lapsus.store.plan import Learn
+from lapsus.store.rows import campaign_row, insert_rows, plan_of
+from lapsus.store.unit_places import of_person
+from lapsus.store.validation import number, to_json
+
+HOLD = timedelta(minutes=5)
+"""How long work is somebody's who does not say any more that it is at it."""
+
+
+class Work(NamedTuple):
+    """What is to be done for a campaign, and by whom."""
+
+    campaign: str
+    id: int
+    what: Literal["learn", "judge"]
+    """Learn from what people judged, or judge what nobody has judged."""
+    holder: str
+
+
+class OpenUnit(NamedTuple):
+    """A unit that no person has judged."""
+
+    number: int
+    document: int
+    """The position of its document."""
+    digest: str
+    segment: str | None
+
+
+class Suggestion(NamedTuple):
+    """What the judge would answer about a unit."""
+
+    unit: OpenUnit
+    answers: Mapping[str, Answer]
+    shown: bool
+    """Whether people see it."""
+    doubt: float
+
+
+class LearnedQuestion(msgspec.Struct, frozen=True):
+    """How well a question was learned: agreement beyond chance on documents that were not learned from."""
+
+    question: str
+    units: int
+    judge: float | None
+    low: float | None
+    high: float | None
+    people: float | None
+    """Of two people."""
+    answered: bool
+    """Whether it is answered: only where that is better than a constant answer."""
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """In how many answers people said what the judge would have said."""
+
+    same: int = 0
+    answers: int = 0
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """What came of learning once."""
+
+    at: datetime
+    units: int
+    """Judged units that it learned from."""
+    questions: tuple[LearnedQuestion, ...]
+    seen: Followed = Followed()
+    """By people who saw its suggestion..."""
+    unseen: Followed = Followed()
+    """...and by people who did not."""
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """Why the last work came to nothing."""
+
+    what: str
+    where: str | None = None
+    hint: str | None = None
+
+
+class LearningState(NamedTuple):
+    """How a campaign's judge stands."""
+
+    next_at: int | None
+    """How many units must be judged before it learns again; None: it does not learn."""
+    judged: int
+    """Units that somebody has judged."""
+    open: int
+    """Units that nobody has judged, neither a person nor the judge."""
+    doing: Literal["learn", "judge"] | None
+    rest: bool
+    """Whether it is to judge the rest."""
+    trouble: Trouble | None
+    lessons: tuple[Lesson, ...]
+    suggestions: int
+
+
+class Learning(Part):
+    """What is known of campaigns' judges, and the work for them."""
+
+    def set(self, campaign: str, learn: Learn | None, *, by: int | None = None) -> None:
+        """Have a judge learn from a campaign, differently, or no longer. What it knows stays."""
+        id = self._campaign_id(campaign)
+
+        def work(conn: Connection) -> None:
+            plan = msgspec.structs.replace(plan_of(campaign_row(conn, id, lock="all")), learn=learn)
+            conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(plan=to_json(plan)))
+            row = conn.execute(_row(id)).one_or_none()
+            lessons = () if row is None else _lessons(row)
+            if row is None:
+                conn.execute(insert(t.learning), {"campaign": id})
+            begin = None if learn is None else lessons[-1].units + learn.every if lessons else learn.after
+            conn.execute(update(t.learning).where(t.learning.c.campaign == id).values(next_at=begin))
+            self.note(conn, "plan changed", by=by, campaign=id, learn=learn)
+
+        self.write(work)
+
+    def judge_rest(self, campaign: str, *, by: int | None = None) -> None:
+        """Have the judge answer about all units that nobody has judged, in a while."""
+        id = self._campaign_id(campaign)
+
+        def work(conn: Connection) -> None:
+            mine = (t.learning.c.campaign == id) & t.learning.c.model.is_not(None)
+            if not conn.execute(update(t.learning).where(mine).values(rest=True, trouble=None)).rowcount:
+                raise UsageError("its judge has not learned anything yet", where=f"campaign {campaign!r}")
+            self.note(conn, "rest left to the judge", by=by, campaign=id)
+
+        self.write(work)
+
+    def state(self, campaign: str) -> LearningState | None:
+        """How the judge of a campaign stands; None where there never was one."""
+        id = self._campaign_id(campaign)
+        with self.reading() as conn:
+            row = conn.execute(_row(id)).one_or_none()
+            if row is None:
+                return None
+            told = select(func.count()).select_from(t.learned_unit).where(t.learned_unit.c.campaign == id)
+            program = conn.scalar(_judge(plan_of(campaign_row(conn, id)).name)) or 0
+            left = _open_units(id, program).subquery()
+            return LearningState(
+                row.next_at,
+                _judged(conn, id),
+                conn.scalar(select(func.count()).select_from(left)) or 0,
+                row.doing if row.holder is not None and row.until >= self.clock() else None,
+                row.rest,
+                None if row.trouble is None else decoder(Trouble).decode(row.trouble),
+                _lessons(row),
+                conn.scalar(told) or 0,
+            )
+
+    def is_known(self, campaign: str) -> bool:
+        """Whether a judge learns from a campaign, or did."""
+        with self.reading() as conn:
+            return conn.execute(_row(self._campaign_id(campaign))).first() is not None
+
+    def suggestion(self, campaign: str, unit: int) -> Mapping[str, Answer] | None:
+        """What the campaign's judge suggests for a unit, if people are to see it."""
+        found = t.learned_unit
+        mine = (found.c.campaign == self._campaign_id(campaign)) & (found.c.unit == number(unit))
+        with self.reading() as conn:
+            answers = conn.scalar(select(found.c.answers).where(mine, found.c.shown))
+        return None if answers is None else ANSWERS.decode(answers)
+
+    def answers(self, campaign: str) -> dict[tuple[str, str | None], Mapping[str, Answer]]:
+        """What the judge would have answered, by document and segment; for units judged since, as it stood then."""
+        found, place = t.learned_unit, t.campaign_document
+        id = self._campaign_id(campaign)
+        query = (
+            select(place.c.name, t.unit.c.segment, found.c.answers)
+            .join(t.unit, (t.unit.c.campaign == found.c.campaign) & (t.unit.c.number == found.c.unit))
+            .join(place, (place.c.campaign == t.unit.c.campaign) & (place.c.position == t.unit.c.document))
+            .where(found.c.campaign == id, t.unit.c.done > 0)
+        )
+        with self.reading() as conn:
+            return {
+                (row.name, row.segment or None): ANSWERS.decode(row.answers) for row in conn.execute(query)
+            }
+
+    def claim(self, holder: str) -> Work | None:
+        """Take up a piece of work that nobody is at; None where there is nothing to do."""
+        mine, now = t.learning, self.clock()
+        free = mine.c.holder.is_(None) | (mine.c.until < now)
+        wanted = mine.c.next_at.is_not(None) | mine.c.rest
+        query = select(mine, t.campaign.c.name, t.campaign.c.state).join(t.campaign).where(free, wanted)
+        with self.reading() as conn:
+            waiting = [(row, self._due(conn, row)) for row in conn.execute(query.order_by(mine.c.campaign))]
+        for row, what in waiting:
+            if what is not None and self._take(row.campaign, free, holder, what):
+                return Work(row.name, row.campaign, what, holder)
+        return None
+
+    def _due(self, conn: Connection, row: Row[Any]) -> Literal["learn", "judge"] | None:
+        if row.rest and row.model is not None:
+            return "judge"
+        is_on = row.next_at is not None and row.state == "open"
+        return "learn" if is_on and _judged(conn, row.campaign) >= row.next_at else None
+
+    def _take(self, campaign: int, free: ColumnElement[bool], holder: str, what: str) -> bool:
+        values = {"holder": holder, "until": self.clock() + HOLD, "doing": what}
+        change = update(t.learning).where(t.learning.c.campaign == campaign, free).values(values)
+        return bool(self.write(lambda conn: conn.execute(change).rowcount))
+
+    def hold(self, work: Work) -> bool:
+        """Say that one is still at it; whether it is still one's own."""
+        change = update(t.learning).where(_own(work)).values(until=self.clock() + HOLD)
+        return bool(self.write(lambda conn: conn.execute(change).rowcount))
+
+    def let_go(self, work: Work) -> None:
+        """Leave it to others, or to oneself later."""
+        change = update(t.learning).where(_own(work)).values(holder=None, until=None)
+        self.write(lambda conn: conn.execute(change))
+
+    def open_units(self, campaign: str, limit: int, *, after: int = 0, program: int = 0) -> list[OpenUnit]:
+        """Units that no person has judged (nor the program), by number, from the one after."""
+        query = _open_units(self._campaign_id(campaign), program).where(t.unit.c.number > after)
+        with self.reading() as conn:
+            rows = conn.execute(query.order_by(t.unit.c.number).limit(limit)).all()
+        return [OpenUnit(row.number, row.document, row.digest, row.segment or None) for row in rows]
+
+    def document(self, unit: OpenUnit) -> Document:
+        """The document of a unit."""
+        return self._document(unit.digest)
+
+    def model(self, campaign: str) -> bytes | None:
+        """What the judge knows, as a model's file."""
+        query = select(t.learning.c.model).where(t.learning.c.campaign == self._campaign_id(campaign))
+        with self.reading() as conn:
+            kept = conn.scalar(query)
+        return None if kept is None else base64.b64decode(kept)
+
+    def learned(self, work: Work, lesson: Lesson, model: bytes, suggestions: Sequence[Suggestion]) -> bool:
+        """Keep what was learned; whether it was kept: not where another has taken over.
+
+        What was suggested for units that somebody has judged meanwhile stays: nothing is suggested after the fact.
+        """
+        unit, found, document = t.unit, t.learned_unit, t.learned_document
+
+        def keep(conn: Connection) -> bool:
+            row = conn.execute(_row(work.id).with_for_update()).one()
+            if row.holder != work.holder:
+                return False
+            learn = plan_of(campaign_row(conn, work.id)).learn
+            unjudged = select(unit.c.number).where(unit.c.campaign == work.id, unit.c.done == 0)
+            conn.execute(delete(found).where(found.c.campaign == work.id, found.c.unit.in_(unjudged)))
+            conn.execute(delete(document).where(document.c.campaign == work.id))
+            fresh: set[int] = set(conn.scalars(unjudged))
+            kept = [one for one in suggestions if one.unit.number in fresh]
+            insert_rows(conn, found, [_unit_row(work.id, one) for one in kept])
+            insert_rows(conn, document, _document_rows(work.id, kept))
+            values: dict[str, Any] = {
+                "curve": to_json([*_lessons(row), lesson]),
+                "model": base64.b64encode(model).decode(),
+                "next_at": None if learn is None else lesson.units + learn.every,
+                "trouble": None, "holder": None, "until": None,
+            }  # fmt: skip
+            conn.execute(update(t.learning).where(_own(work)).values(values))
+            self.note(conn, "judge learned", campaign=work.id, units=lesson.units, suggestions=len(kept))
+            return True
+
+        return self.write(keep)
+
+    def failed(self, work: Work, error: LapsusError, units: int) -> None:
+        """Say why it came to nothing. It is tried again when there are more judgments, or when somebody asks."""
+        told = Trouble(error.what, error.where, error.hint)
+
+        def keep(conn: Connection) -> None:
+            learn = plan_of(campaign_row(conn, work.id)).learn
+            mine = t.learning.c.next_at
+            later = mine if work.what == "judge" or learn is None else units + learn.every
+            values: dict[str, Any] = {
+                "trouble": to_json(told), "holder": None, "until": None, "rest": False,
+                "next_at": case((mine.is_(None), None), else_=later),
+            }  # fmt: skip
+            if conn.execute(update(t.learning).where(_own(work)).values(values)).rowcount:
+                self.note(conn, "judge failed", campaign=work.id, why=error.what)
+
+        self.write(keep)
+
+    def judged_rest(self, work: Work, judgments: int) -> None:
+        """The rest is judged."""
+
+        def keep(conn: Connection) -> None:
+            values = {"rest": False, "holder": None, "until": None, "trouble": None}
+            if conn.execute(update(t.learning).where(_own(work)).values(values)).rowcount:
+                self.note(conn, "rest judged", campaign=work.id, judgments=judgments)
+
+        self.write(keep)
+
+    def count_judged(self, campaign: str) -> int:
+        """How many units somebody has judged."""
+        with self.reading() as conn:
+            return _judged(conn, self._campaign_id(campaign))
+
+
+def _own(work: Work) -> ColumnElement[bool]:
+    return (t.learning.c.campaign == work.id) & (t.learning.c.holder == work.holder)
+
+
+def _row(campaign: int) -> Any:
+    return select(t.learning).where(t.learning.c.campaign == campaign)
+
+
+def _judge(name: str) -> Any:
+    """The program by whose name the judge of a campaign goes."""
+    return select(t.person.c.id).where(t.person.c.name == f"judge-{name}", t.person.c.program)
+
+
+def _lessons(row: Row[Any]) -> tuple[Lesson, ...]:
+    return decoder(tuple[Lesson, ...]).decode(row.curve)
+
+
+def _planned(campaign: int) -> ColumnElement[bool]:
+    """Units that are part of the data, and open."""
+    return (t.unit.c.campaign == campaign) & t.unit.c.active & (t.unit.c.wanted < t.FULL)
+
+
+def _judged(conn: Connection, campaign: int) -> int:
+    query = select(func.count()).select_from(t.unit).where(_planned(campaign), t.unit.c.done > 0)
+    return conn.scalar(query) or 0
+
+
+def _open_units(campaign: int, program: int) -> Any:
+    place, unit, mine = t.campaign_document, t.unit, t.assignment
+    its = (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document)
+    query = select(unit.c.number, unit.c.document, unit.c.segment, place.c.digest).join(place, its)
+    query = query.where(_planned(campaign), unit.c.done == 0)
+    if program:
+        judged = of_person(mine, campaign, program) & (mine.c.unit == unit.c.number) & (mine.c.submitted > 0)
+        query = query.where(~exists().where(judged))
+    return query
+
+
+def _unit_row(campaign: int, one: Suggestion) -> dict[str, Any]:
+    return {
+        "campaign": campaign, "unit": one.unit.number, "answers": to_json(one.answers), "shown": one.shown,
+    }  # fmt: skip
+
+
+def _document_rows(campaign: int, suggestions: Sequence[Suggestion]) -> list[dict[str, Any]]:
+    doubts: dict[int, list[float]] = {}
+    for one in suggestions:
+        doubts.setdefault(one.unit.document, []).append(one.doubt)
+    return [
+        {"campaign": campaign, "document": document, "doubt": sum(found) / len(found)}
+        for document, found in sorted(doubts.items())
+    ]

@@ -1,0 +1,151 @@
+"""People in a campaign: consent, stopping and going on, feedback in the practice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, func, select, update
+
+from lapsus.errors import UsageError
+from lapsus.model import Answer, Text
+from lapsus.store import tables as t
+from lapsus.store.assignment import Assignment
+from lapsus.store.attention_checks import RIGHT
+from lapsus.store.base import Database, Part
+from lapsus.store.records import RefusedError
+from lapsus.store.rows import campaign_row, ensure_members, plan_of
+from lapsus.store.unit_places import of_person
+from lapsus.store.validation import digest_of, number, to_json
+
+
+class Feedback(msgspec.Struct, frozen=True):
+    """What somebody who practises is told after an answer."""
+
+    right: bool
+    answers: tuple[Mapping[str, Answer], ...]
+    text: Text
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A person in a campaign, as those see who run it."""
+
+    person: int
+    name: str
+    program: bool
+    joined: datetime
+    begun: datetime | None
+    stopped: datetime | None
+    submitted: int
+    held: int
+    last_at: datetime | None
+    passed: int
+    """Known units that were answered rightly at first."""
+    failed: int
+    origin: Mapping[str, str]
+
+
+class Members(Part):
+    """Members of campaigns."""
+
+    def __init__(self, database: Database, assignment: Assignment) -> None:
+        super().__init__(database)
+        self.assignment = assignment
+
+    def begin(self, campaign: str, person: int) -> None:
+        """Note that a person has read the first page and, where the plan asks for it, agreed."""
+        id, now = self._campaign_id(campaign), self.clock()
+
+        def work(conn: Connection) -> None:
+            plan = plan_of(campaign_row(conn, id))
+            if plan.who == "everybody":
+                ensure_members(conn, id, [person], now)
+            mine = of_person(t.member, id, number(person))
+            if conn.scalar(select(t.member.c.person).where(mine)) is None:
+                raise RefusedError("not-invited", "this campaign is for those who were invited")
+            begun = update(t.member).where(mine, t.member.c.begun.is_(None)).values(begun=now)
+            if conn.execute(begun).rowcount:
+                # The digest says to which words, should the plan's be changed one day.
+                words = {"consent": digest_of(to_json(plan.consent))} if plan.consent else {}
+                self.note(conn, "consented" if plan.consent else "begun", by=person, campaign=id, **words)
+
+        self.write(work)
+
+    def must_begin(self, campaign: str, person: int) -> bool:
+        """Whether the first page comes first."""
+        id = self._campaign_id(campaign)
+        with self.reading() as conn:
+            plan = plan_of(campaign_row(conn, id))
+            begun = conn.scalar(select(t.member.c.begun).where(of_person(t.member, id, number(person))))
+        return begun is None and bool(plan.consent or plan.instructions)
+
+    def stop(self, campaign: str, person: int, *, by: int | None = None) -> int:
+        """Give a person nothing more; what is held goes back, what was judged stays. How many units went back."""
+        id = self._campaign_id(campaign)
+
+        def work(conn: Connection) -> int:
+            campaign_row(conn, id, lock="units")
+            mine = of_person(t.member, id, number(person))
+            _changed(conn.execute(update(t.member).where(mine).values(stopped=self.clock())), campaign)
+            self.note(conn, "person stopped", by=by, campaign=id, person=person)
+            return self.assignment.take_back(conn, id, person, "units given back", by=by)
+
+        return self.write(work)
+
+    def resume(self, campaign: str, person: int, *, by: int | None = None) -> None:
+        """Let a person go on who was stopped."""
+        id = self._campaign_id(campaign)
+        with self.writing() as conn:
+            mine = of_person(t.member, id, number(person)) & t.member.c.stopped.is_not(None)
+            _changed(conn.execute(update(t.member).where(mine).values(stopped=None)), campaign)
+            self.note(conn, "person goes on", by=by, campaign=id, person=person)
+
+    def all(self, campaign: str) -> list[Member]:
+        """Everybody in a campaign, in the order in which they came."""
+        id, done = self._campaign_id(campaign), t.check_result
+        checks = select(done.c.person, done.c.passed, func.count().label("times"))
+        query = select(t.member, t.person.c.name, t.person.c.program).join(t.person)
+        with self.reading() as conn:
+            rows = conn.execute(query.where(t.member.c.campaign == id).order_by(t.member.c.person)).all()
+            counted = checks.where(done.c.campaign == id).group_by(done.c.person, done.c.passed)
+            results = {(row.person, row.passed): row.times for row in conn.execute(counted)}
+        return [_member(row, results) for row in rows]
+
+    def feedback(self, campaign: str, unit: int, person: int) -> Feedback | None:
+        """What to tell a person who has answered a unit of the practice; None for other units, and before."""
+        id, known, done = self._campaign_id(campaign), t.expected, t.check_result
+        query = (
+            select(known.c.answers, known.c.feedback, done.c.passed)
+            .join(done, (done.c.campaign == known.c.campaign) & (done.c.unit == known.c.unit))
+            .where(known.c.campaign == id, known.c.unit == number(unit), known.c.block == "training")
+            .where(done.c.person == number(person))
+        )
+        with self.reading() as conn:
+            row = conn.execute(query).one_or_none()
+        if row is None:
+            return None
+        return Feedback(row.passed, RIGHT.decode(row.answers), msgspec.json.decode(row.feedback))
+
+
+def _changed(result: Any, campaign: str) -> None:
+    if not result.rowcount:
+        raise UsageError("there is no such person in it", where=f"campaign {campaign!r}")
+
+
+def _member(row: Row[Any], results: Mapping[tuple[int, bool], int]) -> Member:
+    return Member(
+        person=row.person,
+        name=row.name,
+        program=row.program,
+        joined=row.joined,
+        begun=row.begun,
+        stopped=row.stopped,
+        submitted=row.submitted,
+        held=row.held,
+        last_at=row.last_at,
+        passed=results.get((row.person, True), 0),
+        failed=results.get((row.person, False), 0),
+        origin=msgspec.json.decode(row.origin) if row.origin else {},
+    )

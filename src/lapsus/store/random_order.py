@@ -1,0 +1,40 @@
+"""Orders that look random, are the same every time, and differ from person to person."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement
+
+from lapsus.store import tables as t
+
+PRIME = 2**31 - 1
+"""A prime small enough that a product of two numbers below it fits into a database's whole numbers."""
+
+
+class Order(NamedTuple):
+    """One person's order of documents: every document has a number, and each person multiplies and shifts it."""
+
+    factor: int
+    shift: int
+
+    @property
+    def place(self) -> ColumnElement[int]:
+        """Where a document stands in this order."""
+        return (t.campaign_document.c.shuffle * self.factor + self.shift) % PRIME
+
+
+def shuffle_of(seed: int, digest: str) -> int:
+    """A document's shuffle number, which every order is made from."""
+    return _number(f"{seed}/{digest}") % PRIME
+
+
+def order_for(seed: int, person: int) -> Order:
+    """The order in which a person gets the documents: a permutation of their shuffle numbers."""
+    both = _number(f"{seed}/person {person}")
+    return Order(1 + both % (PRIME - 1), both // PRIME % PRIME)
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "big")

@@ -1,0 +1,223 @@
+"""Saving answers: in line for the writer, who may first, then the rules; acknowledged only when on disk."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from lapsus.errors import InputError, LapsusError
+from lapsus.model import Answer, Document, Scheme, freeze
+from lapsus.schemes import BrokenRule, broken_rules
+from lapsus.schemes.procedure import Procedure, Required
+from lapsus.store.base import Database, Part, is_conflict, trouble
+from lapsus.store.plan import Known
+from lapsus.store.records import RefusedError, Saved, SaveRequest, StoreError
+from lapsus.store.rows import campaign_row, plan_of
+from lapsus.store.save_batch import Ready, SaveBatch
+from lapsus.store.validation import LARGEST, check_words, storable, to_json
+from lapsus.store.writer import Writer
+
+LARGEST_ANSWERS = 100_000
+"""Characters of the answers about one unit, as JSON. A page full of marks has a tenth."""
+KNOWN = 8192
+"""For how many units it is kept in mind what a save has to know of them."""
+_NEVER_RIGHT = ("unknown-question", "wrong-kind")
+"""Rules that a draft has to keep too: no further answer could mend them."""
+
+
+class _Matter(NamedTuple):
+    """What an answer is about. None of it ever changes."""
+
+    campaign: int
+    segment: str | None
+    document: Document
+    scheme: Scheme
+    stops: bool
+    """Whether wrong answers to known units can stop somebody."""
+    required: Required
+
+
+class Saves(Part):
+    """Keeping what people say."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._writer: Writer[Ready | SaveRequest, Saved] = Writer(self._write_together)
+        self._own: Connection | None = None
+        self._blocks = lru_cache(maxsize=1024)(self._find_blocks)
+        self._required: dict[int, Required] = {}
+        self._matters: OrderedDict[tuple[str, int], _Matter] = OrderedDict()
+        self._matters_guard = threading.Lock()
+
+    def save(self, request: SaveRequest) -> Saved:
+        """Keep answers, and return when they are on disk. The same key again gives the same answer again."""
+        return self.save_soon(request).result()
+
+    def save_soon(self, request: SaveRequest) -> Future[Saved]:
+        """Put answers in line; the future is done when they are on disk, or refused.
+
+        It never waits for the database: the rules are checked here only where all that takes is in mind.
+        """
+        if self._known_matter(request.campaign, request.unit) is None:
+            return self._writer.submit(request)
+        try:
+            return self._writer.submit(self._ready(request))
+        except (RefusedError, InputError) as error:
+            refused: Future[Saved] = Future()
+            refused.set_exception(error)
+            return refused
+
+    def keep_in_mind(self, campaign: str, units: Iterable[int]) -> None:
+        """Somebody looks at these units and may well answer soon."""
+        for unit in units:
+            self._matter(campaign, unit)
+
+    def _known_matter(self, campaign: str, unit: int) -> _Matter | None:
+        with self._matters_guard:
+            return self._matters.get((campaign, unit))
+
+    def _matter(self, campaign: str, unit: int) -> _Matter:
+        known = self._known_matter(campaign, unit)
+        if known is None:
+            id = self._campaign_id(campaign)
+            row, stops = self._unit(id, unit), any(b.then == "stop" for b in self._blocks(id))
+            document, scheme = self._document(row.digest), self._scheme_of(id)
+            known = _Matter(id, row.segment, document, scheme, stops, self._required_of(id))
+            with self._matters_guard:
+                self._matters[campaign, unit] = known
+                if len(self._matters) > KNOWN:
+                    self._matters.popitem(last=False)
+        return known
+
+    def _find_blocks(self, campaign: int) -> tuple[Known, ...]:
+        with self.reading() as conn:
+            return tuple(plan_of(campaign_row(conn, campaign)).known.values())
+
+    def _required_of(self, campaign: int) -> Required:
+        """What the plan asks for; it never changes."""
+        if campaign not in self._required:
+            with self.reading() as conn:
+                plan = plan_of(campaign_row(conn, campaign))
+            self._required[campaign] = Required(plan.walk == "required", plan.steps == "required")
+        return self._required[campaign]
+
+    def _ready(self, request: SaveRequest) -> Ready:
+        matter = self._matter(request.campaign, request.unit)
+        if not 0 < request.person <= LARGEST:
+            raise RefusedError("not-yours", f"there is no person {request.person}")
+        if request.seconds is not None and not (math.isfinite(request.seconds) and request.seconds >= 0):
+            raise RefusedError("shape", f"{request.seconds} is no number of seconds")
+        answers = freeze({key: answer for key, answer in request.answers.items() if answer is not None})
+        written = to_json(answers)
+        if len(written) > LARGEST_ANSWERS:
+            raise RefusedError("too-large", f"the answers have more than {LARGEST_ANSWERS:,} characters")
+        return Ready(
+            key=check_words(request.key, "a key", longest=100),
+            campaign=matter.campaign,
+            unit=request.unit,
+            person=request.person,
+            answers=written,
+            version=matter.scheme.version,
+            submitted=request.submitted,
+            given_at=request.given_at,
+            seconds=request.seconds,
+            client=storable(request.client)[:200],
+            base_revision=request.base_revision,
+            credential=request.credential,
+            suggested=request.suggested,
+            broken=_broken(matter, answers, request),
+            in_order=matter.scheme.unit.context == "before",
+            stops=matter.stops,
+            procedure=_kept(request.procedure, matter.scheme),
+        )
+
+    def _write_together(self, requests: list[Ready | SaveRequest]) -> list[Saved | Exception]:
+        """What keeps the rules is written together; the others are refused, each by itself."""
+        saves = [self._ready_or_refused(request) for request in requests]
+        answers = iter(self._write([save for save in saves if isinstance(save, Ready)]))
+        return [next(answers) if isinstance(save, Ready) else save for save in saves]
+
+    def _ready_or_refused(self, request: Ready | SaveRequest) -> Ready | Exception:
+        try:
+            return request if isinstance(request, Ready) else self._ready(request)
+        except LapsusError as error:
+            return error
+
+    def _write(self, saves: list[Ready]) -> list[Saved | Exception]:
+        """One transaction for all; where another process got in the way, one for each."""
+        if not saves:
+            return []
+        try:
+            with self._own_transaction() as conn:
+                return SaveBatch(conn, self.clock()).run(saves)
+        except StoreError as error:
+            return [error for _ in saves]
+        except PoolTimeoutError as error:
+            return [trouble(error) for _ in saves]
+        except DBAPIError as error:
+            if not is_conflict(error):
+                return [trouble(error) for _ in saves]
+        return [self._write_alone(save) for save in saves]
+
+    @contextmanager
+    def _own_transaction(self) -> Iterator[Connection]:
+        """A transaction on a connection that the writer keeps: to fetch one each time would cost as much again."""
+        with self.database.line:
+            self.database.file.check()
+            if self._own is None:
+                self._own = self.database.writing_engine.connect()
+            try:
+                with self._own.begin():
+                    yield self._own
+                self.database.file.check_written()
+            except BaseException:
+                self._let_go()
+                raise
+
+    def _let_go(self) -> None:
+        own, self._own = self._own, None
+        if own is not None:
+            own.close()
+
+    def _write_alone(self, save: Ready) -> Saved | Exception:
+        try:
+            # Its key keeps it from being stored twice.
+            return self.write(lambda conn: SaveBatch(conn, self.clock()).run([save])[0], twice=True)
+        except StoreError as error:
+            return error
+
+    def close(self) -> None:
+        """Finish the saves that are in line and let go of the database."""
+        self._writer.close()
+        self._let_go()
+        self.database.engine.dispose()
+
+
+def _kept(procedure: Procedure, scheme: Scheme) -> dict[str, Any]:
+    """The way to an answer as far as the guideline knows it: no word of a stranger's is kept."""
+    labels = {label.id for question in scheme.questions for label in scheme.labels_of(question)}
+    steps = {step.id for step in scheme.steps}
+    known = Procedure(
+        procedure.guideline if procedure.guideline in scheme.languages else None,
+        tuple(id for id in dict.fromkeys(procedure.walk) if id in labels),
+        tuple(id for id in dict.fromkeys(procedure.steps) if id in steps),
+    )
+    return known.record()
+
+
+def _broken(matter: _Matter, answers: dict[str, Answer], request: SaveRequest) -> tuple[BrokenRule, ...]:
+    """The rules that answers break. They are told only to those who may see the unit: they may quote its text."""
+    broken: list[BrokenRule] = broken_rules(matter.scheme, answers, matter.document, matter.segment)
+    if request.submitted:
+        return (*broken, *matter.required.broken(matter.scheme, answers, request.procedure))
+    return tuple(rule for rule in broken if rule.rule in _NEVER_RIGHT)

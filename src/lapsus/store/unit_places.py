@@ -1,0 +1,60 @@
+"""Places of units: which are free, and giving them back. Within a transaction that is under way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, select, update
+
+from lapsus.store import tables as t
+from lapsus.store.rows import set_levels
+
+
+def of_person(table: Any, campaign: int, person: int) -> ColumnElement[bool]:
+    """What is one person's in a campaign."""
+    return and_(table.c.campaign == campaign, table.c.person == person)
+
+
+def release(conn: Connection, campaign: int, person: int) -> list[int]:
+    """Return to the pool what a person holds and has not submitted; the numbers of those units."""
+    mine = of_person(t.assignment, campaign, person) & (t.assignment.c.state == "reserved")
+    units: list[int] = sorted(conn.scalars(select(t.assignment.c.unit).where(mine)))
+    lock_units(conn, campaign, units)
+    back = update(t.assignment).where(mine, t.assignment.c.unit.in_(units))
+    rows = conn.execute(
+        back.values(state="released", place=None).returning(t.assignment.c.unit, t.assignment.c.document)
+    ).all()
+    change_taken(conn, campaign, rows, -1)
+    less = {"until": None, "held": t.member.c.held - len(rows)}
+    conn.execute(update(t.member).where(of_person(t.member, campaign, person)).values(less))
+    set_levels(conn, campaign, {row.document for row in rows})
+    return sorted(row.unit for row in rows)
+
+
+def lock_units(conn: Connection, campaign: int, units: Iterable[int]) -> None:
+    """Keep others from changing these units until the transaction ends; always in the same order."""
+    mine = (t.unit.c.campaign == campaign) & t.unit.c.number.in_(units)
+    conn.execute(select(t.unit.c.number).where(mine).order_by(t.unit.c.number).with_for_update()).all()
+
+
+def free_places(conn: Connection, campaign: int, units: Sequence[int]) -> dict[int, int]:
+    """The lowest place of each unit that nobody has."""
+    mine = t.assignment
+    query = select(mine.c.unit, mine.c.place).where(mine.c.campaign == campaign, mine.c.unit.in_(units))
+    used: dict[int, set[int]] = defaultdict(set)
+    for row in conn.execute(query.where(mine.c.place.is_not(None))):
+        used[row.unit].add(row.place)
+    return {unit: next(place for place in count() if place not in used[unit]) for unit in units}
+
+
+def change_taken(conn: Connection, campaign: int, rows: Sequence[Row[Any]], by: int) -> None:
+    """Keep count of places taken or given back; rows name unit and document.
+
+    How often documents were handed out is said anew last of all, after the members: in the order of saves.
+    """
+    if rows:
+        mine = (t.unit.c.campaign == campaign) & t.unit.c.number.in_([row.unit for row in rows])
+        conn.execute(update(t.unit).where(mine).values(taken=t.unit.c.taken + by))

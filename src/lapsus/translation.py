@@ -1,0 +1,83 @@
+"""What users are told, in their own language. Code says it in English; a catalogue has it in Japanese.
+
+The catalogue (`messages_ja.yaml`) is keyed by the English words, so that an error is written once, where it is raised,
+and what is not translated yet is shown in English.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from lapsus.errors import LapsusError
+from lapsus.word_files import LANGUAGES, word_file
+
+_JOINTS = {", ": "、", " · ": " · "}
+
+
+class _Message(NamedTuple):
+    """A message: what it looks like in English, and how it is said."""
+
+    english: re.Pattern[str]
+    translated: str
+
+
+def translated(text: str, language: str) -> str:
+    """A message in a language; as it is where that language does not have it."""
+    if language == "en" or not text.strip():
+        return text
+    if text in (whole := _plain(language)):
+        return whole[text]
+    for message in _messages(language):
+        if found := message.english.fullmatch(text):
+            said = (translated(part, language) for part in found.groups())
+            return _filled(message.translated, list(said))
+    return text
+
+
+def translated_error(error: LapsusError, language: str) -> LapsusError:
+    """The same error in a reader's language: what, where and what to do."""
+    hint = None if error.hint is None else translated(error.hint, language)
+    return LapsusError(translated(error.what, language), where=_place(error.where, language), hint=hint)
+
+
+def _place(where: str | None, language: str) -> str | None:
+    """A place, part by part: the file, the document, the line."""
+    if where is None or language == "en":
+        return where
+    for joint, other in _JOINTS.items():
+        if joint in where:
+            return other.join(translated(part, language) for part in where.split(joint))
+    return translated(where, language)
+
+
+def _filled(template: str, values: list[str]) -> str:
+    # Not str.format: a value may hold braces of its own.
+    return re.sub(r"\{(\d)\}", lambda place: values[int(place[1])], template)
+
+
+@cache
+def _plain(language: str) -> dict[str, str]:
+    """Messages that are always the same words."""
+    return {english: said for english, said in catalogue(language).items() if "{}" not in english}
+
+
+@cache
+def _messages(language: str) -> list[_Message]:
+    """Messages with places to fill, those with the most words of their own first."""
+    found = [english for english in catalogue(language) if "{}" in english]
+    ordered = sorted(found, key=lambda english: -len(english.replace("{}", "")))
+    return [_Message(_pattern(english), catalogue(language)[english]) for english in ordered]
+
+
+def _pattern(english: str) -> re.Pattern[str]:
+    return re.compile("(.+?)".join(map(re.escape, english.split("{}"))), re.DOTALL)
+
+
+def catalogue(language: str) -> dict[str, str]:
+    """Every message that a language has, by its English words."""
+    found: dict[str, str] = (
+        word_file("lapsus", f"messages_{language}.yaml") if language in LANGUAGES[1:] else {}
+    )
+    return found

@@ -1,0 +1,275 @@
+"""The alternative annotator test (Calderon, Reichart and Dror 2025): may a judge stand in for a person?
+
+Each person in turn is left out: who agrees better with the remaining people, that person or the judge?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.errors import UsageError
+from lapsus.kinds.similarity import Answers, Codes
+from lapsus.measures.bootstrap import Floats
+from lapsus.trust.student import t_cdf, t_quantile
+
+EPSILONS = {0.1: "crowd workers", 0.15: "trained annotators", 0.2: "experts"}
+"""How much worse a judge may be, for what it saves: more where people are dear."""
+LEAST_UNITS = 30
+"""People with fewer units are not tested; what they said still counts as what others are compared with."""
+LEVEL = 0.05
+POWER = 0.8
+_TIE = 1e-12
+_PAIRS = 1 << 21
+"""How many pairs of answers are compared at a time."""
+_FAR = 1_000_000
+"""More units than that are no advice."""
+
+
+class Duels(NamedTuple):
+    """A row for each answer of a person about a unit that the judge answered too, and at least one other person."""
+
+    unit: Codes
+    person: Codes
+    judge_score: Floats
+    """How well the judge agrees with the remaining people."""
+    person_score: Floats
+
+    @property
+    def judge_wins(self) -> Floats:
+        """1 where the judge agrees with the rest at least as well as the person, else 0."""
+        margin = _TIE * np.maximum(1, np.abs(self.person_score))
+        return (self.judge_score >= self.person_score - margin).astype(np.float64)
+
+    @property
+    def person_wins(self) -> Floats:
+        """1 where the person agrees with the rest at least as well as the judge, else 0."""
+        margin = _TIE * np.maximum(1, np.abs(self.person_score))
+        return (self.person_score >= self.judge_score - margin).astype(np.float64)
+
+
+class Means(NamedTuple):
+    """For each person tested: the mean of `person_wins - judge_wins`, its standard error, degrees of freedom."""
+
+    mean: Floats
+    error: Floats
+    degrees: Floats
+    units: Floats
+
+    def p_values(self, epsilon: float) -> Floats:
+        """One-sided, against "the judge is worse than this person by epsilon or more"."""
+        return _below(self.mean - epsilon, self.error, self.degrees)
+
+
+class Outcome(NamedTuple):
+    """The test at one epsilon."""
+
+    epsilon: float
+    winning_rate: float | None
+    passes: bool | None
+    more_units: int | None
+    """How many more units each person would have to judge until it is settled; None: too many to say."""
+    p_values: tuple[float, ...]
+
+
+class Trial(NamedTuple):
+    """What the test says of one judge: plain, as published, and clustered by document."""
+
+    people: tuple[int, ...]
+    """Columns of the people who are tested."""
+    left_out: tuple[int, ...]
+    """Columns of those with too few units."""
+    units: int
+    documents: int
+    advantage: float | None
+    interval: tuple[float, float] | None
+    """Of the advantage, clustered by document."""
+    judge_agreement: float | None
+    people_agreement: float | None
+    plain: tuple[Outcome, ...]
+    clustered: tuple[Outcome, ...]
+
+
+def duels(answers: Answers, people: Sequence[int], judge: Codes) -> Duels:
+    """Every person against the judge. `judge` holds a code a unit, -1 where the judge gave no answer."""
+    columns = np.asarray(people, dtype=np.intp)
+    given = answers.codes[:, columns] >= 0
+    many = given.sum(axis=1)
+    usable = (many >= 2) & (judge >= 0)
+    parts = [
+        _block(answers, columns, given, rows, judge)
+        for count in np.unique(many[usable]).tolist()
+        for rows in _few(np.flatnonzero(usable & (many == count)), _PAIRS // count**2)
+    ]
+    if not parts:
+        nothing = np.zeros(0)
+        return Duels(nothing.astype(np.intp), nothing.astype(np.intp), nothing, nothing)
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.lexsort((joined[1], joined[0]))
+    unit, person, judged, said = (column[order] for column in joined)
+    return Duels(unit.astype(np.intp), person.astype(np.intp), judged, said)
+
+
+def _few(rows: Codes, at_a_time: int) -> list[Codes]:
+    return np.array_split(rows, max(1, math.ceil(len(rows) / max(1, at_a_time))))
+
+
+def _block(
+    answers: Answers, columns: Codes, given: NDArray[np.bool_], rows: Codes, judge: Codes
+) -> tuple[Codes, Codes, Floats, Floats]:
+    """The duels on units that equally many people answered."""
+    count = int(given[rows[0]].sum())
+    who = np.nonzero(given[rows])[1].reshape(len(rows), count)
+    said = np.take_along_axis(answers.codes[rows][:, columns], who, axis=1)
+    judged = answers.near(judge[rows, None], said)[:, 0, :]
+    among = answers.near(said, said)
+    # Left out: what a person says to themself, and what the person who is tested says to the judge.
+    own = np.diagonal(among, axis1=1, axis2=2)
+    person_score = answers.score((among.sum(axis=2) - own) / (count - 1))
+    judge_score = answers.score((judged.sum(axis=1, keepdims=True) - judged) / (count - 1))
+    unit = np.repeat(rows, count)
+    return unit, columns[who].ravel(), judge_score.ravel(), person_score.ravel()
+
+
+def trial(
+    found: Duels,
+    documents: NDArray[np.intp],
+    *,
+    epsilons: Sequence[float] = tuple(EPSILONS),
+    least_units: int = LEAST_UNITS,
+) -> Trial:
+    """The test on all duels of a judge. `documents` says for each unit which document it is of."""
+    if not all(0 <= epsilon < 1 for epsilon in epsilons):
+        raise UsageError("epsilon is from 0 to below 1", hint="0.1 for crowds, 0.15 trained, 0.2 experts")
+    everybody, counts = np.unique(found.person, return_counts=True)
+    people = everybody[counts >= least_units]
+    left_out = tuple(everybody[counts < least_units].tolist())
+    kept = np.isin(found.person, people)
+    if not kept.any():
+        nothing = tuple(Outcome(epsilon, None, None, None, ()) for epsilon in epsilons)
+        return Trial((), left_out, 0, 0, None, None, None, None, nothing, nothing)
+    tested = Duels(found.unit[kept], found.person[kept], found.judge_score[kept], found.person_score[kept])
+    person = np.searchsorted(people, tested.person)
+    document = np.unique(documents[tested.unit], return_inverse=True)[1].reshape(-1)
+    difference = tested.person_wins - tested.judge_wins
+    plain, clustered = _means(difference, person), _means(difference, person, document)
+    wins = _means(tested.judge_wins, person).mean
+    advantage = float(wins.mean())
+    return Trial(
+        tuple(people.tolist()),
+        left_out,
+        len(np.unique(tested.unit)),
+        int(document.max()) + 1,
+        advantage,
+        _around(advantage, tested.judge_wins, wins, person, document),
+        float(_means(tested.judge_score, person).mean.mean()),
+        float(_means(tested.person_score, person).mean.mean()),
+        tuple(outcome(plain, epsilon) for epsilon in epsilons),
+        tuple(outcome(clustered, epsilon) for epsilon in epsilons),
+    )
+
+
+def _means(values: Floats, person: Codes, document: Codes | None = None) -> Means:
+    """Each person's mean with its standard error; with documents, units of one document count as one draw."""
+    people = int(person.max()) + 1
+    count = np.bincount(person, minlength=people).astype(np.float64)
+    mean = np.bincount(person, values, people) / count
+    away = values - mean[person]
+    if document is None:
+        groups, squares = count, np.bincount(person, away**2, people)
+    else:
+        pairs = person * (int(document.max()) + 1) + document
+        each, place = np.unique(pairs, return_inverse=True)
+        whose = each // (int(document.max()) + 1)
+        groups = np.bincount(whose, minlength=people).astype(np.float64)
+        squares = np.bincount(whose, np.bincount(place.reshape(-1), away) ** 2, people)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # n/(n-1) of the sum of squares over n²: for single units the usual variance of a mean.
+        error = np.sqrt(squares * groups / (groups - 1)) / count
+    return Means(mean, error, groups - 1, count)
+
+
+def _around(
+    value: float, wins: Floats, means: Floats, person: Codes, document: Codes
+) -> tuple[float, float] | None:
+    """The interval of the mean of people's means, clustered by document."""
+    groups = int(document.max()) + 1
+    if groups < 2:
+        return None
+    count = np.bincount(person)
+    pull = (wins - means[person]) / count[person] / len(count)
+    squares = float((np.bincount(document, pull) ** 2).sum())
+    half = t_quantile(0.975, groups - 1) * math.sqrt(squares * groups / (groups - 1))
+    return max(0.0, value - half), min(1.0, value + half)
+
+
+def _below(distance: Floats, error: Floats, degrees: Floats) -> Floats:
+    """P-values of "the mean is below": 0 or 1 where nothing varies, 1 where there is one draw only."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, distance / error, np.where(distance < 0, -np.inf, np.inf))
+    alone = (degrees < 1) | ~np.isfinite(error)
+    return np.where(alone, 1.0, t_cdf(np.where(alone, 0.0, t), np.maximum(degrees, 1)))
+
+
+def rejected(p_values: Floats, level: float = LEVEL) -> int:
+    """How many of the smallest p-values count, of all tested together (Benjamini and Yekutieli 2001)."""
+    many = len(p_values)
+    if not many:
+        return 0
+    bounds = np.arange(1, many + 1) / many * level / (1 / np.arange(1, many + 1)).sum()
+    below = np.flatnonzero(np.sort(p_values) <= bounds)
+    return int(below[-1]) + 1 if len(below) else 0
+
+
+def outcome(means: Means, epsilon: float) -> Outcome:
+    """Winning rate, verdict and what is missing at one epsilon."""
+    p_values = means.p_values(epsilon)
+    rate = rejected(p_values) / len(p_values)
+    return Outcome(epsilon, rate, rate >= 0.5, _more_units(means, epsilon), tuple(p_values.tolist()))
+
+
+def _more_units(means: Means, epsilon: float) -> int | None:
+    """How many more units a person would settle it either way, were the means and their spread to stay as they are.
+
+    It is settled where half of the people are rejected, or where so many are surely not below epsilon that half
+    cannot be. With `POWER` the units would be enough.
+    """
+    many = len(means.mean)
+    passing = math.ceil(many / 2)
+    failing = many - passing + 1
+    found = []
+    for distance, enough in ((epsilon - means.mean, passing), (means.mean - epsilon, failing)):
+        if rejected(_below(-distance, means.error, means.degrees)) >= enough:
+            return 0
+        level = enough / many * LEVEL / (1 / np.arange(1, many + 1)).sum()
+        needed = units_needed(distance, means.error**2 * means.units, level)
+        found.append(float(np.sort(np.maximum(needed - means.units, 1))[enough - 1]))
+    more = min(found)
+    return None if not more < _FAR else math.ceil(more)
+
+
+def units_needed(distance: Floats, variance: Floats, level: float, power: float = POWER) -> Floats:
+    """How many units show with that power that a mean lies so far below a bound; infinite where it does not."""
+    normal = NormalDist()
+    reach = normal.inv_cdf(1 - level) + normal.inv_cdf(power)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(distance > 0, reach**2 * np.maximum(variance, 1e-4) / distance**2, np.inf)
+    return found
+
+
+def constant_judge(answers: Answers, people: Sequence[int]) -> Codes:
+    """A floor: the usual answer, always."""
+    given = answers.codes[:, list(people)]
+    return np.full(len(given), answers.usual(given[given >= 0]), dtype=np.intp)
+
+
+def random_judge(answers: Answers, people: Sequence[int], seed: int = 0) -> Codes:
+    """A floor: for each unit what some person said of some unit, drawn at random."""
+    given = answers.codes[:, list(people)]
+    drawn: Codes = np.random.default_rng(seed).choice(given[given >= 0], size=len(given))
+    return drawn

@@ -1,0 +1,251 @@
+"""What is the true share? Few answers of people, many of a judge.
+
+The judge alone is off by what it gets wrong; people alone are few. Prediction-powered inference (PPI++, Angelopoulos,
+Duchi and Zrnic 2023) takes from the judge as much as it is worth: nothing where it is useless.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.kinds.similarity import Codes
+from lapsus.measures.bootstrap import Floats
+from lapsus.trust.student import t_quantile
+
+Mask: TypeAlias = NDArray[np.bool_]
+LEVEL = 0.95
+NOT_TOLD_APART = (
+    "the judge does not tell yes from no on the judged units: nothing can be said from its answers"
+)
+
+
+class Estimate(NamedTuple):
+    """A value with its interval; all None where there is nothing to work it out from."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    error: float | None = None
+    """Standard error, with documents as clusters."""
+    degrees: float | None = None
+    note: str | None = None
+
+
+class Sample(NamedTuple):
+    """Units with the mean of what people said, what the judge said (NaN where either is missing), document, weight.
+
+    `weight` is how many units each judged one stands for, NaN for units that were not drawn; None: all alike.
+    """
+
+    people: Floats
+    judge: Floats
+    document: Codes
+    weight: Floats | None = None
+    stratum: Codes | None = None
+    is_share: bool = True
+
+
+class Estimates(NamedTuple):
+    """The same quantity in three ways, and for yes or no in a fourth."""
+
+    judge: Estimate
+    people: Estimate
+    corrected: Estimate
+    rogan_gladen: Estimate | None
+    power: float | None
+    """How much was taken from the judge: λ of PPI++, 0 for nothing."""
+    judged: int
+    """Units with people's and the judge's answer."""
+    alone: int
+    """Units with the judge's answer alone."""
+
+
+def estimates(sample: Sample) -> Estimates:
+    """Judge alone, people alone and both together."""
+    said = np.isfinite(sample.people)
+    if sample.weight is not None:
+        said &= np.isfinite(sample.weight)
+    judged = np.isfinite(sample.judge)
+    both = said & judged
+    alone = judged & ~np.isfinite(sample.people)
+    # Where the judge saw drawn units only, its mean has to be weighted as people's is, and it knows of no rest.
+    drawn = sample.weight is not None and bool(np.isfinite(sample.weight[judged]).all())
+    stands_for = sample.weight[judged] if sample.weight is not None and drawn else None
+    by_judge = mean(sample.judge[judged], sample.document[judged], stands_for, is_share=sample.is_share)
+    weight = None if sample.weight is None else sample.weight[said]
+    by_people = mean(sample.people[said], sample.document[said], weight, is_share=sample.is_share)
+    counts = int(both.sum()), int(alone.sum())
+    if counts[0] < 3 or counts[1] < 2 or drawn:
+        return Estimates(by_judge, by_people, by_people, None, None, *counts)
+    # One document says nothing about others: then a variance is infinite, or not a number where nothing varies.
+    with np.errstate(invalid="ignore"):
+        if sample.weight is None:
+            power, corrected = ppi(sample, both, alone)
+        else:
+            power, corrected = weighted_ppi(sample, both, judged)
+        rates = rogan_gladen(sample, both, alone) if sample.is_share and sample.weight is None else None
+    if sample.weight is None:
+        corrected = corrected._replace(note=_unlike(sample, both, alone))
+    return Estimates(by_judge, by_people, corrected, rates, power, *counts)
+
+
+def _unlike(sample: Sample, both: Mask, alone: Mask) -> str | None:
+    """A word of warning where the judged units are surely no random part: the judge itself sees them otherwise."""
+    here, there = (mean(sample.judge[rows], sample.document[rows], is_share=False) for rows in (both, alone))
+    apart = difference(here, there)
+    if apart.value is None or here.value is None or there.value is None:
+        return None
+    bound = t_quantile(0.9995, apart.degrees or 1.0) * (apart.error or 0.0)
+    if abs(apart.value) <= max(bound, 1e-12):
+        return None
+    return (
+        f"no random part: the judge says {here.value:.3f} of the units that people judged and {there.value:.3f} of"
+        " the rest, so people's answers may not hold for the rest"
+    )
+
+
+def mean(values: Floats, document: Codes, weight: Floats | None = None, *, is_share: bool = True) -> Estimate:
+    """A mean, weighted where units stand for different numbers of others, with documents as clusters."""
+    if not len(values):
+        return Estimate()
+    weights = np.ones(len(values)) if weight is None else weight
+    value = float(np.average(values, weights=weights))
+    pull = weights * (values - value) / weights.sum()
+    groups = _count(document)
+    variance = _clustered(pull, document) * _small(groups)
+    return around(value, variance, groups - 1, groups, is_share)
+
+
+def ppi(sample: Sample, both: Mask, alone: Mask) -> tuple[float, Estimate]:
+    """λ and the estimate: λ·mean(f) over units with f alone, plus the mean of Y - λ·f over the judged ones."""
+    y, f, rest = sample.people[both], sample.judge[both], sample.judge[alone]
+    n, many = len(y), len(rest)
+    spread = float(np.var(np.concatenate([f, rest]), ddof=1))
+    power = 0.0 if spread == 0 else _clip(_covariance(y, f) / (spread * (1 + n / many)))
+    value = power * float(rest.mean()) + float((y - power * f).mean())
+    residual = y - power * f
+    here, there = sample.document[both], sample.document[alone]
+    groups, others = _count(here), _count(there)
+    # A document may hold units of both sorts, so the two pulls are added up by document before they are squared.
+    pulls = np.concatenate([
+        (residual - residual.mean()) / n * math.sqrt(_small(groups, 1 if power > 0 else 0)),
+        power * (rest - rest.mean()) / many * math.sqrt(_small(others)),
+    ])  # fmt: skip
+    variance = _clustered(pulls, np.concatenate([here, there]))
+    return power, around(value, variance, groups - 1, groups, sample.is_share)
+
+
+def weighted_ppi(sample: Sample, both: Mask, judged: Mask) -> tuple[float, Estimate]:
+    """The same for a sample that was drawn with different chances: each judged unit stands for `weight` units.
+
+    The units that nobody judged are then no random rest, so the judge's mean is over all of them; with equal weights
+    that is exactly `ppi`. Within strata only what differs from the stratum's mean is chance.
+    """
+    y, f = sample.people[both], sample.judge[both]
+    w = np.ones(len(y)) if sample.weight is None else sample.weight[both]
+    everything, total = sample.judge[judged], float(w.sum())
+    spread = float(np.var(everything, ddof=1))
+    center_y, center_f = float(np.average(y, weights=w)), float(np.average(f, weights=w))
+    covariance = float((w * (y - center_y) * (f - center_f)).sum()) / total
+    n = len(y)
+    covariance *= n / (n - 1)
+    most = len(everything) / max(1, len(everything) - n)
+    slope = 0.0 if spread == 0 else min(max(covariance / spread, 0.0), most)
+    residual = y - slope * f
+    value = slope * float(everything.mean()) + float(np.average(residual, weights=w))
+    stratum = np.zeros(n, dtype=np.intp) if sample.stratum is None else sample.stratum[both]
+    place = np.unique(stratum, return_inverse=True)[1].reshape(-1)
+    counts, sums = np.bincount(place), np.bincount(place, w)
+    own = np.bincount(place, w * residual) / sums
+    here = sample.document[both]
+    groups = _count(here)
+    few = np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0)
+    drawn = np.sqrt(few[place] * np.maximum(0.0, 1 - 1 / np.maximum(w, 1)))
+    away = residual - np.where(counts[place] > 1, own[place], np.average(residual, weights=w))
+    variance = _clustered(w * away / total * drawn, here) * _small(groups) * (groups - 1) / groups
+    there = sample.document[judged]
+    others = _count(there)
+    variance += (
+        slope**2 * _clustered((everything - everything.mean()) / len(everything), there) * _small(others)
+    )
+    variance += float((w * (residual - np.average(residual, weights=w)) ** 2).sum()) / total / len(everything)
+    estimate = around(value, variance, groups - len(counts), groups, sample.is_share)
+    return slope / most, estimate
+
+
+def rogan_gladen(sample: Sample, both: Mask, alone: Mask) -> Estimate:
+    """The judge's share, put right by its sensitivity and specificity on the judged units."""
+    y, f, rest = sample.people[both], sample.judge[both], sample.judge[alone]
+    yes, no = float(y.sum()), float((1 - y).sum())
+    if not yes or not no:
+        return Estimate(note="all judged units are the same: its two kinds of mistakes cannot be told")
+    sensitivity, specificity = float((y * f).sum()) / yes, float(((1 - y) * (1 - f)).sum()) / no
+    apart = sensitivity + specificity - 1
+    here, there = sample.document[both], sample.document[alone]
+    groups, others = _count(here), _count(there)
+    hit = y * (f - sensitivity) / yes
+    spared = (1 - y) * ((1 - f) - specificity) / no
+    doubt = math.sqrt(_clustered(hit + spared, here) * _small(groups))
+    if not math.isfinite(doubt) or apart <= t_quantile(0.995, max(1, groups - 1)) * doubt:
+        return Estimate(note=NOT_TOLD_APART)
+    share = float(rest.mean())
+    value = (share + specificity - 1) / apart
+    pulls = np.concatenate([
+        ((1 - value) * spared - value * hit) / apart * math.sqrt(_small(groups)),
+        (rest - share) / len(rest) / apart * math.sqrt(_small(others)),
+    ])  # fmt: skip
+    variance = _clustered(pulls, np.concatenate([here, there]))
+    return around(value, variance, groups - 1, groups, True)
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """One less the other, which share no document."""
+    if one.value is None or other.value is None or not one.degrees or not other.degrees:
+        return Estimate()
+    a, b = (one.error or 0.0) ** 2, (other.error or 0.0) ** 2
+    value = one.value - other.value
+    parts = a**2 / one.degrees + b**2 / other.degrees
+    degrees = (a + b) ** 2 / parts if parts else min(one.degrees, other.degrees)
+    half = t_quantile((1 + LEVEL) / 2, degrees) * math.sqrt(a + b)
+    return Estimate(value, value - half, value + half, math.sqrt(a + b), degrees)
+
+
+def around(value: float, variance: float, degrees: float, draws: int, is_share: bool) -> Estimate:
+    """The interval: of a share as Wilson's, for as many independent answers as would be as sure; else Student's."""
+    if degrees < 1 or not math.isfinite(variance):
+        return Estimate(_clip(value) if is_share else value, note="one document says nothing about others")
+    error, t = math.sqrt(max(variance, 0.0)), t_quantile((1 + LEVEL) / 2, degrees)
+    if not is_share:
+        return Estimate(value, value - t * error, value + t * error, error, degrees)
+    value = _clip(value)
+    inner = min(max(value, 0.5 / draws), 1 - 0.5 / draws)
+    worth = inner * (1 - inner) / variance if variance > 0 else float(draws)
+    middle = (value + t * t / (2 * worth)) / (1 + t * t / worth)
+    half = t / (1 + t * t / worth) * math.sqrt(value * (1 - value) / worth + t * t / (4 * worth**2))
+    return Estimate(value, max(0.0, middle - half), min(1.0, middle + half), error, degrees)
+
+
+def _clustered(pull: Floats, document: Codes) -> float:
+    """The sum over documents of the squared pull of all their units."""
+    return float((np.bincount(document, pull) ** 2).sum())
+
+
+def _count(document: Codes) -> int:
+    return len(np.unique(document))
+
+
+def _small(groups: int, more: int = 0) -> float:
+    """What a variance of so few groups is too small by, `more` being how much else was worked out from them."""
+    return groups / (groups - 1 - more) if groups > 1 + more else math.inf
+
+
+def _covariance(one: Floats, other: Floats) -> float:
+    return float(((one - one.mean()) * (other - other.mean())).sum()) / (len(one) - 1)
+
+
+def _clip(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

@@ -1,0 +1,197 @@
+"""A unit with everybody's answers, to decide on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats.adjudication import (
+    ORDERS,
+    AnswerGroup,
+    MajorityAnswer,
+    adjudication_order,
+    group_by_answer,
+    most_said,
+)
+from lapsus.model import Answer, Segment, Span, in_language
+from lapsus.store import Decision, RefusedError
+from lapsus.web.addresses import at
+from lapsus.web.judgment_summaries import in_words
+from lapsus.web.request_context import RequestContext
+from lapsus.web.schemas import SchemeLink, SegmentResponse
+from lapsus.web.stats_schemas import (
+    DecideBody,
+    DecidedResponse,
+    DecideResponse,
+    DecisionResponse,
+    GroupResponse,
+    MarkResponse,
+    PieceResponse,
+)
+from lapsus.web.stats_view import question_response, stats_of
+from lapsus.web.unit_view import tokens_of
+
+MOST_KEYS = 9
+
+
+def first_unit(visit: RequestContext) -> tuple[CampaignStats, int | None, str]:
+    """The unit to begin with, and among which it comes first: the most disputed one that is open, else of any."""
+    stats = stats_of(visit)
+    for which in ("open", "disputed", "all"):
+        if found := adjudication_order(stats, which):
+            return stats, found[0][0], which
+    return stats, None, "disputed"
+
+
+def decide_view(visit: RequestContext, number: int) -> DecideResponse:
+    """One unit, with all that was said and decided."""
+    stats = stats_of(visit)
+    which = _which(visit)
+    unit = visit.store.units.visible(stats.name, number)
+    judgments = visit.store.judgments.of_unit(stats.name, number)
+    groups, most = group_by_answer(judgments), most_said(stats, number, judgments)
+    order = adjudication_order(stats, which)
+    place = next((n for n, (found, _) in enumerate(order) if found == number), None)
+    scheme = stats.scheme
+    return DecideResponse(
+        campaign=stats.name,
+        title=in_language(stats.campaign.plan.titles, visit.language),
+        number=number,
+        document=unit.document,
+        language=unit.language,
+        scheme=SchemeLink(scheme.id, scheme.version, at(f"/schemes/{scheme.id}/{scheme.version}.json")),
+        context=[_segment(s) for s in unit.context if s is not unit.target],
+        target=None if unit.target is None else _segment(unit.target),
+        tokens=tokens_of(scheme, unit),
+        groups=[_group(visit, stats, group, n, most) for n, group in enumerate(groups)],
+        majority=None if most is None else most.answers,
+        majority_count=0 if most is None else most.agreed,
+        majority_total=len(judgments),
+        majority_said=[] if most is None else in_words(scheme, most.answers, visit.language),
+        marks=_marks(stats, groups),
+        pieces=_pieces(unit.visible, groups, _label_names(stats, visit.language)),
+        decisions=[_decision(visit, stats, one) for one in visit.store.decisions.all(stats.name, number)],
+        disagreement=next(
+            (apart for found, apart in adjudication_order(stats, "all") if found == number), 0.0
+        ),
+        place=0 if place is None else place + 1,
+        total=len(order),
+        previous=order[place - 1][0] if place else None,
+        next=_next(order, place),
+        only=which,
+        question=question_response(stats.question, visit.language),
+        questions=[question_response(question, visit.language) for question in stats.questions],
+    )
+
+
+def decide(visit: RequestContext, number: int) -> DecidedResponse:
+    """Keep a decision, and say where to go on."""
+    stats, body, which = stats_of(visit), visit.read(DecideBody), _which(visit)
+    before = adjudication_order(stats, which)
+    place = next((n for n, (found, _) in enumerate(before) if found == number), None)
+    answers: Mapping[str, Answer | None] = body.answers
+    if body.how == "majority":
+        found = most_said(stats, number, visit.store.judgments.of_unit(stats.name, number))
+        if found is None:
+            raise RefusedError("no-majority", "what most people said does not go together")
+        answers = found.answers
+    visit.store.decisions.decide(
+        f"{visit.me.id}:{body.key}", stats.name, number, visit.me.id, body.how,  # type: ignore[arg-type]
+        answers, follows=body.follows, reason=body.reason,
+    )  # fmt: skip
+    return DecidedResponse(body.key, _next(before, place))
+
+
+def _which(visit: RequestContext) -> str:
+    asked = visit.request.query_params.get("only", "disputed")
+    return asked if asked in ORDERS else "disputed"
+
+
+def _next(order: Sequence[tuple[int, float]], place: int | None) -> int | None:
+    following = 0 if place is None else place + 1
+    return order[following][0] if following < len(order) else None
+
+
+def _segment(segment: Segment) -> SegmentResponse:
+    return SegmentResponse(
+        segment.id, segment.role, segment.text, msgspec.UNSET if segment.parts is None else segment.parts
+    )
+
+
+def _group(
+    visit: RequestContext,
+    stats: CampaignStats,
+    group: AnswerGroup,
+    place: int,
+    most: MajorityAnswer | None,
+) -> GroupResponse:
+    return GroupResponse(
+        group.answers,
+        in_words(stats.scheme, group.answers, visit.language),
+        [judgment.annotator for judgment in group.judgments],
+        [judgment.person for judgment in group.judgments],
+        str(place + 1) if place < MOST_KEYS else "",
+        most is not None and all(group.answers.get(key) == answer for key, answer in most.answers.items()),
+    )
+
+
+def _decision(visit: RequestContext, stats: CampaignStats, made: Decision) -> DecisionResponse:
+    said = in_words(stats.scheme, made.answers, visit.language)
+    return DecisionResponse(made.answers, said, made.how, made.follows, made.by, made.reason, made.at)
+
+
+def _spans(answers: Mapping[str, Answer]) -> list[tuple[str, Span]]:
+    return [
+        (question, span)
+        for question, answer in answers.items()
+        if isinstance(answer, tuple)
+        for span in answer
+        if isinstance(span, Span)
+    ]
+
+
+def _marks(stats: CampaignStats, groups: Sequence[AnswerGroup]) -> list[MarkResponse]:
+    """Every mark that somebody made, once, with how many made it."""
+    found: dict[tuple[str, Span], list[str]] = {}
+    for group in groups:
+        for question, span in _spans(group.answers):
+            bare = msgspec.structs.replace(span, tie=None)
+            found.setdefault((question, bare), []).extend(j.annotator for j in group.judgments)
+    ordered = sorted(found.items(), key=lambda item: (item[0][1].segment, item[0][1].start, item[0][1].end))
+    return [MarkResponse(question, span, people) for (question, span), people in ordered]
+
+
+def _label_names(stats: CampaignStats, language: str) -> dict[str, str]:
+    return {
+        label.id: in_language(label.name, language)
+        for question in stats.questions
+        for label in stats.scheme.labels_of(question)
+    }
+
+
+def _pieces(
+    segments: Sequence[Segment], groups: Sequence[AnswerGroup], names: Mapping[str, str]
+) -> Mapping[str, list[list[PieceResponse]]]:
+    """For each segment with a mark, its text once for each group, cut where the group's marks begin and end."""
+    found: dict[str, list[list[PieceResponse]]] = {}
+    for segment in segments:
+        lanes = []
+        for group in groups:
+            mine = [span for _, span in _spans(group.answers) if span.segment == segment.id]
+            lanes.append(_cut(segment.text, mine, names))
+        if any(piece.labels for lane in lanes for piece in lane):
+            found[segment.id] = lanes
+    return found
+
+
+def _cut(text: str, spans: Sequence[Span], names: Mapping[str, str]) -> list[PieceResponse]:
+    edges = sorted({0, len(text), *(e for span in spans for e in (span.start, span.end) if e <= len(text))})
+    return [
+        PieceResponse(
+            text[start:end], [span.label for span in spans if span.start <= start and end <= span.end]
+        )
+        for start, end in pairwise(edges)
+    ]

@@ -1,0 +1,85 @@
+"""How a workbench is run: behind which proxies, with whose sign-in, and what it writes of its requests."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+import regex
+
+from lapsus.errors import UsageError
+
+_PATH = regex.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,10}")
+_HEADER = regex.compile(r"[A-Za-z0-9-]{1,100}")
+
+
+class OidcProvider(msgspec.Struct, frozen=True):
+    """A provider of OpenID Connect at which people sign in."""
+
+    issuer: str
+    """Its address; `/.well-known/openid-configuration` is looked up below it."""
+    client_id: str
+    client_secret: str = ""
+    """Empty for a public client."""
+    name: str = ""
+    """What the button calls it; the issuer's host where nothing is said."""
+
+
+class Deployment(msgspec.Struct, frozen=True):
+    """The settings of `lapsus serve`; what is said here goes to every process of the server."""
+
+    proxies: tuple[str, ...] = ()
+    """Addresses or networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Nobody else's are."""
+    user_header: str | None = None
+    """A header in which these proxies say who is signed in."""
+    oidc: OidcProvider | None = None
+    path: str = ""
+    """What is in front of our own root on the host, such as `/tools/lapsus`."""
+    request_log: bool = False
+    """Whether each request is a line of JSON on standard error."""
+
+
+PLAIN: Final = Deployment()
+"""On one's own machine: no proxy, and people sign in with name and password."""
+
+
+def check_deployment(deployment: Deployment) -> Deployment:
+    """Complain of settings that would let in whoever likes, or nobody."""
+    if not _PATH.fullmatch(deployment.path):
+        hint = "letters, digits, - and _ between strokes, such as /tools/lapsus"
+        raise UsageError("is no path to be at", where=deployment.path, hint=hint)
+    for proxy in deployment.proxies:
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError as error:
+            hint = "an address such as 10.0.0.2, or a network such as 10.0.0.0/24"
+            raise UsageError(f"is no address of a proxy: {error}", where=proxy, hint=hint) from error
+    if deployment.user_header is not None:
+        if not _HEADER.fullmatch(deployment.user_header):
+            raise UsageError("is no name of a header", where=deployment.user_header)
+        if not deployment.proxies:
+            raise UsageError(
+                "a header that says who somebody is can be believed only from a proxy that you name",
+                where=deployment.user_header,
+                hint="name it with --proxy ADDRESS",
+            )
+    if deployment.oidc is not None and not is_secure(deployment.oidc.issuer):
+        hint = "an address that begins with https://"
+        raise UsageError("is no issuer to trust", where=deployment.oidc.issuer, hint=hint)
+    return deployment
+
+
+def provider_name(provider: OidcProvider) -> str:
+    """What people call a provider."""
+    return provider.name or urlsplit(provider.issuer).hostname or provider.issuer
+
+
+def is_secure(issuer: str) -> bool:
+    """Whether nobody on the way can play the provider: encrypted, or on this machine."""
+    local: Sequence[str] = ("http://localhost", "http://127.0.0.1", "http://[::1]")
+    return issuer.startswith("https://") or any(
+        issuer == start or issuer.startswith((f"{start}:", f"{start}/")) for start in local
+    )

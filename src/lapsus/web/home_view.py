@@ -1,0 +1,132 @@
+"""The first page: where one was, what there is to do, how long it takes, what is new."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from msgspec import UNSET
+
+from lapsus.store import Campaign, PersonProgress, RefusedError
+from lapsus.web.addresses import at
+from lapsus.web.campaign_view import title
+from lapsus.web.own_judgments import own_judgments
+from lapsus.web.request_context import RequestContext, person_response
+from lapsus.web.schemas import (
+    CampaignResponse,
+    EverybodyResponse,
+    FoundResponse,
+    HomeResponse,
+    SearchResponse,
+    TodayResponse,
+    WayIn,
+    WelcomeResponse,
+)
+
+FOUND = 20
+"""How many judgments of a campaign a search shows at first."""
+LONGEST_DAY = timedelta(hours=48)
+"""How far back one may ask what was done "today": a day, and whatever clocks differ by."""
+
+
+def welcome_page(visit: RequestContext) -> WelcomeResponse:
+    """What a demonstration shows to whoever comes: everybody may enter as anybody in it."""
+    ways: list[WayIn] = []
+    for token, id in visit.web.links.items():
+        person = visit.store.people.get(id)
+        is_japanese = person.language == "ja"
+        role: Literal["manager", "annotator", "annotator-ja"] = (
+            "manager" if person.role == "manager" else "annotator-ja" if is_japanese else "annotator"
+        )
+        url = at(f"/enter/{token}") + ("?lang=ja" if is_japanese else "")
+        ways.append(WayIn(role, person.name, person.language, url))
+    return WelcomeResponse(ways)
+
+
+def home_page(visit: RequestContext) -> HomeResponse:
+    """The first page of somebody who is signed in."""
+    campaigns = campaign_list(visit)
+    begun = [one for one in campaigns if one.last_at and _goes_on(one)]
+    last = max(begun, key=lambda one: one.last_at or _NEVER, default=None)
+    return HomeResponse(person_response(visit.me), campaigns, None if last is None else last.name)
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _goes_on(campaign: CampaignResponse) -> bool:
+    return campaign.state == "open" and not campaign.stopped and campaign.done < campaign.total
+
+
+def campaign_list(visit: RequestContext) -> list[CampaignResponse]:
+    """The campaigns that somebody may see, without the archived: all for those who manage."""
+    flags = visit.store.flags
+    talk = flags.open_ones() if visit.manages else flags.answered(visit.me.id)
+    return [_campaign(visit, campaign, talk.get(campaign.name, 0)) for campaign in _campaigns(visit)]
+
+
+def _campaigns(visit: RequestContext) -> list[Campaign]:
+    store = visit.store
+    found = store.campaigns.all() if visit.manages else store.campaigns.of_person(visit.me.id)
+    return [campaign for campaign in found if campaign.archived is None]
+
+
+def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignResponse:
+    own = visit.store.progress.of_person(campaign.name, visit.me.id)
+    total = visit.store.progress.unit_count(campaign.name)
+    done, held = (own.submitted, own.held) if own else (0, 0)
+    left = held or max(0, total - done)
+    return CampaignResponse(
+        name=campaign.name,
+        title=title(visit, campaign),
+        scheme=campaign.scheme,
+        version=campaign.version,
+        state=campaign.state,
+        done=done,
+        held=held,
+        total=total,
+        stopped=own is not None and own.stopped,
+        url=at(f"/c/{campaign.name}"),
+        left=left,
+        minutes=_minutes(own, left),
+        talk=talk,
+        last_at=own.last_at if own else None,
+        everybody=_everybody(visit, campaign.name) if visit.manages else UNSET,
+    )
+
+
+def _minutes(own: PersonProgress | None, left: int) -> int | None:
+    """How long some units take at the person's own pace."""
+    if own is None or not own.submitted or not own.seconds or not left:
+        return None
+    return math.ceil(left * own.seconds / own.submitted / 60)
+
+
+def _everybody(visit: RequestContext, campaign: str) -> EverybodyResponse:
+    far = visit.store.progress.of_campaign(campaign)
+    return EverybodyResponse(far.done, far.wanted)
+
+
+def today(visit: RequestContext) -> TodayResponse:
+    """What the person judged since a moment: the browser knows when the day began where the person is."""
+    try:
+        since = datetime.fromisoformat(visit.request.query_params.get("since", ""))
+    except ValueError:
+        raise RefusedError("shape", "since is a moment, as 2026-01-31T00:00:00+09:00") from None
+    if since.tzinfo is None:
+        raise RefusedError("shape", "since has a time zone")
+    earliest = visit.store.database.clock() - LONGEST_DAY
+    return TodayResponse(visit.store.progress.judged_since(visit.me.id, max(since, earliest)))
+
+
+def search(visit: RequestContext, words: str) -> SearchResponse:
+    """One's own judgments that have some words, campaign by campaign."""
+    found: list[FoundResponse] = []
+    for campaign in _campaigns(visit) if words.strip() else ():
+        if visit.store.progress.of_person(campaign.name, visit.me.id) is None:
+            continue
+        page = own_judgments(visit, campaign.name, words=words, limit=FOUND)
+        if page.judgments:
+            found.append(FoundResponse(campaign.name, title(visit, campaign), page.judgments, page.before))
+    return SearchResponse(words, found)

@@ -1,0 +1,155 @@
+"""Which programs a server may have judge: shipped models, files of one folder, language models at named endpoints.
+
+What comes from a page only ever chooses among what the operator of the server allowed: no path, no address and no key
+is taken from it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+import regex
+
+from lapsus.annotators import Annotator
+from lapsus.annotators.language_model import Endpoint, LanguageModel, Sampling, Service, endpoint
+from lapsus.annotators.library import SUFFIX, load_model
+from lapsus.annotators.model_files import SHIPPED, read_header
+from lapsus.errors import LapsusError, UsageError
+from lapsus.model import Scheme
+
+FOLDER: Final = "LAPSUS_JUDGES"
+ENDPOINTS: Final = "LAPSUS_ENDPOINTS"
+KEY: Final = "LAPSUS_API_KEY"
+"""Variables whose name begins so may hold keys; nothing else of the environment is ever read for a page."""
+MOST_SAMPLES: Final = 20
+_MODEL: Final = regex.compile(r"[\w.:/@+-]{1,200}")
+_KEY: Final = regex.compile(rf"{KEY}(_[A-Z0-9_]{{1,60}})?")
+
+SourceKind: TypeAlias = Literal["shipped", "file", "openai"]
+
+
+class JudgeSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which program judges and how it is asked. The key is known by the name of its variable alone."""
+
+    kind: SourceKind
+    model: str
+    endpoint: str = ""
+    key_env: str = ""
+    samples: int = 1
+    reasons: bool = False
+
+
+class ModelChoice(msgspec.Struct, frozen=True):
+    """A model that judges under a guideline."""
+
+    kind: SourceKind
+    model: str
+    title: str
+
+
+class EndpointChoice(msgspec.Struct, frozen=True):
+    """Where language models may be asked."""
+
+    url: str
+    host: str
+    is_local: bool
+
+
+@dataclass(frozen=True)
+class JudgeSources:
+    """What the operator of a server allows."""
+
+    folder: Path | None = None
+    """Where the files of trained judges lie."""
+    endpoints: tuple[Endpoint, ...] = ()
+
+    @classmethod
+    def named(cls, folder: Path | None, endpoints: Iterable[str]) -> JudgeSources:
+        """From options, and from the environment where there are none."""
+        place = folder or (Path(os.environ[FOLDER]) if os.environ.get(FOLDER) else None)
+        if place is not None and not place.is_dir():
+            raise UsageError("no such folder", where=str(place), hint="it holds the files of trained judges")
+        addresses = list(endpoints) or os.environ.get(ENDPOINTS, "").split()
+        return cls(place, tuple(endpoint(address) for address in addresses))
+
+    def models(self, scheme: Scheme) -> list[ModelChoice]:
+        """The models that judge under a guideline: shipped ones, then those of the folder."""
+        found = [("shipped", path) for path in sorted(SHIPPED.glob(f"*{SUFFIX}"))]
+        if self.folder is not None:
+            found += [("file", path) for path in sorted(self.folder.glob(f"*{SUFFIX}")) if path.is_file()]
+        choices = []
+        for kind, path in found:
+            try:
+                header = read_header(path)
+            except LapsusError:
+                # Somebody may just be copying it there.
+                continue
+            if header.scheme == scheme.id:
+                name = path.name.removesuffix(SUFFIX)
+                choices.append(ModelChoice(kind, name, header.name))  # type: ignore[arg-type]
+        return choices
+
+    def endpoint_choices(self) -> list[EndpointChoice]:
+        """Where language models may be asked."""
+        return [EndpointChoice(one.url, one.host, one.is_local) for one in self.endpoints]
+
+    def keys(self) -> list[str]:
+        """The names of the variables that hold a key."""
+        return sorted(name for name, value in os.environ.items() if value and _KEY.fullmatch(name))
+
+    def may(self, spec: Mapping[str, Any]) -> bool:
+        """Whether what was asked for can be done by this server."""
+        try:
+            asked = msgspec.convert(spec, JudgeSpec)
+        except msgspec.ValidationError:
+            return False
+        if asked.kind == "openai":
+            return self._endpoint(asked.endpoint) is not None and (
+                not asked.key_env or asked.key_env in self.keys()
+            )
+        return self._file(asked) is not None
+
+    def make(self, asked: JudgeSpec, scheme: Scheme, stop: threading.Event) -> Annotator:
+        """The program, ready to judge; complains where it is not allowed here. Nothing is sent yet."""
+        if asked.kind == "openai":
+            return self._language_model(asked, scheme, stop)
+        path = self._file(asked)
+        if path is None:
+            raise UsageError(f"there is no model {asked.model[:80]!r} here", hint="choose one of the list")
+        annotator = load_model(path)
+        annotator.must_judge_under(scheme)
+        return annotator
+
+    def _file(self, asked: JudgeSpec) -> Path | None:
+        """The file of a model, by its name among those that there are: a path is no name."""
+        place = SHIPPED if asked.kind == "shipped" else self.folder
+        known = place.glob(f"*{SUFFIX}") if place is not None else ()
+        return next((path for path in known if path.name == f"{asked.model}{SUFFIX}"), None)
+
+    def _endpoint(self, address: str) -> Endpoint | None:
+        return next((one for one in self.endpoints if one.url == address), None)
+
+    def _language_model(self, asked: JudgeSpec, scheme: Scheme, stop: threading.Event) -> LanguageModel:
+        where = self._endpoint(asked.endpoint)
+        if where is None:
+            raise UsageError(
+                "this endpoint is not allowed here", hint="the operator of the server names them"
+            )
+        if not _MODEL.fullmatch(asked.model):
+            raise UsageError("that is no name of a model", hint="as the server calls it, without spaces")
+        if asked.key_env and asked.key_env not in self.keys():
+            raise UsageError("no such key is in the server's environment")
+        key = os.environ.get(asked.key_env) if asked.key_env else None
+        if key and not (where.is_local or where.is_encrypted):
+            raise UsageError("the key would be sent unencrypted", where=where.host, hint="use https")
+        if not 1 <= asked.samples <= MOST_SAMPLES:
+            raise UsageError(f"ask 1 to {MOST_SAMPLES} times")
+        service = Service(where, key, stop=stop)
+        sampling = Sampling(asked.samples)
+        return LanguageModel(asked.model, service, scheme, sampling=sampling, reasons=asked.reasons)

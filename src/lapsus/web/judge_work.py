@@ -1,0 +1,185 @@
+"""Programs judge beside the server's answers: begun, held, stopped and gone on with, also after a restart."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from lapsus.annotators import Annotator, judged_entries
+from lapsus.annotators.language_model import LanguageModel
+from lapsus.errors import LapsusError, UsageError
+from lapsus.model import Entry
+from lapsus.store import Store, StoreError
+from lapsus.store.people import new_secret
+from lapsus.store.program_runs import ProgramRun, RunState
+from lapsus.web.judge_sources import JudgeSources, JudgeSpec
+
+_log = logging.getLogger("lapsus.web")
+AT_ONCE: Final = 2
+"""Programs that judge at a time in one server."""
+EVERY: Final = 5.0
+"""Seconds between two looks for something to do."""
+BEAT: Final = 3.0
+"""Seconds between two words that one is still at it."""
+DOCUMENTS: Final = 5
+"""Documents that a detector judges between two looks whether it was stopped."""
+ANSWERS: Final = 5
+"""Answers of a language model that are committed together."""
+PATIENCE: Final = 5.0
+"""Seconds that programs at work have to finish what is under way when the server ends."""
+
+
+class JudgeWork:
+    """The threads of one server in which programs judge."""
+
+    def __init__(self, store: Store, sources: JudgeSources) -> None:
+        self._store, self.sources = store, sources
+        self._end, self._wake = threading.Event(), threading.Event()
+        self._stops: dict[int, threading.Event] = {}
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Look for work until `close`."""
+        for place in range(AT_ONCE):
+            name = f"{new_secret()}-{place}"
+            thread = threading.Thread(target=self._loop, args=(name,), name="lapsus-judges", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def look(self) -> None:
+        """There is something new to do, or to stop."""
+        for run, stop in list(self._stops.items()):
+            if self._store.program_runs.get(run).state != "running":
+                stop.set()
+        self._wake.set()
+
+    def close(self) -> None:
+        """End. What is under way goes on with the next server that opens this database."""
+        self._end.set()
+        self._wake.set()
+        for stop in list(self._stops.values()):
+            stop.set()
+        until = time.monotonic() + PATIENCE
+        for thread in self._threads:
+            while thread.is_alive() and time.monotonic() < until:
+                # Again and again: another thread may have put the signal down before this one saw it.
+                self._wake.set()
+                thread.join(0.1)
+
+    def _loop(self, worker: str) -> None:
+        while not self._end.is_set():
+            try:
+                run = self._store.program_runs.claim(worker, self.sources.may)
+            except LapsusError as error:
+                _log.warning("judges at work could not be looked up: %s", error)
+                run = None
+            if run is None:
+                self._wake.wait(EVERY)
+                self._wake.clear()
+            else:
+                self._work(run, worker)
+
+    def _work(self, run: ProgramRun, worker: str) -> None:
+        stop = threading.Event()
+        state: RunState = "running"
+        note, refused = "", 0
+        try:
+            with self._holding(run, worker, stop):
+                refused = self._judge(run, stop)
+                state = "running" if stop.is_set() else "done"
+        except StoreError as error:
+            # The database has a bad moment, not the program: it is tried again.
+            _log.warning("%s waits: %s", run.name, error)
+            self._end.wait(EVERY)
+        except LapsusError as error:
+            state, note = "failed", "\n".join(filter(None, (error.where, error.what, error.hint)))
+        except Exception as error:
+            _log.exception("%s could not go on in %s", run.name, run.campaign)
+            state, note = "failed", f"{type(error).__name__}: {error}"
+        try:
+            self._store.program_runs.release(run.id, worker, state, note, refused)
+        except LapsusError as error:
+            # It is let go of by itself after a while.
+            _log.warning("%s could not be put down: %s", run.name, error)
+
+    @contextmanager
+    def _holding(self, run: ProgramRun, worker: str, stop: threading.Event) -> Iterator[None]:
+        """Say that one is at it, again and again, and hear whether one should stop."""
+        over = threading.Event()
+
+        def beat() -> None:
+            while not over.wait(BEAT):
+                try:
+                    if not self._store.program_runs.hold(run.id, worker):
+                        stop.set()
+                except LapsusError as error:
+                    _log.warning("no word could be left about %s: %s", run.name, error)
+
+        self._stops[run.id] = stop
+        if self._end.is_set():
+            stop.set()
+        beating = threading.Thread(target=beat, name="lapsus-judges-beat", daemon=True)
+        beating.start()
+        try:
+            yield
+        finally:
+            over.set()
+            beating.join()
+            del self._stops[run.id]
+
+    def _judge(self, run: ProgramRun, stop: threading.Event) -> int:
+        """Judge until all is judged or one should stop; how many units could not be judged."""
+        scheme = self._store.campaigns.scheme(run.campaign)
+        annotator = self.sources.make(msgspec.convert(run.spec, JudgeSpec), scheme, stop)
+        if isinstance(annotator, LanguageModel):
+            self._ask(run, annotator)
+            return len(annotator.refused)
+        self._detect(run, annotator, stop)
+        return 0
+
+    def _ask(self, run: ProgramRun, model: LanguageModel) -> None:
+        store = self._store
+        before = store.programs.metadata_of(run.campaign, run.program)
+        if before is not None and (others := model.differences(before)):
+            raise UsageError(
+                f"{run.name!r} has judged here with another {', '.join(others)}",
+                hint="add it under another name",
+            )
+        judgments = model.judge_units(store.programs.units_for(run.campaign, run.program))
+        entries = (Entry(judgment.document, None, (judgment,)) for judgment in judgments)
+        for _ in store.programs.add_judgments(
+            run.campaign, store.people.get(run.program), entries, at_a_time=ANSWERS, once=True
+        ):
+            pass
+        if model.ended is not None:
+            raise model.ended
+
+    def _detect(self, run: ProgramRun, annotator: Annotator, stop: threading.Event) -> None:
+        store, program = self._store, self._store.people.get(run.program)
+        documents = store.programs.documents_for(run.campaign, run.program)
+        while not stop.is_set() and (some := list(islice(documents, DOCUMENTS))):
+            begun = time.monotonic()
+            entries = _timed(list(judged_entries(annotator, some)), begun)
+            for _ in store.programs.add_judgments(run.campaign, program, entries, once=True):
+                pass
+
+
+def _timed(entries: list[Entry], begun: float) -> list[Entry]:
+    """The same with the time that each judgment took: all were made at once, so each took its share."""
+    many = sum(len(entry.judgments) for entry in entries)
+    each = round((time.monotonic() - begun) / max(many, 1), 4)
+    return [
+        Entry(
+            entry.id,
+            entry.document,
+            tuple(msgspec.structs.replace(judgment, seconds=each) for judgment in entry.judgments),
+        )
+        for entry in entries
+    ]

@@ -1,0 +1,167 @@
+"""Signing in at a provider of OpenID Connect: the authorization code flow with PKCE.
+
+What the provider says is believed only after the signature, the issuer, the audience and the nonce are found right.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import secrets
+import urllib.error
+import urllib.request
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote_plus, urlencode
+
+from lapsus.errors import UsageError
+from lapsus.store import RefusedError
+from lapsus.web.deployment import OidcProvider, is_secure
+
+ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures with a key that only the provider has."""
+SECONDS: Final = 10
+LARGEST: Final = 1 << 20
+"""Bytes of an answer of the provider."""
+
+
+class SignInRequest(NamedTuple):
+    """What has to be known when somebody comes back from the provider; kept in their browser, signed."""
+
+    state: str
+    nonce: str
+    verifier: str
+    next: str
+
+
+class Claims(NamedTuple):
+    """Who signed in, as the provider says."""
+
+    issuer: str
+    subject: str
+    name: str
+    email: str | None
+
+
+def new_request(next: str) -> SignInRequest:
+    """A request that nobody can guess."""
+    return SignInRequest(
+        secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(32), next
+    )
+
+
+class OidcClient:
+    """We, as the provider knows us."""
+
+    def __init__(self, provider: OidcProvider) -> None:
+        try:
+            import jwt
+        except ModuleNotFoundError as error:
+            raise UsageError(
+                "signing in at a provider needs PyJWT", hint="pip install 'lapsus[oidc]'"
+            ) from error
+        self._jwt = jwt
+        self.provider = provider
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        """What the provider publishes about itself; asked for again after a failure, else kept."""
+        address = self.provider.issuer.rstrip("/") + "/.well-known/openid-configuration"
+        found = _fetched(urllib.request.Request(address))  # noqa: S310  checked there
+        if found.get("issuer", "").rstrip("/") != self.provider.issuer.rstrip("/"):
+            raise _trouble(f"calls itself {found.get('issuer')!r:.200}")
+        return found
+
+    @cached_property
+    def _keys(self) -> Any:
+        return self._jwt.PyJWKClient(_address(self._settings, "jwks_uri"), timeout=SECONDS)
+
+    def address(self, request: SignInRequest, back: str) -> str:
+        """Where to send the browser."""
+        digest = hashlib.sha256(request.verifier.encode()).digest()
+        query = {
+            "response_type": "code",
+            "client_id": self.provider.client_id,
+            "redirect_uri": back,
+            "scope": "openid profile email",
+            "state": request.state,
+            "nonce": request.nonce,
+            "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
+            "code_challenge_method": "S256",
+        }
+        where = _address(self._settings, "authorization_endpoint")
+        return f"{where}{'&' if '?' in where else '?'}{urlencode(query)}"
+
+    def claims(self, request: SignInRequest, code: str, back: str) -> Claims:
+        """Who came back with a code."""
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": back,
+            "client_id": self.provider.client_id,
+            "code_verifier": request.verifier,
+        }
+        asking = urllib.request.Request(  # noqa: S310  checked where it is fetched
+            _address(self._settings, "token_endpoint"),
+            urlencode(form).encode(),
+            {"Accept": "application/json"},
+        )
+        if self.provider.client_secret:
+            pair = f"{quote_plus(self.provider.client_id)}:{quote_plus(self.provider.client_secret)}"
+            asking.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+        token = _fetched(asking).get("id_token")
+        if not isinstance(token, str):
+            raise _trouble("sent no id_token")
+        return self._read(token, request.nonce)
+
+    def _key(self, token: str) -> Any:
+        """The key of a token's signature; a provider with a single key need not name it."""
+        if (name := self._jwt.get_unverified_header(token).get("kid")) is not None:
+            return self._keys.get_signing_key(name)
+        keys = self._keys.get_signing_keys()
+        if len(keys) != 1:
+            raise _trouble("does not say with which key it signed")
+        return keys[0]
+
+    def _read(self, token: str, nonce: str) -> Claims:
+        try:
+            said = self._jwt.decode(
+                token,
+                self._key(token),
+                algorithms=list(ALGORITHMS),
+                audience=self.provider.client_id,
+                issuer=self._settings["issuer"],
+                leeway=60,
+                options={"require": ["exp", "iat", "sub", "aud", "iss"]},
+            )
+        except self._jwt.PyJWTError as error:
+            raise _trouble(f"sent an id_token that does not hold: {error}") from error
+        if not secrets.compare_digest(str(said.get("nonce", "")), nonce):
+            raise _trouble("answered somebody else's request")
+        subject = str(said["sub"])
+        name = next((said[key] for key in ("preferred_username", "name", "email") if said.get(key)), subject)
+        email = said.get("email") if said.get("email_verified") is True else None
+        return Claims(str(said["iss"]), subject, str(name), email)
+
+
+def _address(settings: dict[str, Any], name: str) -> str:
+    found = settings.get(name)
+    if not isinstance(found, str) or not is_secure(found):
+        raise _trouble(f"has no safe {name}")
+    return found
+
+
+def _fetched(request: urllib.request.Request) -> dict[str, Any]:
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310  only addresses that are secure
+            found = json.loads(answer.read(LARGEST))
+    except (OSError, ValueError) as error:
+        raise _trouble(f"does not answer as it should: {error}") from error
+    if not isinstance(found, dict):
+        raise _trouble("does not answer as it should")
+    return found
+
+
+def _trouble(what: str) -> RefusedError:
+    return RefusedError("provider", f"the provider {what}")

@@ -1,0 +1,93 @@
+"""One's own account: password, language, and light or dark."""
+
+from __future__ import annotations
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from lapsus.errors import InputError
+from lapsus.store import RefusedError
+from lapsus.web.access_schemas import AccountResponse
+from lapsus.web.addresses import set_cookie
+from lapsus.web.assets import THEMES
+from lapsus.web.page_words import refusal
+from lapsus.web.reader_language import COOKIE
+from lapsus.web.rendering import THEME, redirect, theme_of
+from lapsus.web.request_context import RequestContext
+from lapsus.web.routes.forms import field, posts
+from lapsus.web.routes.judging_pages import signed_in
+from lapsus.web.routes.pages_as_json import Page, twins
+from lapsus.web.sessions import new_session
+from lapsus.word_files import LANGUAGES
+
+YEAR = 365 * 86400
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    return [
+        *twins("/account", signed_in(account)),
+        *posts("/account", change, who=lambda visit: visit.me),
+    ]
+
+
+def account(visit: RequestContext) -> Page:
+    """What can be changed, and how it is now."""
+    told = visit.request.query_params.get("told")
+    return Page("account.html", _response(visit, told=told if told in ("looks", "password") else None))
+
+
+def change(visit: RequestContext, form: FormData) -> Page | Response:
+    """Change the password, or how pages look."""
+    what = field(form, "do")
+    if what == "password":
+        return _password(visit, form)
+    if what != "looks":
+        raise RefusedError("shape", "the password is changed, or the looks")
+    return _looks(visit, field(form, "language"), field(form, "theme"))
+
+
+def _looks(visit: RequestContext, language: str, theme: str) -> Response:
+    """The language goes with the account, the colours with this browser."""
+    if language in LANGUAGES and language != visit.me.language:
+        visit.store.people.set_profile(visit.me.id, email=visit.me.email, language=language, by=visit.me.id)
+    response = redirect(visit, "/account?told=looks")
+    secure = visit.request.url.scheme == "https"
+    kept = {COOKIE: language if language in LANGUAGES else "", THEME: theme if theme in THEMES else ""}
+    for name, value in kept.items():
+        set_cookie(response, name, value, seconds=YEAR if value else 0, secure=secure)
+    return response
+
+
+def _password(visit: RequestContext, form: FormData) -> Page | Response:
+    """Whoever has one says it first. A new one ends all other sessions, and the tokens of programs."""
+    me, people = visit.me, visit.store.people
+    new = field(form, "new")
+    if me.has_password:
+        limit, key = visit.web.by_device, f"account {me.id}"
+        if not limit.take(visit.store, key):
+            return _again(visit, "too-many", 429)
+        if visit.store.access.sign_in(me.name, field(form, "now")) is None:
+            return _again(visit, "password-now", 401)
+        limit.forgive(visit.store, key)
+    if new != field(form, "again"):
+        return _again(visit, "passwords-differ", 422)
+    try:
+        people.set_password(me.id, new, by=me.id)
+    except InputError:
+        return _again(visit, "password-length", 422)
+    session = new_session(me.id, visit.store.access.session_stamp(me.id))
+    return redirect(visit, "/account?told=password", session)
+
+
+def _again(visit: RequestContext, reason: str, status: int) -> Page:
+    return Page("account.html", _response(visit, error=refusal(reason, visit.language)), status)
+
+
+def _response(visit: RequestContext, *, told: str | None = None, error: str | None = None) -> AccountResponse:
+    me = visit.me
+    may_have_one = me.has_password or me.id not in visit.store.people.from_platforms()
+    return AccountResponse(
+        me.name, me.role, me.has_password, may_have_one, visit.language, theme_of(visit), told, error
+    )

@@ -1,0 +1,173 @@
+"""Accounts, tokens of programs, and what was done here: the audit log, downloads, the archive. For managers."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast, get_args
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from lapsus.errors import LapsusError, UsageError
+from lapsus.store import Role, StoreError
+from lapsus.store.audit import EXPORTED
+from lapsus.store.people import new_secret
+from lapsus.translation import translated_error
+from lapsus.web.administration_schemas import (
+    AccountRecord,
+    AccountsRecord,
+    ArchivedRecord,
+    ArchiveRecord,
+    EventRecord,
+    LogRecord,
+    OwnerRecord,
+    TokenRecord,
+    TokensRecord,
+)
+from lapsus.web.campaign_view import title
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext
+from lapsus.web.routes.forms import field, posts
+from lapsus.web.routes.judging_pages import signed_in
+from lapsus.web.routes.pages_as_json import Page, twins
+from lapsus.web.setup_view import managing
+from lapsus.web.unit_view import find_campaign
+
+LOGGED: Final = 300
+"""How many events a page of the log shows."""
+LINK_DAYS: Final = 14
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    base = "/c/{campaign:slug}"
+    return [
+        *twins("/people", signed_in(accounts)),
+        *posts("/people", change_account, who=managing),
+        *twins("/log", signed_in(log)),
+        *twins(f"{base}/log", signed_in(log)),
+        *twins("/tokens", signed_in(tokens)),
+        *posts("/tokens", change_token, who=managing),
+        *twins("/exports", signed_in(exports)),
+        *twins(f"{base}/exports", signed_in(exports)),
+        *twins("/archive", signed_in(archive)),
+    ]
+
+
+def accounts(visit: RequestContext) -> Page:
+    """Everybody with an account."""
+    return Page("people.html", _accounts(managing(visit)))
+
+
+def _accounts(visit: RequestContext, **more: Any) -> AccountsRecord:
+    people = [person for person in visit.store.people.all() if not person.program]
+    from_platforms = visit.store.people.from_platforms()
+    rows = [
+        AccountRecord(
+            person.id,
+            person.name,
+            person.role,
+            person.created,
+            person.disabled is not None,
+            person.has_password,
+            person.id not in from_platforms,
+        )
+        for person in people
+    ]
+    return AccountsRecord(rows, list(reversed(get_args(Role))), **more)
+
+
+def change_account(visit: RequestContext, form: FormData) -> Page | Response:
+    """Another role or a new password for somebody, an account shut or opened, a link for somebody new."""
+    try:
+        return _change_account(visit, form)
+    except StoreError:
+        raise
+    except LapsusError as error:
+        return Page("people.html", _accounts(visit, error=str(translated_error(error, visit.language))), 422)
+
+
+def _change_account(visit: RequestContext, form: FormData) -> Page | Response:
+    store, wanted, by = visit.store, field(form, "do"), visit.me.id
+    if wanted == "invite":
+        role = cast(Role, field(form, "role"))
+        token = store.access.invite(role, days=LINK_DAYS, by=by)
+        link = f"{str(visit.request.base_url).rstrip('/')}/join/{token}"
+        return Page("people.html", _accounts(visit, link=link))
+    person = store.people.get(_number(form, "person", "nobody was named"))
+    if wanted == "reset":
+        password = new_secret()[:16]
+        store.people.set_password(person.id, password, by=by)
+        return Page("people.html", _accounts(visit, password=password, whose=person.name))
+    if wanted == "role":
+        store.people.set_role(person.id, cast(Role, field(form, "role")), by=by)
+    elif wanted in ("disable", "enable"):
+        store.people.set_disabled(person.id, wanted == "disable", by=by)
+    else:
+        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+    return redirect(visit, "/people")
+
+
+def _number(form: FormData, name: str, otherwise: str) -> int:
+    text = field(form, name)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(otherwise)
+    return int(text)
+
+
+def tokens(visit: RequestContext) -> Page:
+    """The keys by which programs act for people: everybody's, without the keys themselves."""
+    return Page("tokens.html", _tokens(managing(visit)))
+
+
+def _tokens(visit: RequestContext, **more: Any) -> TokensRecord:
+    rows = [
+        TokenRecord(one.id, one.person, one.owner, one.name, one.created, one.revoked)
+        for one in reversed(visit.store.access.tokens())
+    ]
+    people = [person for person in visit.store.people.all() if person.disabled is None]
+    return TokensRecord(rows, [OwnerRecord(person.id, person.name) for person in people], **more)
+
+
+def change_token(visit: RequestContext, form: FormData) -> Page | Response:
+    """Make a token for somebody, which is shown once, or end one."""
+    store, wanted, by = visit.store, field(form, "do"), visit.me.id
+    try:
+        person = _number(form, "person", "nobody was named")
+        if wanted == "make":
+            made = store.access.add_token(person, field(form, "name").strip(), by=by)
+            return Page("tokens.html", _tokens(visit, token=made, whose=store.people.get(person).name))
+        if wanted != "revoke":
+            raise UsageError(f"nothing is called {wanted[:40]!r} here")
+        store.access.revoke_token(person, _number(form, "token", "no token was named"), by=by)
+    except StoreError:
+        raise
+    except LapsusError as error:
+        return Page("tokens.html", _tokens(visit, error=str(translated_error(error, visit.language))), 422)
+    return redirect(visit, "/tokens")
+
+
+def log(visit: RequestContext) -> Page:
+    """What was done, by whom and when."""
+    return Page("log.html", _events(managing(visit)))
+
+
+def exports(visit: RequestContext) -> Page:
+    """What data were taken, by whom and when."""
+    return Page("exports.html", _events(managing(visit), EXPORTED))
+
+
+def _events(visit: RequestContext, what: str | None = None) -> LogRecord:
+    asked = visit.request.path_params.get("campaign")
+    name = None if asked is None else find_campaign(visit, str(asked)).name
+    found = visit.store.audit.events(name, what=what, limit=LOGGED)
+    return LogRecord(
+        name, [EventRecord(one.at, one.person, one.campaign, one.what, one.details) for one in found]
+    )
+
+
+def archive(visit: RequestContext) -> Page:
+    """Campaigns that are out of the lists."""
+    found = [one for one in managing(visit).store.campaigns.all() if one.archived is not None]
+    rows = [ArchivedRecord(one.name, title(visit, one), one.archived) for one in found]
+    return Page("archive.html", ArchiveRecord(rows))

@@ -1,0 +1,156 @@
+"""Running a campaign in the browser, what people read before they begin, and messages to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, cast
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from lapsus.errors import LapsusError, UsageError
+from lapsus.store import Campaign, CampaignState, StoreError, plan_yaml
+from lapsus.store.platform_arrivals import PLACEHOLDERS
+from lapsus.translation import translated_error
+from lapsus.web.campaign_view import title
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext
+from lapsus.web.routes.forms import field, number, ours, posts
+from lapsus.web.routes.judging_pages import signed_in
+from lapsus.web.routes.pages_as_json import Page, twins
+from lapsus.web.setup_schemas import BeginResponse, MessagesResponse
+from lapsus.web.setup_view import manage_page, managing, message_response, words_of
+from lapsus.web.unit_view import find_campaign
+
+DAYS = 30
+"""How long a link holds that is made here."""
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    base = "/c/{campaign:slug}"
+    return [
+        *twins(f"{base}/begin", signed_in(begin_page)),
+        *posts(f"{base}/begin", begin, who=lambda visit: visit.me),
+        *twins(f"{base}/manage", signed_in(manage)),
+        *posts(f"{base}/manage", act, who=managing),
+        *twins(f"{base}/plan", signed_in(plan)),
+        *twins("/messages", signed_in(messages)),
+        *posts("/messages", have_read, who=lambda visit: visit.me),
+    ]
+
+
+def _campaign(visit: RequestContext) -> Campaign:
+    return find_campaign(visit, str(visit.request.path_params["campaign"]))
+
+
+def begin_page(visit: RequestContext) -> Page | Response:
+    """What is read before the first unit; those who have read it go on."""
+    found = _campaign(visit)
+    if not visit.store.members.must_begin(found.name, visit.me.id):
+        return redirect(visit, f"/c/{found.name}/judge")
+    return Page("setup/begin.html", _begin_response(visit, found))
+
+
+def _begin_response(visit: RequestContext, found: Campaign) -> BeginResponse:
+    consent, instructions = (words_of(visit, text) for text in (found.plan.consent, found.plan.instructions))
+    return BeginResponse(found.name, title(visit, found), consent, instructions)
+
+
+def begin(visit: RequestContext, form: FormData) -> Page | Response:
+    """Note that somebody has read it and, where it is asked for, agrees."""
+    found = _campaign(visit)
+    shape = _begin_response(visit, found)
+    if shape.consent and field(form, "agree") != "yes":
+        agreed = BeginResponse(shape.campaign, shape.title, shape.consent, shape.instructions, "agree")
+        return Page("setup/begin.html", agreed, 422)
+    visit.store.members.begin(found.name, visit.me.id)
+    return redirect(visit, f"/c/{found.name}/judge")
+
+
+def manage(visit: RequestContext) -> Page:
+    """A campaign, for those who run it."""
+    return Page("setup/manage.html", manage_page(managing(visit), _campaign(visit)))
+
+
+def act(visit: RequestContext, form: FormData) -> Page | Response:
+    """Do what a button of the page says."""
+    found, wanted = _campaign(visit), field(form, "do")
+    try:
+        if wanted == "invite":
+            return Page("setup/manage.html", manage_page(visit, found, link=_link(visit, found, form)))
+        if (action := _ACTIONS.get(wanted)) is None:
+            raise UsageError(f"nothing is called {wanted[:40]!r} here")
+        action(visit, found.name, form)
+    except StoreError:
+        raise
+    except LapsusError as error:
+        return Page(
+            "setup/manage.html",
+            manage_page(visit, found, error=str(translated_error(error, visit.language))),
+            422,
+        )
+    return redirect(visit, f"/c/{found.name}/manage")
+
+
+def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
+    many, platform = field(form, "uses") == "any", field(form, "platform")
+    token = visit.store.access.invite(
+        campaign=found.name, uses=None if many else 1, days=DAYS, by=visit.me.id
+    )
+    query = f"?{PLACEHOLDERS[platform]}" if platform in PLACEHOLDERS else ""
+    return f"{str(visit.request.base_url).rstrip('/')}/join/{token}{query}"
+
+
+def _person(form: FormData) -> int:
+    if (person := number(form, "person")) is None:
+        raise UsageError("nobody was named")
+    return person
+
+
+def _state(visit: RequestContext, name: str, form: FormData) -> None:
+    visit.store.campaigns.set_state(name, cast(CampaignState, field(form, "state")), by=visit.me.id)
+
+
+def _message(visit: RequestContext, name: str, form: FormData) -> None:
+    person = _person(form) if field(form, "person") else None
+    visit.store.messages.send(name, field(form, "text"), person=person, by=visit.me.id)
+
+
+_ACTIONS: Final[Mapping[str, Callable[[RequestContext, str, FormData], object]]] = {
+    "state": _state,
+    "main": lambda visit, name, form: visit.store.campaigns.open_main(name, by=visit.me.id),
+    "release": lambda visit, name, form: visit.store.assignment.give_back(
+        _person(form), name, by=visit.me.id
+    ),
+    "stop": lambda visit, name, form: visit.store.members.stop(name, _person(form), by=visit.me.id),
+    "resume": lambda visit, name, form: visit.store.members.resume(name, _person(form), by=visit.me.id),
+    "message": _message,
+}
+
+
+def plan(visit: RequestContext) -> Page | Response:
+    """A campaign's plan as a file; its twin is the plan as data."""
+    found = _campaign(managing(visit))
+    if visit.wants_json:
+        return Page("", found.plan)
+    headers = {"Content-Disposition": f'attachment; filename="{found.name}.yaml"'}
+    return Response(plan_yaml(found.plan), headers=headers, media_type="text/yaml")
+
+
+def messages(visit: RequestContext) -> Page | Response:
+    """What one has not read yet; every page shows it."""
+    if not visit.wants_json:
+        return redirect(visit, "/")
+    return Page(
+        "",
+        MessagesResponse([message_response(message) for message in visit.store.messages.unread(visit.me.id)]),
+    )
+
+
+def have_read(visit: RequestContext, form: FormData) -> Response:
+    """Note that a message was read, and go back."""
+    if (message := number(form, "message")) is not None:
+        visit.store.messages.have_read(visit.me.id, message)
+    return redirect(visit, ours(field(form, "back"), "/"))

@@ -1,0 +1,192 @@
+"""A new campaign in the browser: one step after the other, with a real unit beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.errors import InputError, LapsusError
+from lapsus.formats import read
+from lapsus.model import Entry, Scheme
+from lapsus.schemes import scheme_names
+from lapsus.store import Material, RefusedError, StoreError
+from lapsus.store.drafts import Draft
+from lapsus.store.known_answers import KnownAnswers
+from lapsus.store.plan_material import known_units_in
+from lapsus.web import known_units, own_guideline, wizard_forms
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext, number_in
+from lapsus.web.routes.forms import field, fields, posts, upload
+from lapsus.web.routes.judging_pages import signed_in
+from lapsus.web.routes.pages_as_json import Page, respond, twins
+from lapsus.web.routes.uploads import on_disk
+from lapsus.web.setup_view import draft_documents, managing, wizard_page
+from lapsus.web.wizard_sample import sampled
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    step = "/new/{draft:secret}/{step:slug}"
+    return [
+        *twins("/new", signed_in(first)),
+        *posts("/new", begin, who=managing, files=1),
+        Route("/new/{draft:secret}/plan.yaml", _download),
+        *twins(step, signed_in(show)),
+        *posts(step, fill_in, who=managing, files=1),
+    ]
+
+
+def first(visit: RequestContext) -> Page:
+    """What is to be judged?"""
+    return Page("setup/wizard.html", wizard_page(managing(visit), "data", None))
+
+
+def begin(visit: RequestContext, form: FormData) -> Page | Response:
+    """Read the documents and keep them with the draft. The file itself is gone when this is through."""
+    given = fields(form)
+    try:
+        tree = _named(visit, {}, given)
+        entries = () if "chain" in tree else _entries(upload(form, "file"), given.get("language") or None)
+        draft = visit.store.drafts.new(visit.me.id, tree, entries)
+    except StoreError:
+        raise
+    except LapsusError as error:
+        shape = wizard_page(visit, "data", None, fields=given, error=error)
+        return Page("setup/wizard.html", shape, 422)
+    return redirect(visit, f"/new/{draft}/guideline")
+
+
+def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str]) -> wizard_forms.Tree:
+    """The plan with what the first step says; a campaign of that name is not there yet."""
+    tree = wizard_forms.with_fields("data", before, given)
+    wizard_forms.complete_plan({"scheme": scheme_names()[0], **tree})
+    _check_free(visit, str(tree["name"]))
+    chain, source = tree.pop("chain", None) or {}, given.get("chain", "")
+    if source:
+        name = visit.store.campaigns.get(source).name
+        tree["chain"] = chain if chain.get("campaign") == name else {"campaign": name}
+    return tree
+
+
+def _renamed(
+    visit: RequestContext, draft: Draft, form: FormData
+) -> tuple[wizard_forms.Tree, Iterable[Entry] | None]:
+    """The first step again: the plan, and other documents where a file came or a chain was chosen."""
+    given = fields(form)
+    tree = _named(visit, draft.plan, given)
+    file = upload(form, "file")
+    if "chain" in tree:
+        return tree, ()
+    if file is None and not draft.lines:
+        raise InputError("choose a file", where="file")
+    return tree, None if file is None else _entries(file, given.get("language") or None)
+
+
+def _check_free(visit: RequestContext, name: str) -> None:
+    if any(campaign.name == name for campaign in visit.store.campaigns.all()):
+        raise InputError(f"there is a campaign {name!r} already", hint="choose another name")
+
+
+def _entries(file: UploadFile | None, language: str | None) -> Iterator[Entry]:
+    with on_disk(file) as path:
+        yield from read(path, language=language)
+
+
+def _draft(visit: RequestContext) -> Draft:
+    return managing(visit).store.drafts.get(str(visit.request.path_params["draft"]), visit.me.id)
+
+
+def _step(visit: RequestContext) -> str:
+    step = str(visit.request.path_params["step"])
+    if step not in wizard_forms.STEPS:
+        raise RefusedError("not-found", "there is no such step")
+    return step
+
+
+def show(visit: RequestContext) -> Page:
+    """A step, as far as it is filled in."""
+    return Page("setup/wizard.html", wizard_page(visit, _step(visit), _draft(visit)))
+
+
+def fill_in(visit: RequestContext, form: FormData) -> Page | Response:
+    """Keep what a step says and go where the button leads; at the end, make the campaign."""
+    draft, step, given = _draft(visit), _step(visit), fields(form)
+    go = field(form, "go")
+    entries: Iterable[Entry] | None = None
+    try:
+        if step == "data":
+            tree, entries = _renamed(visit, draft, form)
+            visit.store.drafts.change(draft.id, visit.me.id, tree, entries)
+            return redirect(visit, f"/new/{draft.id}/guideline")
+        tree = _changed(draft, step, go, form)
+        plan = wizard_forms.complete_plan(tree)
+        if plan.has_known and (scheme := own_guideline.draft_scheme(tree)) is not None:
+            KnownAnswers(plan, scheme).check_against(draft_documents(visit, draft))
+        if step == "review" and go == "make":
+            return _make(visit, draft)
+    except StoreError:
+        raise
+    except LapsusError as error:
+        shape = wizard_page(visit, step, draft, fields=given, error=error)
+        return Page("setup/wizard.html", shape, 422)
+    visit.store.drafts.change(draft.id, visit.me.id, tree)
+    if go in ("add", "remove", "import"):
+        return redirect(visit, f"/new/{draft.id}/{step}{_next_unit(visit) if go == 'add' else ''}")
+    place = wizard_forms.STEPS.index(step) + {"next": 1, "back": -1}.get(go, 0)
+    following = wizard_forms.STEPS[max(0, min(place, len(wizard_forms.STEPS) - 1))]
+    return redirect(visit, f"/new/{draft.id}/{following}")
+
+
+def _changed(draft: Draft, step: str, go: str, form: FormData) -> wizard_forms.Tree:
+    """The plan after a form was sent; known units come and go one by one, and many by a file."""
+    given = fields(form)
+    if step != "checks" or go not in ("add", "remove", "import"):
+        return wizard_forms.with_fields(step, draft.plan, given)
+    document, segment = given.get("document", ""), given.get("segment", "")
+    block = known_units.block_named(given.get("block", ""))
+    if go == "remove":
+        return known_units.without_unit(draft.plan, block, document, segment)
+    if go == "add":
+        feedback = wizard_forms.words_in(given, "feedback")
+        unit = known_units.given_unit(document, segment, given.get("answers", ""), feedback)
+        return known_units.with_units(draft.plan, block, [unit])
+    with on_disk(upload(form, "file")) as path:
+        units, _ = known_units_in(path, _scheme(draft.plan))
+        return known_units.with_units(draft.plan, block, units)
+
+
+def _next_unit(visit: RequestContext) -> str:
+    shown = number_in(visit.request.query_params.get("unit", ""), 5)
+    return "" if shown is None else f"?unit={shown + 1}"
+
+
+def _make(visit: RequestContext, draft: Draft) -> Response:
+    plan = wizard_forms.complete_plan(draft.plan)
+    material = Material(_scheme(draft.plan), {}, ())
+    documents = sampled(draft, draft.screened(material.scheme), material.scheme)
+    made, _ = visit.store.campaigns.set_up(plan, documents, material=material, by=visit.me.id)
+    visit.store.drafts.drop(draft.id, visit.me.id)
+    return redirect(visit, f"/c/{made.name}/manage")
+
+
+def _scheme(plan: wizard_forms.Tree) -> Scheme:
+    found = own_guideline.draft_scheme(plan)
+    if found is None:
+        raise InputError("choose a guideline first", where="guideline")
+    return found
+
+
+async def _download(request: Request) -> Response:
+    return await run_in_threadpool(respond, RequestContext(request), signed_in(_plan_file))
+
+
+def _plan_file(visit: RequestContext) -> Response:
+    """The plan so far, as a file."""
+    text = wizard_forms.plan_text(_draft(visit).plan)
+    headers = {"Content-Disposition": 'attachment; filename="plan.yaml"'}
+    return Response(text, headers=headers, media_type="text/yaml")

@@ -1,0 +1,105 @@
+"""What pages fetch besides: scripts and styles, guidelines as data, and words."""
+
+from __future__ import annotations
+
+import hashlib
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.schemes import load_scheme, scheme_names
+from lapsus.store import RefusedError
+from lapsus.web.addresses import at
+from lapsus.web.page_words import words_json, words_url
+from lapsus.web.rendering import json_response, page_response
+from lapsus.web.request_context import RequestContext
+from lapsus.word_files import LANGUAGES
+
+FOREVER = "max-age=31536000, immutable"
+
+
+def routes() -> list[BaseRoute]:
+    """All of them."""
+    return [
+        Route("/static/{digest}/{name:path}", static),
+        Route("/schemes/{id}/{version}.json", scheme),
+        Route("/words/{language}.json", words),
+        Route("/alive.json", alive),
+        Route("/healthy.json", healthy),
+        Route("/service-worker.js", service_worker),
+        Route("/offline", offline),
+    ]
+
+
+async def static(request: Request) -> Response:
+    """A script, a style or a picture of ours. Kept for good only under the address that its content has now."""
+    visit = RequestContext(request)
+    asset = visit.web.assets.get(request.path_params["name"])
+    if asset is None:
+        raise RefusedError("not-found", "there is no such file")
+    is_current = request.path_params["digest"] == visit.web.assets.digest
+    headers = {"Cache-Control": f"public, {FOREVER}" if is_current else "no-cache"}
+    return Response(asset.content, headers=headers, media_type=asset.media_type)
+
+
+async def service_worker(request: Request) -> Response:
+    """What keeps the judging page there without a network. It is at the root, for it speaks for the whole site."""
+    assets = RequestContext(request).web.assets
+    script = assets.get("js/service_worker.js")
+    assert script is not None  # noqa: S101  our own
+    made_of = [assets.digest, *(words_url(language) for language in LANGUAGES)]
+    version = hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:12]
+    head = f'self.VERSION = "{version}";\nself.STATIC = "{assets.url("")}";\nself.BELOW = "{at("")}";\n'
+    headers = {"Cache-Control": "no-cache"}
+    return Response(head.encode() + script.content, headers=headers, media_type=script.media_type)
+
+
+async def offline(request: Request) -> Response:
+    """What browsers show without a network in place of pages that need one. It says the same to everybody."""
+    visit = RequestContext(request).as_stranger()
+    return page_response(visit, "offline.html", {})
+
+
+async def scheme(request: Request) -> Response:
+    """A guideline as data. A version never changes, so browsers may keep it."""
+
+    def find() -> Response:
+        visit, wanted = RequestContext(request), (request.path_params["id"], request.path_params["version"])
+        mine = visit.store.campaigns.all() if visit.manages else visit.store.campaigns.of_person(visit.me.id)
+        for campaign in mine:
+            if (campaign.scheme, campaign.version) == wanted:
+                found = visit.store.campaigns.scheme(campaign.name)
+                return json_response(found, headers={"Cache-Control": f"private, {FOREVER}"})
+        if (
+            visit.manages
+            and wanted[0] in scheme_names()
+            and (known := load_scheme(wanted[0])).version == wanted[1]
+        ):
+            # Those who set up a campaign see its guideline before there is one.
+            return json_response(known, headers={"Cache-Control": f"private, {FOREVER}"})
+        raise RefusedError("no-scheme", "there is no such guideline")
+
+    return await run_in_threadpool(find)
+
+
+async def words(request: Request) -> Response:
+    """The words that scripts say."""
+    language = request.path_params["language"]
+    if language not in LANGUAGES:
+        raise RefusedError("not-found", "there are no words in this language")
+    is_current = str(request.url.query) and words_url(language).endswith(f"?{request.url.query}")
+    headers = {"Cache-Control": f"public, {FOREVER}" if is_current else "no-cache"}
+    return Response(words_json(language), headers=headers, media_type="application/json")
+
+
+async def alive(request: Request) -> Response:
+    """Whether the server runs at all: whoever watches it starts it anew where this does not answer."""
+    return json_response({"alive": True})
+
+
+async def healthy(request: Request) -> Response:
+    """Whether the server and its database answer, so that people may be sent here."""
+    await run_in_threadpool(request.app.state.web.store.people.has_manager)
+    return json_response({"healthy": True})

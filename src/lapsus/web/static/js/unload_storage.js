@@ -1,0 +1,38 @@
+/**
+ * A place for answers until they are on the shelf: writing here takes no time, so that it is done even where the page is
+ * closed at once.
+ * @typedef {import("./types.js").Entry} Entry
+ */
+import { named } from "./addresses.js";
+
+const PREFIX = named("lapsus-aside-");
+
+/** @param {Entry} entry */
+export function setAside(entry) {
+  try {
+    localStorage.setItem(PREFIX + entry.key, JSON.stringify(entry));
+  } catch {
+    // Some private windows have no such place, and it may be full. The shelf is the one that counts.
+  }
+}
+
+/** It is on the shelf. @param {Entry} entry */
+export function clearAside(entry) {
+  try {
+    localStorage.removeItem(PREFIX + entry.key);
+  } catch {
+    // Then nothing was there.
+  }
+}
+
+/** What somebody's pages had no time to put on the shelf, the oldest first. @param {number} person @returns {Entry[]} */
+export function leftAside(person) {
+  try {
+    const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
+    const entries = names.map((name) => /** @type {Entry} */ (JSON.parse(localStorage.getItem(name) ?? "null")));
+    const mine = entries.filter((entry) => entry?.person === person);
+    return mine.sort((one, other) => String(one.body.given_at).localeCompare(String(other.body.given_at)));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,194 @@
+"""The judges of error types and of response quality that are shipped: both commands, both languages, all rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lapsus
+from lapsus.annotators import load_model
+from lapsus.annotators.judge import looks
+from lapsus.annotators.judge.judge import Judge
+from lapsus.annotators.judge.looks import Looks
+from lapsus.annotators.judge.regression import fit
+from lapsus.annotators.library import default_model
+from lapsus.errors import UsageError
+from lapsus.model import Document, Entry, Judgment, Segment, units
+from lapsus.samples import sample_path
+from lapsus.schemes import broken_rules, load_scheme
+from tests.command_process import lapsus as command
+from tests.log_check import logs
+
+TYPES, QUALITY = "error-types", "response-quality"
+
+
+@cache
+def shipped(scheme: str) -> Judge:
+    found = load_model(default_model("en", scheme))
+    assert isinstance(found, Judge)
+    return found
+
+
+def chat(*turns: str, language: str = "en") -> Document:
+    roles = ("user", "system")
+    return Document(
+        "chat", tuple(Segment(str(n), roles[n % 2], text) for n, text in enumerate(turns)), language
+    )
+
+
+def last(scheme: str, document: Document) -> Judgment:
+    return list(shipped(scheme).judge([document]))[-1]
+
+
+def mean(judgment: Judgment, scale: str) -> float:
+    return sum(int(level) * share for level, share in judgment.distributions[scale].items())
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_types_of_the_samples_are_told_better_than_by_a_constant(language: str) -> None:
+    scheme, data = load_scheme(TYPES), sample_path(f"dialogues-{language}")
+    judged = {one.unit: one for entry in lapsus.detect(data, scheme=TYPES) for one in entry.judgments}
+    people: dict[object, set[str]] = {}
+    for entry in lapsus.read(data):
+        for judgment in entry.judgments:
+            if judgment.scheme == TYPES:
+                people.setdefault(judgment.unit, set()).update(judgment.answers["types"])  # type: ignore[arg-type]
+    assert people.keys() <= judged.keys()
+    ours = sum(judged[unit].answers["types"][0] in types for unit, types in people.items())  # type: ignore[index]
+    floor = Counter(type for types in people.values() for type in types).most_common(1)[0][1]
+    assert ours > floor
+    for judgment in judged.values():
+        assert broken_rules(scheme, judgment.answers) == []
+        assert len(judgment.distributions["types"]) == 17
+
+
+def test_votes_on_breakdown_choose_the_turns_whether_the_judge_is_named_or_not() -> None:
+    entries = [next(iter(lapsus.read(sample_path(f"dialogues-{language}")))) for language in ("en", "ja")]
+    unnamed = lapsus.detect(entries, scheme=TYPES)
+    judged = [entry.judgments for entry in unnamed]
+    assert judged == [entry.judgments for entry in lapsus.detect(entries, model=shipped(TYPES))]
+    turns = sum(1 for entry in entries for _ in units(entry.document, load_scheme(TYPES).unit))  # type: ignore[arg-type]
+    assert 0 < sum(map(len, judged)) < turns
+    assert unnamed.judges.names == [TYPES]  # one judge for both languages
+
+
+@pytest.mark.parametrize(
+    ("language", "turns", "expected"),
+    [
+        ("en", ("I went hiking.", "Where did you go?", "In the Alps.", "Where did you go?"), "repetition"),
+        ("en", ("I like tea.", "Tea is good.", "Where do you live?", "Cats are nice."), "ignore-question"),
+        ("ja", ("山に行きました。", "どの山に行きましたか？", "富士山です。", "どの山に行きましたか？"), "repetition"),
+        ("ja", ("お茶が好きです。", "はい。", "どこに住んでいますか？", "猫はかわいいですね。"), "ignore-question"),
+    ],
+)  # fmt: skip
+def test_what_is_plain_is_named_with_its_evidence(
+    language: str, turns: tuple[str, ...], expected: str
+) -> None:
+    found = last(TYPES, chat(*turns, language=language))
+    assert found.answers["types"][0] == expected  # type: ignore[index]
+    assert any(expected in one["types"] for one in found.metadata["evidence"])
+
+
+def test_good_replies_are_rated_above_bad_ones() -> None:
+    before = ("My sister got married on Saturday.", "How lovely! Was it a big wedding?")
+    good = "That sounds wonderful. Did you give a speech at the wedding?"
+    fine, random, broken = (
+        last(QUALITY, chat(*before, "Yes, two hundred guests came, and we danced all night.", reply))
+        for reply in (good, "The printer needs new ink.", "of the the xq on xq on zzz zzz zzz")
+    )
+    for scale in ("relevance", "coherence"):
+        assert mean(fine, scale) > mean(random, scale), scale
+        assert mean(fine, scale) > mean(broken, scale), scale
+
+
+def test_what_was_not_learned_is_left_unanswered_and_named() -> None:
+    judge = shipped(QUALITY)
+    assert {"conciseness", "brevity", "shown-acts"} <= set(judge.unanswered)
+    found = last(QUALITY, chat("Hello!", "Hi! How are you?"))
+    assert not set(judge.unanswered) & (found.answers.keys() | found.distributions.keys())
+    assert "conciseness" in judge.summary()[-1]
+    assert {one.question for one in judge.reports_ if one.answered} == judge.models_.keys()
+    assert broken_rules(judge.scheme, found.answers) == [
+        rule for rule in broken_rules(judge.scheme, found.answers) if rule.question in judge.unanswered
+    ]
+
+
+def test_both_guidelines_by_command(tmp_path: Path) -> None:
+    for scheme, name, language in ((TYPES, TYPES, "ja"), (QUALITY, f"{QUALITY}-en", "en")):
+        log = tmp_path / f"{language}.jsonl"
+        log.write_text(logs.chat_jsonl(language), encoding="utf-8")
+        target = tmp_path / f"{scheme}.jsonl"
+        printed, remarks = command("detect", str(log), "-o", str(target), "--scheme", scheme)
+        assert "documents" in printed
+        assert f"judged by {name} (judge, learned from" in remarks
+        assert "left unanswered: " in remarks
+        judged = [one for entry in lapsus.read(target) for one in entry.judgments]
+        assert {(one.annotator, one.scheme) for one in judged} == {(name, scheme)}
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_check_tells_likely_types(language: str, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(logs.chat_jsonl(language), encoding="utf-8")
+    found = lapsus.check(log)
+    planted = logs.planted(language)
+    likely = {(one.document, one.turn.id): [type for type, _ in one.types] for one in found.findings}
+    repeated = next(place for place, kind in planted.items() if kind == "repetition")
+    assert likely[repeated][0] == "repetition"
+    assert all(1 <= len(types) <= 3 for types in likely.values())
+    line = {"en": "likely error types: ", "ja": "考えられる類型："}[language]
+    assert line in found.to_text(language)
+    assert line in found.to_html(language)
+    shares = found.as_data(language)["findings"][0]["types"]
+    assert shares == sorted(shares, key=lambda one: -one["share"])
+
+
+def test_a_language_without_a_judge_is_told() -> None:
+    japanese = [Entry("chat", chat("こんにちは。", "こんにちは！", language="ja"), ())]
+    with pytest.raises(UsageError, match="has no model 'response-quality-ja'"):
+        list(lapsus.detect(japanese, scheme=QUALITY))
+
+
+def test_a_judge_of_another_reader_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "quality.lapsus"
+    shipped(QUALITY).save(path)
+    assert last(QUALITY, chat("Hi!", "Hello!")) == list(load_model(path).judge([chat("Hi!", "Hello!")]))[-1]
+    monkeypatch.setattr(looks, "_reader", lambda: (None, "another"))
+    with pytest.raises(UsageError, match="another reader"):
+        load_model(path)
+
+
+def test_what_a_judge_may_look_at() -> None:
+    with pytest.raises(UsageError, match=r"cannot look at 'sign'.*did you mean 'signs'"):
+        Looks("sign")
+    known = Document(
+        "k",
+        (
+            Segment("k", "context", "Penguins live in the southern hemisphere."),
+            Segment("u", "user", "Tell me about birds."),
+            Segment("s", "system", "Penguins live in the southern hemisphere."),
+            Segment("v", "user", "And?"),
+            Segment("t", "system", "That is nice."),
+        ),
+        "en",
+    )
+    judged = list(units(known, load_scheme(QUALITY).unit))
+    uses, does_not = Looks("words").rows(judged)[:, -4:]
+    assert uses[0] == does_not[0] == 1
+    assert uses[1] > 0.9 > does_not[1] == 0
+    assert Looks("").rows(judged).shape == (2, 0)
+
+
+def test_a_row_that_counts_twice_is_two_rows() -> None:
+    generator = np.random.default_rng(0)
+    rows = generator.normal(size=(40, 3)).astype(np.float32)
+    shares = generator.dirichlet(np.ones(3), size=40)
+    counts = np.repeat([1.0, 2.0], 20)
+    for exclusive in (True, False):
+        once = fit(rows, shares, 0.1, exclusive=exclusive, counts=counts)
+        twice = fit(np.vstack([rows, rows[20:]]), np.vstack([shares, shares[20:]]), 0.1, exclusive=exclusive)
+        np.testing.assert_allclose(once.slopes, twice.slopes, atol=1e-3)

@@ -1,0 +1,99 @@
+"""A model that answers by what it reads agrees with itself; one that goes by the place of a label does not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from lapsus.annotators.language_model.probes import lengthened, probe, turned
+from lapsus.cli.app import app
+from lapsus.errors import InputError, UsageError
+from lapsus.formats import convert
+from lapsus.model import Entry, units
+from lapsus.schemes import load_scheme
+from tests.annotators.language_model.helpers import chat, model_on, pair
+from tests.annotators.language_model.stub import Said, Stub, completion, serving
+
+BREAKDOWN = load_scheme("breakdown")
+UNITS = [unit for id in ("c1", "c2", "c3") for unit in units(chat(id=id), BREAKDOWN.unit)]
+
+
+def first_label(body: dict[str, Any]) -> Said:
+    schema = body["response_format"]["json_schema"]["schema"]
+    return completion({"breakdown": schema["properties"]["breakdown"]["enum"][0], "comment": None})
+
+
+def by_length(body: dict[str, Any]) -> Said:
+    context = json.loads(body["messages"][1]["content"]).get("context", [])
+    return completion({"breakdown": "X" if len(context) > 2 else "O", "comment": None})
+
+
+def steady(_: dict[str, Any]) -> Said:
+    return completion({"breakdown": "T", "comment": None})
+
+
+@pytest.mark.parametrize(
+    ("server", "shares"),
+    [
+        (steady, {"again": 1, "order": 1, "context": 1}),
+        (first_label, {"again": 1, "order": 0, "context": 1}),
+        (by_length, {"again": 1, "order": 1, "context": 0}),
+    ],
+)
+def test_each_probe_finds_its_own_weakness(server: Any, shares: dict[str, float]) -> None:
+    with serving(server) as stub:
+        found = probe(lambda scheme: _model(stub, scheme), BREAKDOWN, UNITS)
+    assert {one.probe: one.share for one in found} == shares
+    assert {one.units for one in found} == {6}
+    assert all(len(one.differing) == one.units - one.same for one in found)
+
+
+def _model(stub: Stub, scheme: Any) -> Any:
+    model = model_on(stub)
+    return type(model)("tiny", model._chat.service, scheme)
+
+
+def test_a_turned_scheme_offers_the_same_labels() -> None:
+    labels = [label.id for label in turned(BREAKDOWN).questions[0].labels]
+    assert labels == [label.id for label in BREAKDOWN.questions[0].labels][::-1]
+
+
+def test_a_longer_context_is_anothers_and_the_target_stays() -> None:
+    for before, after in zip(UNITS, lengthened(UNITS), strict=True):
+        assert after.target == before.target
+        assert after.context[len(after.context) - len(before.context) :] == before.context
+        assert len(after.context) > len(before.context)
+        assert len({segment.id for segment in after.visible}) == len(after.visible)
+    pairs = list(units(pair(), load_scheme("semantic-errors").unit))
+    assert lengthened(pairs) == pairs
+
+
+def test_a_model_that_judges_nothing_cannot_be_probed() -> None:
+    with serving(lambda _: completion("no")) as stub, pytest.raises(InputError, match="none of the units"):
+        probe(lambda scheme: _model(stub, scheme), BREAKDOWN, UNITS[:1])
+
+
+def test_the_command(tmp_path: Any) -> None:
+    data = tmp_path / "chats.jsonl"
+    convert((Entry(id, chat(id=id)) for id in ("c1", "c2")), data, "jsonl")
+    with serving(first_label) as stub:
+        arguments = [
+            "probe",
+            str(data),
+            "--with",
+            "openai:tiny",
+            "--scheme",
+            "breakdown",
+            "--endpoint",
+            stub.endpoint,
+        ]
+        done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert [one["share"] for one in json.loads(done.stdout)] == [1, 0, 1]
+    with pytest.raises(UsageError, match="always answer the same"):
+        CliRunner().invoke(
+            app, ["probe", str(data), "--with", "rules", "--scheme", "breakdown"], catch_exceptions=False
+        )

@@ -1,0 +1,199 @@
+"""The profile for talk of any kind: which logs it is for, and that good talk is mostly fine to it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lapsus.annotators import Judges, default_model, load_model, model_files, usual_profile
+from lapsus.annotators.base import Annotator
+from lapsus.annotators.encoder.reader import GENERAL
+from lapsus.annotators.model_files import PART, Header, State, joined, read_model, write_model
+from lapsus.errors import InputError, UsageError
+from lapsus.formats.jsonl import Jsonl
+from lapsus.log_check import check_entries
+from lapsus.model import Document, Judgment, Segment
+from tests.annotators import invented
+from tests.command_process import lapsus, refused
+
+PEOPLE = {
+    "en": [
+        ["Hey, how was your weekend?", "Pretty good! We drove out to the lake. How about yours?"],
+        ["I stayed in and painted the kitchen.", "Oh nice, what colour did you go for?"],
+        ["A pale green. It took two coats.", "Green sounds lovely. Was it hard to do on your own?"],
+        ["My brother helped on Sunday.", "That's kind of him. Did you at least buy him dinner?"],
+        ["Pizza, of course. He ate a whole one.", "Ha, well deserved. I should come over and see it."],
+        ["Come by on Friday if you like.", "Friday works for me. Shall I bring anything?"],
+        ["Just yourself. Maybe some lemonade.", "Will do. I'll be there around seven."],
+    ],
+    "ja": [
+        ["こんにちは。週末は何をしていましたか？", "こんにちは。家族と動物園に行ってきました。"],
+        ["いいですね。何の動物が好きですか？", "キリンが好きです。首が長くてかわいいんですよ。"],
+        ["キリンは大きくて迫力がありますよね。", "そうなんです。えさをあげることもできました。"],
+        ["それは楽しそうですね。混んでいましたか？", "はい、天気がよかったので親子連れが多かったです。"],
+        ["お昼は動物園で食べたんですか？", "はい、お弁当を作って持って行きました。"],
+        ["お弁当、いいですね。料理は得意なんですか？", "得意ではないですが、作るのは好きです。"],
+        ["私も料理が好きで、よくパンを焼きます。", "パンを焼けるなんてすごいですね。食べてみたいです。"],
+    ],
+}
+"""Two people, turn by turn."""
+WRONG = {
+    "en": ["The train to Leeds leaves from platform nine.", "My wife has never been to the dentist in Peru."],
+    "ja": ["野球の試合は来月の五日に決まりました。", "パスワードを忘れた方はこちらを押してください。"],
+}
+"""What does not belong into that talk."""
+
+
+def talk(language: str, wrong: dict[int, str] | None = None) -> Document:
+    turns = [
+        (who, text) for pair in PEOPLE[language] for who, text in zip(("user", "system"), pair, strict=True)
+    ]
+    said = [(who, (wrong or {}).get(place, text)) for place, (who, text) in enumerate(turns)]
+    return Document("talk", tuple(Segment(str(n), who, text) for n, (who, text) in enumerate(said)), language)  # type: ignore[arg-type]
+
+
+def broken(judgments: list[Judgment]) -> np.ndarray:
+    """How likely each turn is one after which talk breaks down."""
+    shares = [judgment.distributions["breakdown"] for judgment in judgments]
+    return np.array([share["X"] + share["T"] / 2 for share in shares])
+
+
+@pytest.fixture(scope="module", params=["en", "ja"])
+def general(request: pytest.FixtureRequest) -> Annotator:
+    return load_model(default_model(request.param)).under(GENERAL)
+
+
+def language_of(model: Annotator) -> str:
+    assert model.origin_ is not None
+    return model.origin_.languages[0]
+
+
+def test_talk_between_people_is_fine(general: Annotator) -> None:
+    language = language_of(general)
+    found = broken(list(general.judge([talk(language)])))
+    assert (found >= 0.5).mean() <= 0.15
+    assert found.mean() < 0.3
+
+
+def test_what_does_not_belong_comes_first(general: Annotator) -> None:
+    language = language_of(general)
+    first, second = WRONG[language]
+    found = broken(list(general.judge([talk(language, {5: first, 11: second})])))
+    assert set(np.argsort(found)[-2:].tolist()) == {2, 5}
+
+
+@pytest.mark.parametrize(
+    ("language", "fine", "wrong"),
+    [
+        ("ja", "こんにちは。今日はいい天気ですね。", ["ぬへもふ、ろめgkそぬれ", "うるさい、死ね、ばか。"]),
+        ("en", "Hello! How are you today?", ["xqv kjw pzzt flrm aa qq", "Shut up, you stupid idiot."]),
+    ],
+)
+def test_a_first_turn_is_judged_by_what_it_says(language: str, fine: str, wrong: list[str]) -> None:
+    model = load_model(default_model(language))
+    documents = [Document(text, (Segment("0", "system", text),), language) for text in (fine, *wrong)]
+    for annotator in (model, model.under(GENERAL)):
+        good, *bad = broken(list(annotator.judge(documents)))
+        assert good < 0.3
+        assert min(bad) > good + 0.1
+
+
+def test_chat_logs_are_judged_in_general_and_the_challenge_as_its_crowds_did(tmp_path: Path) -> None:
+    assert (usual_profile("chat"), usual_profile("dbdc")) == (GENERAL, None)
+    heard: list[Annotator] = []
+    for usual in (GENERAL, None):
+        list(Judges(usual=usual, tell=heard.append).entries([talk("en")]))
+    list(Judges("breakdown-en", usual=GENERAL, profile="dbdc3", tell=heard.append).entries([talk("en")]))
+    load_model(default_model("en")).under("dbdc3").save(tmp_path / "third.lapsus")
+    list(Judges(str(tmp_path / "third.lapsus"), usual=GENERAL, tell=heard.append).entries([talk("en")]))
+    assert [judge.parameters()["profile"] for judge in heard] == [GENERAL, "", "dbdc3", "dbdc3"]
+
+
+def test_it_is_adapted_in_general_too_and_the_file_is_whole(general: Annotator, tmp_path: Path) -> None:
+    language = language_of(general)
+    documents, votes = invented.data(language, 4)
+    model = load_model(default_model(language)).under(GENERAL)
+    model.adapt(documents, votes).save(tmp_path / "own.lapsus")
+    loaded = load_model(tmp_path / "own.lapsus")
+    assert loaded.profiles() == [GENERAL]
+    assert list(loaded.judge(documents)) == list(model.judge(documents))
+
+
+def test_check_learns_from_some_judged_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Jsonl().write([invented.entry(number, "en") for number in range(6)], tmp_path / "judged.jsonl")
+    Jsonl().write([invented.entry(number, "en", seed=5) for number in range(4)], tmp_path / "log.jsonl")
+    plain, adapted = (
+        json.loads(lapsus("check", "log.jsonl", "--json", *more)[0])
+        for more in ((), ("--adapt", "judged.jsonl"))
+    )
+    assert plain["turns"] == adapted["turns"]
+    assert plain["findings"] != adapted["findings"]
+    (tmp_path / "unjudged.jsonl").write_text('{"id": "1", "messages": [{"role": "user", "content": "Hi"}]}')
+    assert "nothing in it is judged" in refused("check", "log.jsonl", "--adapt", "unjudged.jsonl")
+
+
+def test_judged_turns_in_another_language_are_not_passed_over_in_silence() -> None:
+    with pytest.raises(
+        UsageError, match="none of the judged dialogues to adapt 'breakdown-ja' to is in its language"
+    ):
+        list(Judges(own=invented.data("en", 4)).entries([talk("ja")]))
+
+
+def test_whoever_gives_an_annotator_has_it_back_as_it_was() -> None:
+    model = load_model(default_model("en"))
+    heard: list[Annotator] = []
+    before = list(model.judge([talk("en")]))
+    (adapted,) = Judges(model, own=invented.data("en", 4), tell=heard.append).entries([talk("en")])
+    assert list(model.judge([talk("en")])) == before != list(adapted.judgments)
+    assert heard[0] is not model
+    assert model.profiles()[0] == "dbdc5"
+
+
+def test_a_part_beside_a_shipped_model_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = Header("prior", "p", {}, "breakdown", ("O", "T", "X"), None)
+    write_model(
+        tmp_path / "m.lapsus", header, State({"a": {"x": 1}, "b": 2}, {"r": np.zeros(2)}, {"f": b"f"})
+    )
+    write_model(tmp_path / f"m{PART}", None, State({"a": {"y": 3}, "c": 4}, {"s": np.ones(1)}, {"g": b"g"}))
+    assert read_model(tmp_path / "m.lapsus")[1].data == {"a": {"x": 1}, "b": 2}  # anybody's: its own alone
+    monkeypatch.setattr(model_files, "SHIPPED", tmp_path)
+    _, state = read_model(tmp_path / "m.lapsus")
+    assert state.data == {"a": {"x": 1, "y": 3}, "b": 2, "c": 4}
+    assert (set(state.arrays), set(state.files)) == ({"r", "s"}, {"f", "g"})
+    assert joined(State({"b": 1}), State({"b": 2})).data == {"b": 1}
+    (tmp_path / f"m{PART}").write_bytes(b"no zip")
+    with pytest.raises(InputError, match="cannot be read as a model"):
+        read_model(tmp_path / "m.lapsus")
+
+
+def test_the_report_of_a_good_log_is_short() -> None:
+    for language in ("en", "ja"):
+        check = check_entries(Judges(usual=GENERAL).entries([talk(language)]))
+        assert check.standing_out <= 1
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize(
+    ("language", "corpus"),
+    [("en", "chat_en_dailydialog"), ("en", "chat_en_sgd_task"), ("ja", "chat_ja_realpersonachat")],
+)
+def test_real_talk_is_called_broken_in_at_most_a_tenth_of_turns(language: str, corpus: str) -> None:
+    path = Path(os.environ["LAPSUS_DATA"], "pool", f"{corpus}.jsonl.gz")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for _, line in zip(range(30), file, strict=False)]
+    documents = [
+        Document(
+            str(number),
+            tuple(Segment(str(n), turn["role"], turn["text"]) for n, turn in enumerate(record["turns"])),
+            language,
+        )
+        for number, record in enumerate(records)
+    ]
+    model = load_model(default_model(language)).under(GENERAL)
+    assert (broken(list(model.judge(documents))) >= 0.5).mean() <= 0.1

@@ -1,0 +1,246 @@
+"""Campaigns on the samples: figures as `lapsus agree` has them, gold with decisions, and the report in every form."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import regex
+from typer.testing import CliRunner
+
+from lapsus.analysis import agree
+from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats.adjudication import group_by_answer, majority_answer
+from lapsus.campaign_stats.gold import campaign_gold, keep_gold
+from lapsus.campaign_stats.report import campaign_report
+from lapsus.campaign_stats.statistics import agreement, forecast
+from lapsus.cli.app import app
+from lapsus.errors import UsageError
+from lapsus.formats import convert, read
+from lapsus.kinds.votes import collect_votes
+from lapsus.measures.gold import make_gold
+from lapsus.model import Judgment, Span, UnitKey
+from lapsus.samples import sample_path
+from lapsus.schemes import load_scheme
+from lapsus.store import Plan, Store, open_store
+
+SCHEMES = {
+    "breakdown": "dialogues-en",
+    "error-types": "dialogues-ja",
+    "response-quality": "dialogues-en",
+    "semantic-errors": "pairs-en",
+}
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign of each guideline; what is decided in it, a test decides in a copy."""
+    path = tmp_path_factory.mktemp("samples") / "store.sqlite"
+    with open_store(path) as store:
+        for scheme, sample in SCHEMES.items():
+            store.campaigns.create(Plan(scheme, scheme, per_unit=12))
+            store.imports.add_judgments(scheme, read(sample_path(sample), "jsonl"), check=False)
+        store.people.add("mori", "adjudicator")
+    return path
+
+
+@pytest.fixture
+def store(database: Path, tmp_path: Path) -> Iterator[Store]:
+    copy = tmp_path / "store.sqlite"
+    copy.write_bytes(database.read_bytes())
+    with open_store(copy) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_agreement_is_that_of_the_command_on_an_export(store: Store, scheme: str, tmp_path: Path) -> None:
+    convert(store.exports.export(scheme), tmp_path / "out.jsonl")
+    wanted: Any = agree(tmp_path / "out.jsonl", scheme=scheme).data
+    desks = [CampaignStats(store, scheme, question.id) for question in CampaignStats(store, scheme).questions]
+    several = any("." in key for key in wanted["signatures"])
+    compared = 0
+    for stats in desks:
+        for row, score in stats.agreement().items():
+            key = row.key(several)
+            if key in wanted:
+                compared += 1
+                assert score.value == pytest.approx(wanted[key]), key
+                assert score.signature == wanted["signatures"][key], key
+                if score.interval is not None:
+                    assert list(score.interval) == pytest.approx(wanted["intervals"][key]), key
+    assert compared >= 3
+
+
+def test_gold_is_that_of_the_measures_with_decisions_on_top(store: Store) -> None:
+    plain = campaign_gold(store, "breakdown", "dawid-skene")["breakdown"]
+    stats = CampaignStats(store, "breakdown")
+    votes = stats.votes()
+    assert plain.answers == make_gold("dawid_skene", votes).answers
+    place = store.units.get("breakdown", 5)
+    key = UnitKey(place.document, place.segment)
+    other = next(label for label in "OTX" if label != plain.by_unit()[key])
+    mori = store.people.all()[-1]
+    store.decisions.decide("k", "breakdown", 5, mori.id, "own", {"breakdown": other})
+    made = campaign_gold(store, "breakdown", "dawid-skene")
+    assert made["breakdown"].by_unit()[key] == other
+    assert made["breakdown"].signature == f"adjudicated:1|by:1 adjudicator|{plain.signature}"
+    kept = keep_gold(store, "breakdown", made, "dawid-skene")
+    assert (kept.decided, kept.method, kept.signatures["breakdown"]) == (
+        1,
+        "dawid-skene",
+        made["breakdown"].signature,
+    )
+    units = {
+        UnitKey(unit.document, unit.segment): unit
+        for unit in store.decisions.gold_units("breakdown", kept.id)
+    }
+    assert units[key].answers == {"breakdown": other}
+    assert units[key].shares["breakdown"][other] == 1.0
+    assert sum(unit.decided for unit in units.values()) == 1
+
+
+def test_an_unknown_method_or_one_for_other_answers_is_refused(store: Store) -> None:
+    with pytest.raises(UsageError):
+        campaign_gold(store, "breakdown", "lottery")
+    with pytest.raises(UsageError):
+        campaign_gold(store, "semantic-errors", "mace")
+
+
+def test_the_same_answers_stand_together_and_none_is_lost(store: Store) -> None:
+    stats = CampaignStats(store, "error-types")
+    for dispute in stats.disputes()[:20]:
+        unit = int(dispute.unit.document)
+        judgments = store.judgments.of_unit("error-types", unit)
+        groups = group_by_answer(judgments)
+        assert sorted(j.person for group in groups for j in group.judgments) == sorted(
+            j.person for j in judgments
+        )
+        assert [len(group.judgments) for group in groups] == sorted(
+            (len(g.judgments) for g in groups), reverse=True
+        )
+        for group in groups:
+            assert len({frozenset(j.answers.get("types", ())) for j in group.judgments}) == 1
+        most = majority_answer(stats, unit, judgments)
+        if most is not None:
+            store.decisions.decide(
+                f"m{unit}", "error-types", unit, store.people.all()[-1].id, "majority", most
+            )
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_report_says_everything_in_both_languages(store: Store, scheme: str, language: str) -> None:
+    report = campaign_report(store, scheme, language)
+    assert [part.id for part in report.parts] == [
+        "data", "guideline", "annotators", "agreement", "gold", "disputed", "methods", "card",
+    ]  # fmt: skip
+    page = report.to_html()
+    assert f'<html lang="{language}">' in page
+    assert not regex.search(r'(src|href)="(?!#|data:)', page)
+    for person in store.progress.of_campaign(scheme).people:
+        assert person.name not in regex.sub(r"<[^>]+>", " ", page).split()
+    for stats in (
+        CampaignStats(store, scheme, question.id) for question in CampaignStats(store, scheme).questions
+    ):
+        for score in stats.agreement().values():
+            assert score.signature in page
+
+
+def test_the_tables_of_a_report_for_latex_and_for_a_spreadsheet(store: Store) -> None:
+    report = campaign_report(store, "breakdown")
+    fleiss = next(iter(CampaignStats(store, "breakdown").agreement().values()))
+    rows = list(csv.DictReader(io.StringIO(report.to_csv())))
+    row = next(
+        r for r in rows if r["part"] == "agreement" and r["row"] == "fleiss" and r["column"] == "value"
+    )
+    assert float(row["value"]) == fleiss.value
+    assert fleiss.interval is not None
+    assert (float(row["low"]), float(row["high"])) == tuple(fleiss.interval)
+    assert row["signature"] == fleiss.signature
+    latex = report.to_latex()
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") >= 6
+    assert r"\toprule" in latex
+
+
+def test_names_only_where_asked_for(store: Store) -> None:
+    names = [person.name for person in store.progress.of_campaign("breakdown").people]
+    text = campaign_report(store, "breakdown", names=True).to_csv()
+    assert all(name in text for name in names)
+    assert not any(f",{name}," in campaign_report(store, "breakdown").to_csv() for name in names)
+
+
+def test_a_forecast_goes_by_the_last_days_only() -> None:
+    now = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    today = int(now.timestamp() // 86400)
+    # 30 judgments within three days are 10 a day; 50 are left, so five days more.
+    found = forecast({today - 40: 1000, today - 2: 20, today: 10}, 50, now)
+    assert found is not None
+    assert (found.per_day, found.days_looked_at, f"{found.done_on:%Y-%m-%d}") == (10.0, 3, "2026-03-15")
+    assert forecast({today - 40: 1000}, 50, now) is None
+    assert forecast({today: 10}, 0, now) is None
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_the_command_writes_by_the_ending(store: Store, tmp_path: Path) -> None:
+    database = str(tmp_path / "store.sqlite")
+    for ending, start in (
+        ("html", "<!doctype html>"),
+        ("tex", "% Annotation report"),
+        ("csv", "part,table,row"),
+    ):
+        out = tmp_path / f"report.{ending}"
+        done = run("report", "breakdown", "-o", str(out), "--db", database, "--lang", "en")
+        assert done.exit_code == 0, done.output
+        assert out.read_text(encoding="utf-8").startswith(start)
+    again = run("report", "breakdown", "-o", str(tmp_path / "report.csv"), "--db", database)
+    assert isinstance(again.exception, Exception)
+    for wrong in (["-o", str(tmp_path / "report.docx")], ["-o", str(tmp_path / "r.html"), "--lang", "fr"]):
+        refused = run("report", "breakdown", *wrong, "--db", database)
+        assert isinstance(refused.exception, UsageError)
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_gold_of_nothing_says_so(store: Store) -> None:
+    store.campaigns.create(Plan("empty", "breakdown"))
+    for method in ("dawid-skene", "majority"):
+        with pytest.raises(UsageError, match="nobody has judged anything yet") as told:
+            campaign_gold(store, "empty", method)
+        assert told.value.hint
+
+
+def test_gold_is_exported_and_kept(store: Store, tmp_path: Path) -> None:
+    database, out = str(tmp_path / "store.sqlite"), tmp_path / "gold.jsonl"
+    done = run("export", "breakdown", str(out), "--gold", "majority", "--threshold", "0.5", "--db", database)
+    assert done.exit_code == 0, done.output
+    judgments = [judgment for entry in read(out) for judgment in entry.judgments]
+    assert {judgment.annotator for judgment in judgments} == {"gold"}
+    (kept,) = store.decisions.golds("breakdown")
+    assert "t:0.5" in kept.signatures["breakdown"]
+    assert kept.units == len(judgments)
+    for wrong in (["--threshold", "0.5"], ["--gold", "majority", "--names"]):
+        refused = run("export", "breakdown", str(tmp_path / "x.jsonl"), *wrong, "--db", database)
+        assert isinstance(refused.exception, UsageError)
+
+
+@pytest.mark.parametrize(("people", "is_aligned"), [(2, True), (13, False)])
+def test_gamma_is_left_to_few_people(people: int, is_aligned: bool) -> None:
+    scheme = load_scheme("semantic-errors")
+    question = scheme.questions[0]
+    marks = (Span("text", 0, 4, "addition"),)
+    said = [
+        Judgment("p0", None, f"judge {number}", scheme.id, scheme.version, {question.id: marks})
+        for number in range(people)
+    ]
+    found = agreement(scheme, question, collect_votes(said, question), None, {"p0": {"text": 20}})
+    scores = {row.name: score for row, score in found.items()}
+    assert scores["span_f1"].value == 1
+    assert (scores["gamma"].value is not None) == is_aligned
+    assert is_aligned or "12 at most" in str(scores["gamma"].note)

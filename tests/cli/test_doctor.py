@@ -1,0 +1,76 @@
+"""`lapsus doctor`: what is here, what is missing, and that nothing is changed by looking."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from lapsus.cli.app import app
+from lapsus.store import open_store
+
+
+def states(db: Path) -> tuple[int, dict[str, tuple[str, str]]]:
+    done = CliRunner().invoke(app, ["doctor", "--db", str(db), "--json"])
+    return done.exit_code, {one["check"]: (one["state"], one["found"]) for one in json.loads(done.stdout)}
+
+
+def test_a_sound_installation(tmp_path: Path) -> None:
+    db = tmp_path / "a.sqlite"
+    code, found = states(db)
+    assert code == 0
+    assert "first start makes it" in found["database"][1]
+    assert not db.exists()
+    assert {found[name][0] for name in ("packages", "disk", "detector en", "detector ja")} == {"ok"}
+    with open_store(db) as store:
+        store.people.add("Ada")
+    _, found = states(db)
+    assert found["database"][0] == "ok"
+    assert "1 people" in found["database"][1]
+
+
+def test_an_older_database_is_told_and_left_alone(tmp_path: Path) -> None:
+    db = tmp_path / "a.sqlite"
+    open_store(db).close()
+    with closing(sqlite3.connect(db)) as conn:
+        conn.execute("UPDATE alembic_version SET version_num = '1'")
+        conn.commit()
+    code, found = states(db)
+    assert (code, found["database"][0]) == (0, "warning")
+    with closing(sqlite3.connect(db)) as conn:
+        assert conn.execute("SELECT version_num FROM alembic_version").fetchone() == ("1",)
+
+
+def test_a_damaged_database_is_an_error(tmp_path: Path) -> None:
+    db = tmp_path / "a.sqlite"
+    db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    code, found = states(db)
+    assert (code, found["database"][0]) == (1, "error")
+
+
+def test_the_table_is_in_the_readers_language(tmp_path: Path) -> None:
+    db = tmp_path / "a.sqlite"
+    open_store(db).close()
+    with closing(sqlite3.connect(db)) as conn:
+        conn.execute("UPDATE alembic_version SET version_num = '1'")
+        conn.commit()
+    english, japanese = (
+        CliRunner().invoke(app, ["--words", language, "doctor", "--db", str(db)]).stdout
+        for language in ("en", "ja")
+    )
+    assert english.split()[:3] == ["what", "state", "found"]
+    assert "(the next start brings it up to date, after a copy)" in " ".join(english.split())
+    for words in (
+        "項目",
+        "データベース",
+        "注意",
+        "（版 1、最新は ",
+        "控えを取ってから新しくします",
+        "必要なものはそろっています",
+    ):
+        assert words in "".join(japanese.split("\n")), japanese
+    for words in ("ok", "free at", "people", "packages", "answers"):
+        assert words not in japanese

@@ -1,0 +1,83 @@
+"""A kind of question that Lapsus does not have: two things are compared, and one is better, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.kinds import BrokenRule, Kind, Reply
+from lapsus.model import Answer, Document, Text
+from lapsus.model.votes import LabelVotes, VoteTable
+
+CHOICES = ("left", "right", "neither")
+
+
+class PreferenceKind(Kind):
+    """The answer is one of three fixed words."""
+
+    name = "preference"
+    is_counted = True
+    agreement = ("fleiss", "percent")
+    pair_measure = "cohen"
+    gold_methods = ("majority",)
+    typical_method = "majority"
+    scores = ("likeness",)
+    is_packed = True
+    packed_type = "<i2"
+
+    @classmethod
+    def holds(cls, answer: object) -> bool:
+        return answer in CHOICES
+
+    def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
+        yield from ()
+
+    @property
+    def expected(self) -> Text:
+        return {"en": "left, right or neither", "ja": "左・右・どちらでもない"}
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return CHOICES
+
+    @property
+    def gold_options(self) -> dict[str, Any]:
+        return {"ties": ()}
+
+    def code(self, answer: Answer) -> int:
+        if answer not in CHOICES:
+            raise self._unfit(answer)
+        return CHOICES.index(answer)  # type: ignore[arg-type]
+
+    def votes(
+        self, table: VoteTable, rows: NDArray[np.intp], columns: NDArray[np.intp], codes: Any
+    ) -> LabelVotes:
+        array = np.full((len(table.units), len(table.annotators)), -1, dtype=np.int8)
+        array[rows, columns] = codes
+        return LabelVotes(table.units, table.annotators, CHOICES, array)
+
+    def places(self, codes: Any) -> NDArray[np.intp]:
+        return np.asarray(codes, dtype=np.intp)
+
+    def totals(self, votes: Any) -> tuple[NDArray[np.float64], float]:
+        totals = votes.counts().sum(axis=0)
+        return totals, float(totals.sum())
+
+    def of_unit(self, votes: Any, row: int) -> list[Answer]:
+        return [CHOICES[code] for code in votes.codes[row].tolist() if code >= 0]
+
+    def shares(self, votes: Any) -> NDArray[np.float64]:
+        counts = votes.counts()
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def best(self, shares: NDArray[np.float64]) -> Answer:
+        return CHOICES[int(np.argmax(shares))]
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "enum": list(CHOICES)}
+
+    def from_json(self, value: Any, reply: Reply) -> Answer:
+        return value if isinstance(value, str) else ()

@@ -1,0 +1,204 @@
+"""Opening databases: new ones, ours, older, newer, others' and no databases at all."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+
+from lapsus.errors import InputError, LapsusError, UsageError
+from lapsus.store import Store, default_database, open_store
+from lapsus.store import migrations as scripts
+from lapsus.store.database import bring_up_to_date, open_engine, schema_version
+from lapsus.store.tables import metadata
+from tests import quick
+from tests.store.helpers import campaign, people, reserve, save
+
+
+def test_opening_twice_changes_nothing(url: str) -> None:
+    with open_store(url) as store:
+        campaign(store)
+        before = store.campaigns.all()
+    with open_store(url) as store:
+        assert store.campaigns.all() == before
+        assert len(store.units.document_names("chat")) == 4
+
+
+def test_migrations_make_the_tables_that_the_code_uses(url: str) -> None:
+    engine = open_engine(url)
+    with engine.connect() as conn:
+        assert compare_metadata(MigrationContext.configure(conn), metadata) == []
+        assert schema_version(conn) == scripts.HEAD == scripts.known_versions()[0]
+    engine.dispose()
+
+
+def test_sqlite_is_set_to_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick, "do_not_wait", lambda connection: None)
+    with open_store(tmp_path / "a.sqlite") as store, store.database.reading() as conn:
+        settings = {
+            name: conn.scalar(text(f"PRAGMA {name}"))
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        }
+    assert settings == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+    assert stat.S_IMODE((tmp_path / "a.sqlite").stat().st_mode) == 0o600
+
+
+def test_a_database_of_a_newer_version_is_left_alone(url: str) -> None:
+    engine = open_engine(url)
+    with engine.execution_options(lapsus_write=True).begin() as conn:
+        conn.execute(text("UPDATE alembic_version SET version_num = '99'"))
+    engine.dispose()
+    with pytest.raises(
+        InputError,
+        match=rf"made by a newer Lapsus .database version 99, known: {scripts.HEAD}.*update Lapsus",
+    ):
+        open_store(url)
+
+
+def test_a_database_of_another_program_is_left_alone(url: str) -> None:
+    engine = open_engine(url)
+    with engine.execution_options(lapsus_write=True).begin() as conn:
+        metadata.drop_all(conn)
+        conn.execute(text("DROP TABLE alembic_version"))
+        conn.execute(text("CREATE TABLE recipes (id INTEGER)"))
+    engine.dispose()
+    with pytest.raises(InputError, match=r"tables of another program .recipes"):
+        open_store(url)
+
+
+def later_version(folder: Path) -> str:
+    """The migrations of a later Lapsus: one more step, which adds a column and fills it."""
+    own = Path(str(scripts.__file__)).parent
+    shutil.copytree(own, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / "later.py").write_text(
+        "import sqlalchemy as sa\nfrom alembic import op\n"
+        f"revision = 'later'\ndown_revision = '{scripts.HEAD}'\n"
+        "def upgrade():\n"
+        "    with op.batch_alter_table('judgment') as table:\n"
+        "        table.add_column(sa.Column('mood', sa.Text(), nullable=False, server_default='calm'))\n"
+    )
+    return str(folder)
+
+
+def test_an_older_database_is_copied_then_changed_and_keeps_everything(url: str, tmp_path: Path) -> None:
+    with open_store(url) as store:
+        campaign(store)
+        (me,) = people(store, "avery")
+        for unit in reserve(store, me):
+            save(store, unit, me)
+        before = store.judgments.history("chat", 1)
+    engine = open_engine(url)
+    path = Path(engine.url.database or "") if url.startswith("sqlite") else None
+    bring_up_to_date(engine, path, later_version(tmp_path / "later"))
+    with engine.connect() as conn:
+        assert schema_version(conn) == "later"
+        assert set(conn.scalars(text("SELECT mood FROM judgment"))) == {"calm"}
+        assert conn.scalar(text("SELECT count(*) FROM judgment")) == 3
+    assert Store(engine).judgments.history("chat", 1) == before
+    engine.dispose()
+    if path is not None:
+        (copy,) = path.parent.glob(f"{path.name}.version-{scripts.HEAD}.*")
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+        with open_store(copy) as store:
+            assert store.judgments.history("chat", 1) == before
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(url: str, tmp_path: Path) -> None:
+    with open_store(url) as store:
+        campaign(store)
+    folder = later_version(tmp_path / "later")
+    step = Path(folder, "versions", "later.py")
+    step.write_text(step.read_text() + "    op.drop_table('nowhere')\n")
+    engine = open_engine(url)
+    with pytest.raises(Exception, match="nowhere"):
+        bring_up_to_date(engine, None, folder)
+    engine.dispose()
+    with open_store(url) as store:
+        assert len(store.units.document_names("chat")) == 4
+
+
+@pytest.mark.parametrize(
+    ("database", "message"),
+    [
+        ("mysql://host/name", "no database of kind 'mysql'"),
+        ("sqlite://", "needs a file"),
+        ("sqlite:///:memory:", "needs a file"),
+        ("sqlite:///nowhere/at/all.sqlite", "no such folder"),
+        ("://", "no address of a database"),
+        ("postgresql://user:secret@localhost:1/name", "cannot be opened"),
+    ],
+)
+def test_addresses_that_lead_nowhere_get_a_message(database: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as error:
+        open_store(database)
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b"this is no database" * 100, b"SQLite format 3\0" + b"x" * 2000])
+def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(LapsusError, match=r"cannot be read|cannot be opened"):
+        open_store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder"):
+        open_store(tmp_path)
+
+
+def test_without_an_address_the_database_is_in_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with open_store() as store:
+        assert not store.people.has_manager()
+    assert default_database().is_file()
+    assert default_database().is_relative_to(tmp_path)
+
+
+def test_a_writer_waits_for_another_program(tmp_path: Path) -> None:
+    """As long as it is not for ever: SQLite's own clients may have the file open too."""
+    with open_store(tmp_path / "a.sqlite") as store:
+        campaign(store)
+        other = sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        threading.Timer(0.5, other.rollback).start()
+        assert people(store, "avery") == [1]
+        other.close()
+
+
+def test_units_of_the_first_version_learn_how_many_places_they_have(tmp_path: Path, url: str) -> None:
+    """A database as the first version left it, with a campaign for three judgments a unit."""
+    engine = open_engine(url)
+    with engine.execution_options(lapsus_write=True).begin() as conn:
+        metadata.drop_all(conn)
+        conn.execute(text("DROP TABLE alembic_version"))
+        scripts.upgrade(conn, "1")
+        conn.execute(text("INSERT INTO scheme VALUES ('s', '1', 'x', '{}')"))
+        conn.execute(text("INSERT INTO document VALUES ('y', 'd0', '{}')"))
+        plan = '{"name":"chat","scheme":"s","per_unit":3}'
+        made = "INSERT INTO campaign VALUES (1, 'chat', 's', '1', :plan, 'open', NULL, 0)"
+        conn.execute(text(made), {"plan": plan})
+        conn.execute(text("INSERT INTO campaign_total VALUES (1, 1, 2, 0, 0)"))
+        conn.execute(text("INSERT INTO campaign_document VALUES (1, 1, 'd0', 'y', 0, 5)"))
+        conn.execute(text("INSERT INTO unit VALUES (1, 1, 1, '0', TRUE, 0, 0), (1, 2, 1, '2', TRUE, 0, 0)"))
+    bring_up_to_date(engine, None)
+    with engine.connect() as conn:
+        assert set(conn.execute(text("SELECT number, wanted FROM unit"))) == {(1, 3), (2, 3)}
+        assert conn.scalar(text("SELECT wanted FROM campaign_total")) == 6
+        assert conn.scalar(text("SELECT part FROM campaign_document")) == "main"
+        assert conn.scalar(text("SELECT stage FROM campaign")) == "main"
+    with open_store(url) as store:
+        assert store.campaigns.get("chat").plan.per_unit == 3
+    engine.dispose()

@@ -1,0 +1,162 @@
+"""Figures that show by themselves, decisions, and that everybody can use these pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from playwright.sync_api import Page, expect
+
+from lapsus.campaign_stats import result_cache
+from lapsus.store import SaveRequest
+from lapsus.store.chains import ANSWERS as DECODER
+from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
+from tests.web.browser.judging import documents, judge_with_keys
+from tests.web.helpers import ANSWERS, chat, new_key, pair
+
+
+def parts_are_there(page: Page) -> None:
+    """Scroll through, so that every part is fetched."""
+    for part in ("disputed", "time", "answers", "annotators", "pairs"):
+        page.locator(f"#{part}").scroll_into_view_if_needed()
+        expect(page.locator(f"#{part}[data-loaded]")).to_be_attached()
+        expect(page.locator(f"#{part} .waiting")).to_have_count(0)
+
+
+def test_a_new_judgment_shows_by_itself(house: Workbench, browse: Browsing) -> None:
+    ada, mori = house.person("Ada"), house.person("Mori", "manager")
+    name = house.campaign("breakdown", [ada], documents("breakdown", "en"))
+    page = browse(mori)
+    page.clock.install()
+    page.goto(f"/c/{name}/insight")
+    expect(page.locator("#heads .large").first).to_contain_text("0 of 4")
+    judge_with_keys(browse(ada), name, "1111")
+    page.clock.fast_forward(16_000)
+    expect(page.locator("#heads .large").first).to_contain_text("4 of 4")
+
+
+def test_what_takes_long_says_of_when_it_is_and_is_made_new_by_itself(
+    house: Workbench, browse: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, mori = judged_by_two(house, "breakdown", [{"breakdown": "O"}, {"breakdown": "X"}])
+    page = browse(mori)
+    page.clock.install()
+    page.goto(f"/c/{name}/insight")
+    monkeypatch.setattr(result_cache, "SLOW", -1.0)
+    for person in house.store.progress.of_campaign(name).people:
+        house.store.saves.save(SaveRequest(new_key(), name, 2, person.person, {"breakdown": "O"}))
+    page.reload()
+    expect(page.locator("#heads [data-age]")).to_contain_text("Newer figures are being worked out.")
+    page.clock.fast_forward(16_000)
+    expect(page.locator("#heads [data-age]")).to_have_count(0)
+    expect(page.locator("#heads")).to_contain_text("on 2 units")
+
+
+def test_what_is_not_known_yet_says_so_and_shows_by_itself(
+    house: Workbench, browse: Browsing, held: list[Callable[[], None]]
+) -> None:
+    name, mori = judged_by_two(house, "breakdown", [{"breakdown": "O"}, {"breakdown": "X"}])
+    page = browse(mori)
+    page.clock.install()
+    page.goto(f"/c/{name}/insight")
+    expect(page.locator("#heads [data-age]")).to_contain_text("This is being worked out.")
+    expect(page.locator("#disputed [data-age]")).to_contain_text("This is being worked out.")
+    assert violations(page) == []
+    for work in held:
+        work()
+    page.clock.fast_forward(2_500)
+    expect(page.locator("#heads")).to_contain_text("on 1 units")
+    expect(page.locator("#disputed .disputes li")).to_have_count(3)
+    expect(page.locator("#coefficients [data-age]")).to_have_count(0)
+
+
+def judged_by_two(house: Workbench, scheme: str, said: list[Any]) -> tuple[str, Someone]:
+    """A campaign in which two people answered the first unit."""
+    mori = house.person("Mori", "manager")
+    people = [house.person("Ada"), house.person("Ben")]
+    name = house.campaign(
+        scheme, people, [pair("p0") if scheme == "semantic-errors" else chat("d0")], per_unit=2
+    )
+    for person, answers in zip(people, said, strict=True):
+        house.store.assignment.next_units(person.id, name)
+        decoded = DECODER.decode(msgspec.json.encode(answers))
+        house.store.saves.save(SaveRequest(new_key(), name, 1, person.id, decoded))
+    return name, mori
+
+
+def test_marks_are_taken_and_added(house: Workbench, browse: Browsing) -> None:
+    name, mori = judged_by_two(house, "semantic-errors", [ANSWERS["semantic-errors"], {"errors": []}])
+    page = browse(mori)
+    page.goto(f"/c/{name}/decide")
+    expect(page.locator(".lane mark")).to_have_count(2)
+    page.keyboard.press("e")
+    marks = page.locator("#own-form .marks input")
+    expect(marks).to_have_count(2)
+    for mark in marks.all():
+        mark.uncheck()
+    marks.nth(1).check()
+    # "Orsk": the last word of the text, selected as a reader does; half of it is enough.
+    page.evaluate(
+        """() => { const node = document.querySelector('[data-segment="text"]').firstChild;
+        const range = document.createRange(); range.setStart(node, node.length - 3); range.setEnd(node, node.length);
+        getSelection().removeAllRanges(); getSelection().addRange(range); }"""
+    )
+    page.locator(".offer button", has_text="Repetition").click()
+    expect(marks).to_have_count(3)
+    page.locator("#own-form button.primary").click()
+    expect(page.locator("#standing")).to_be_visible()
+    spans: Any = house.store.decisions.standing(name)[1].answers["errors"]
+    assert [(span.label, span.start, span.end) for span in spans] == [
+        ("addition", 9, 12),
+        ("repetition", 22, 26),
+    ]
+
+
+def test_a_broken_rule_is_said_and_nothing_kept(house: Workbench, browse: Browsing) -> None:
+    said = [{"types": ["repetition"]}, {"types": ["wrong-information"]}]
+    name, mori = judged_by_two(house, "error-types", said)
+    page = browse(mori, watched=False)
+    page.goto(f"/c/{name}/decide/1")
+    page.keyboard.press("e")
+    page.locator("#own-form input[value=repetition]").check()
+    page.locator("#own-form input[value=wrong-information]").check()
+    page.locator("#own-form button.primary").click()
+    expect(page.locator("#status")).to_contain_text("Wrong information")
+    assert house.store.decisions.all(name) == []
+
+
+@pytest.mark.parametrize(("lang", "count"), [("en", "(2 of 2)"), ("ja", "（2人中2人）")])
+def test_what_most_people_said_has_its_count_and_a_tie_no_default(
+    house: Workbench, browse: Browsing, lang: str, count: str
+) -> None:
+    same = [{"types": ["repetition"]}, {"types": ["repetition"]}]
+    tied = [{"types": ["repetition"]}, {"types": ["contradiction"]}]
+    for said, is_offered in ((same, True), (tied, False)):
+        name, mori = judged_by_two(house, "error-types", said)
+        page = browse(mori, lang=lang)
+        page.goto(f"/c/{name}/decide/1?only=all")
+        offered = page.locator("button[data-how=majority]")
+        expect(offered).to_have_count(int(is_offered))
+        if is_offered:
+            expect(offered).to_contain_text(count)
+        page.keyboard.press("e")
+        expect(page.locator("#own-form [data-question=types] input:checked")).to_have_count(int(is_offered))
+
+
+@pytest.mark.parametrize("path", ["insight", "decide/1"])
+@pytest.mark.parametrize(("dark", "width", "lang"), [(False, WIDE, "en"), (True, NARROW, "ja")])
+def test_everybody_can_use_them(
+    house: Workbench, browse: Browsing, path: str, dark: bool, width: int, lang: str
+) -> None:
+    name, mori = judged_by_two(house, "semantic-errors", [ANSWERS["semantic-errors"], {"errors": []}])
+    page = browse(mori, dark=dark, width=width, lang=lang)
+    page.goto(f"/c/{name}/{path}")
+    if path == "insight":
+        parts_are_there(page)
+    else:
+        page.keyboard.press("e")
+        expect(page.locator("#own-form fieldset").first).to_be_visible()
+    assert violations(page) == []
+    assert not scrolls_sideways(page)

@@ -1,0 +1,283 @@
+"""Makes the judges of error types and of response quality that are shipped.
+
+    LAPSUS_DATA=/path/to/corpora python tools/train/guidelines.py [error-types] [response-quality-en] [--out FOLDER]
+
+Minutes on a processor. A judge of response quality looks at what the shipped reader of English says, so it is made anew
+whenever that reader changes. What each was measured at stands in the model, and is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from guideline_data import Example, emotions, rated, typed
+from numpy.typing import NDArray
+
+from lapsus.annotators.cases import Case
+from lapsus.annotators.judge.agreement import Agreement, agreement, beyond_chance
+from lapsus.annotators.judge.given_answers import GivenAnswers
+from lapsus.annotators.judge.judge import Judge
+from lapsus.annotators.judge.learning import Model, Point, Report, best_balance, decide, exclusive, is_above
+from lapsus.annotators.judge.projection import Projection
+from lapsus.annotators.judge.regression import Weights, fit, predict
+from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
+from lapsus.annotators.model_files import SHIPPED
+from lapsus.annotators.training_examples import Origin
+from lapsus.kinds import Kind, kinds_of
+from lapsus.measures.scores.correlation import spearman
+from lapsus.schemes import load_scheme
+
+Matrix: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.float32]
+
+FOLDS: Final = 5
+PARTS: Final = (0.5, 1.0)
+_AT_ONCE: Final = 256
+_TYPES_PENALTY, _SCALES_PENALTY, _EMOTIONS_PENALTY, _GRADING_PENALTY = 0.05, 0.3, 0.003, 0.001
+_COMMENTS: Final = 1_500
+"""Comments of GoEmotions: of a part that the reader has not learned from, or it would be trusted too far."""
+_EMOTIONS: Final = 28
+"""The last of the numbers that the reader says: an emotion each."""
+
+
+class Learner(NamedTuple):
+    """How a question is learned: what of a row it looks at, how strongly it is held back, and how weights come back."""
+
+    ready: Callable[[Rows], Rows]
+    penalty: float
+    whole: Callable[[Weights], Weights]
+    """Weights for whole rows that give what those for ready ones give."""
+
+
+def main() -> None:
+    """Make what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", help="which; all by default")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="where they are put")
+    asked = parser.parse_args()
+    for name in asked.models or MAKERS:
+        with one_thread():
+            judge = MAKERS[name]()
+        judge.name = name
+        judge.save(asked.out / f"{name}.lapsus")
+        sys.stdout.write("\n".join([name, *judge.account(), ""]) + "\n")
+
+
+def make_types() -> Judge:
+    """The judge of error types, for every language."""
+    judge = judge_of("error-types", "signs")
+    examples = typed()
+    rows = features(judge, examples)
+    judge.projection_ = Projection.of(repeated(rows, examples), 3 * sentence_vectors().width)
+    learner = Learner(judge.projection_.rows, _TYPES_PENALTY, judge.projection_.turned_back)
+    take(judge, "types", examples, rows, learner)
+    return finished(judge, examples, ("en", "ja"))
+
+
+def make_quality() -> Judge:
+    """The judge of English responses."""
+    judge = judge_of("response-quality", "words,reader")
+    examples = rated()
+    rows = features(judge, examples)
+    begin, end = 3 * sentence_vectors().width, rows.shape[1]
+    judge.projection_ = Projection.of(repeated(rows, examples), begin)
+    plain = columns_of(judge.projection_, range(begin, end - _EMOTIONS), _SCALES_PENALTY)
+    for id in ("soundness", "completeness", "relevance", "clarity", "coherence"):
+        take(judge, id, examples, rows, plain)
+    for id in ("dialogue-act", "communicative-goal"):
+        take(judge, id, examples, rows, plain)
+    take(judge, "emotion", examples, rows, columns_of(judge.projection_, range(begin, end), _SCALES_PENALTY))
+    said = emotions("dev", _COMMENTS)
+    felt = columns_of(judge.projection_, range(end - _EMOTIONS, end), _EMOTIONS_PENALTY)
+    take(judge, "shown-emotions", said, features(judge, said), felt)
+    return finished(judge, [*examples, *said], ("en",))
+
+
+MAKERS: dict[str, Callable[[], Judge]] = {"error-types": make_types, "response-quality-en": make_quality}
+
+
+def judge_of(scheme: str, looks: str) -> Judge:
+    """A judge that has learned nothing yet."""
+    judge = Judge(looks=looks)
+    judge.scheme = load_scheme(scheme)
+    return judge
+
+
+def features(judge: Judge, examples: Sequence[Example]) -> Rows:
+    """A row an example."""
+    cases = [Case(one.unit) for one in examples]
+    return np.vstack([judge.features(cases[at : at + _AT_ONCE]) for at in range(0, len(cases), _AT_ONCE)])
+
+
+def columns_of(projection: Projection, columns: Sequence[int], penalty: float) -> Learner:
+    """Looks at some columns alone, scaled."""
+    chosen = np.array(columns)
+
+    def whole(weights: Weights) -> Weights:
+        slopes = np.zeros((len(projection.mean), weights.slopes.shape[1]))
+        slopes[chosen] = weights.slopes
+        return Weights(slopes, weights.bias)
+
+    return Learner(lambda rows: projection.scaled(rows)[:, chosen], penalty, whole)
+
+
+def take(judge: Judge, id: str, examples: Sequence[Example], rows: Rows, learner: Learner) -> None:
+    """Learn a question and measure it; it is answered where it is above its floor."""
+    kind = kinds_of(judge.scheme)[id]
+    places = [place for place, one in enumerate(examples) if id in one.votes]
+    told = [examples[place] for place in places]
+    shares, ready = shares_of(kind, told), learner.ready(rows[places])
+    report, balance, said = measured(kind, told, shares, ready, learner.penalty)
+    judge.reports_ = (*judge.reports_, report)
+    sys.stdout.write(in_figures(kind, [one for one in told if one.measured], said))
+    if report.answered:
+        weights = learner.whole(fitted(kind, told, shares, ready, learner.penalty))
+        own = np.array([one.measured for one in told])
+        judge.models_[id] = Model(weights, shares[own].mean(axis=0), balance)
+
+
+def measured(
+    kind: Kind, examples: Sequence[Example], shares: Matrix, ready: Rows, penalty: float
+) -> tuple[Report, float, Matrix]:
+    """How well documents that were not learned from are judged, how far rare answers are preferred, and the shares."""
+    own = np.flatnonzero([one.measured for one in examples])
+    given = given_by(kind, [examples[place] for place in own])
+    documents = int(given.groups.max()) + 1
+    order = np.random.default_rng(0).permutation(documents)[given.groups]
+    found = {part: np.zeros((len(own), shares.shape[1])) for part in PARTS}
+    for fold in range(FOLDS):
+        test = order % FOLDS == fold
+        for part in PARTS:
+            kept = np.ones(len(examples), dtype=bool)
+            kept[own[test | (order // FOLDS >= part * documents / FOLDS)]] = False
+            some = [one for one, is_kept in zip(examples, kept, strict=True) if is_kept]
+            weights = fitted(kind, some, shares[kept], ready[kept], penalty)
+            found[part][test] = predict(ready[own[test]], weights, exclusive=exclusive(kind))
+    balance = 0.0 if kind.numbers else best_balance(given, found[1.0])
+    prior = given.shares.mean(axis=0)
+    judged = {part: [decide(kind, row, prior, balance) for row in found[part]] for part in PARTS}
+    agreed = agreement(given, judged[1.0])
+    share = (1 - 1 / FOLDS) * len(own)
+    curve = tuple(Point(round(part * share), round(beyond_chance(given, judged[part]), 4)) for part in PARTS)
+    report = Report(kind.question.id, len(own), documents, agreed, curve, _is_answered(kind, agreed))
+    return report, balance, found[1.0]
+
+
+def _is_answered(kind: Kind, agreed: Agreement) -> bool:
+    """Whether a judge is better than a constant answer.
+
+    Of a scale its order is what counts: the level that is nearest to people's mean is seldom the usual one.
+    """
+    return (agreed.judge_beyond.low or 0.0) > 0 if kind.numbers else is_above(agreed)
+
+
+def in_figures(kind: Kind, examples: Sequence[Example], said: Matrix) -> str:
+    """For several labels how often the likeliest is among those given, by corpus; for scales the order of means."""
+    if kind.numbers:
+        steps, given = np.array(kind.numbers, dtype=np.float64), shares_of(kind, examples)
+        like = spearman(said @ steps, given @ steps)
+        off = 1.96 * (1 - like**2) / np.sqrt(len(examples))
+        return f"{kind.question.id}: {len(examples)} units, Spearman {like:.3f} ± {off:.3f}\n"
+    if exclusive(kind):
+        return ""
+    given, lines = shares_of(kind, examples) > 0, []
+    hit = given[np.arange(len(given)), said.argmax(axis=1)]
+    for corpus in sorted({one.corpus for one in examples}):
+        here = np.array([one.corpus == corpus for one in examples])
+        off = 1.96 * np.sqrt(hit[here].mean() * (1 - hit[here].mean()) / here.sum())
+        constant = given[here].mean(axis=0).max()
+        lines.append(
+            f"{corpus}: {here.sum()} units, first {hit[here].mean():.3f} ± {off:.3f}, constant {constant:.3f}"
+        )
+    return "\n".join([*lines, ""])
+
+
+def fitted(kind: Kind, examples: Sequence[Example], shares: Matrix, ready: Rows, penalty: float) -> Weights:
+    """The weights, every example counted as often as it says.
+
+    Where one of several grades is given, all corpora together say what speaks for a better one, and those that are
+    measured how people grade: other corpora have other shares of good replies.
+    """
+    counts = np.array([one.times for one in examples], dtype=np.float64)
+    if not exclusive(kind):
+        return fit(ready, shares, penalty, exclusive=False, counts=counts)
+    own = np.array([one.measured for one in examples])
+    better = _ridge(ready.astype(np.float64), shares @ np.linspace(0, 1, shares.shape[1]), counts, penalty)
+    worth = (ready[own] @ better.astype(np.float32))[:, None]
+    better, worth = better / worth.std(), worth / worth.std()
+    grading = fit(worth, shares[own], _GRADING_PENALTY, exclusive=True)
+    return Weights(np.outer(better, grading.slopes[0]), grading.bias)
+
+
+def _ridge(rows: Matrix, wanted: Matrix, counts: Matrix, penalty: float) -> Matrix:
+    """Slopes of a linear regression, held back by so much a row."""
+    weight = counts / counts.sum()
+    rows, wanted = rows - weight @ rows, wanted - weight @ wanted
+    held = penalty * np.eye(rows.shape[1])
+    slopes: Matrix = np.linalg.solve((rows.T * weight) @ rows + held, (rows.T * weight) @ wanted)
+    return slopes
+
+
+def repeated(rows: NDArray[Any], examples: Sequence[Example]) -> NDArray[Any]:
+    """Each row as often as its example counts."""
+    return np.repeat(rows, [one.times for one in examples], axis=0)
+
+
+def shares_of(kind: Kind, examples: Sequence[Example]) -> Matrix:
+    """The share of people who gave each of the choices."""
+    places = {choice: place for place, choice in enumerate(kind.choices)}
+    shares = np.zeros((len(examples), len(places)))
+    for row, one in zip(shares, examples, strict=True):
+        votes = one.votes[kind.question.id]
+        for answer in votes:
+            for choice in answer if isinstance(answer, tuple) else (answer,):
+                row[places[str(choice)]] += 1 / len(votes)
+    return shares
+
+
+def given_by(kind: Kind, examples: Sequence[Example]) -> GivenAnswers:
+    """What people answered, as agreement is told from it."""
+    answers = {kind.same(answer): answer for one in examples for answer in one.votes[kind.question.id]}
+    codes = {key: place for place, key in enumerate(answers)}
+    counts = np.zeros((len(examples), len(codes)))
+    for row, one in zip(counts, examples, strict=True):
+        for answer in one.votes[kind.question.id]:
+            row[codes[kind.same(answer)]] += 1
+    documents: Mapping[str, int] = {
+        name: place for place, name in enumerate(dict.fromkeys(one.group for one in examples))
+    }
+    return GivenAnswers(
+        kind,
+        np.arange(len(examples)),
+        np.array([documents[one.group] for one in examples]),
+        shares_of(kind, examples),
+        tuple(answers.values()),
+        counts,
+    )
+
+
+def finished(judge: Judge, examples: Sequence[Example], languages: tuple[str, ...]) -> Judge:
+    """The judge with where it comes from."""
+    hashed = hashlib.blake2b(digest_size=12)
+    for one in examples:
+        hashed.update(f"{one.unit.key} {one.votes}".encode())
+    judge.origin_ = Origin(
+        version=judge.scheme.version,
+        documents=len({one.group for one in examples}),
+        units=len(examples),
+        votes=sum(len(votes) for one in examples for votes in one.votes.values()),
+        digest=hashed.hexdigest(),
+        languages=languages,
+        words={},
+    )
+    return judge
+
+
+if __name__ == "__main__":
+    main()

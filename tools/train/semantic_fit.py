@@ -1,0 +1,238 @@
+"""Semantic errors, step 3: from which share to mark, how many marks to expect, the figures, and the model's file.
+
+    python tools/train/semantic_fit.py WORK MODEL.lapsus
+
+Reads WORK/labeller.onnx. Cuts are chosen on texts of WebNLG with errors put in by rule; the numbers expected come from
+people's ratings of systems' texts (WebNLG 2020), cross-validated by the data that the texts were made from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from semantic_data import ADDED, REPEATED, Damage, Item, load_pairs
+from semantic_export import GRAPH, LOWER
+
+from lapsus.annotators.training_examples import Origin
+from lapsus.annotators.triples.expected import Regression, likeness
+from lapsus.annotators.triples.fitting import places
+from lapsus.annotators.triples.labeller import Labeller, Reading
+from lapsus.annotators.triples.marks import ADDITION, LABELS, OMISSION, REPETITION, Cuts, marks_of
+from lapsus.annotators.triples.pair_features import feature_rows
+from lapsus.annotators.triples.triples import Triples
+from lapsus.formats import read
+from lapsus.model import Document, Span
+
+Rows = NDArray[np.float64]
+NAME = "semantic-errors-en"
+RATINGS = ("Correctness", "DataCoverage", "Relevance")
+DAMAGED, FOLDS, RESAMPLES = 2_000, 5, 1_000
+PENALTY, REACH, SHARED = 0.15, 0.2, 0.3
+"""Of the regression: what holds it back, how far likeness goes, and what correctness counts for the other ratings."""
+CUTS, NEARLY = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 0.005
+
+
+class Rated(NamedTuple):
+    """Texts that people rated: what is known of each, the ratings, and what each was made from and by whom."""
+
+    rows: Rows
+    ratings: Rows
+    data: NDArray[np.intp]
+    systems: NDArray[np.str_]
+    readings: list[Reading]
+
+
+def read_all(labeller: Labeller, documents: Sequence[Document]) -> list[Reading]:
+    """What the labeller says of pairs."""
+    return labeller.read([(one.segments[:-1], one.segments[-1:], "en") for one in documents])
+
+
+def load_rated(labeller: Labeller) -> Rated:
+    path = Path(os.environ["LAPSUS_DATA"]) / "webnlg-2020-human-ratings.jsonl"
+    documents = [entry.document for entry in read(path) if entry.document]
+    readings = read_all(labeller, documents)
+    made_from = [json.dumps(sorted(one.text for one in document.segments[:-1])) for document in documents]
+    numbers = {data: n for n, data in enumerate(sorted(set(made_from)))}
+    ratings = np.array([[document.metadata["mean"][name] for name in RATINGS] for document in documents])
+    return Rated(
+        feature_rows(readings),
+        ratings,
+        np.array([numbers[data] for data in made_from]),
+        np.array([document.system for document in documents]),
+        readings,
+    )
+
+
+def gold(item: Item, reading: Reading) -> tuple[Span, ...]:
+    """The marks that a damaged pair should have."""
+    found = []
+    for n, (triple, marks) in enumerate(zip(reading.pair.triples, item.omitted, strict=True)):
+        for element, is_omitted in zip(triple.elements(), marks, strict=True):
+            if is_omitted and element.end > element.start:
+                found.append(Span(f"t{n + 1}", element.start, element.end, OMISSION))
+    for letter, label in ((ADDED, ADDITION), (REPEATED, REPETITION)):
+        start = None
+        for place, one in enumerate([*item.letters, None]):
+            if one == letter and start is None:
+                start = place
+            elif one != letter and start is not None:
+                found.append(Span("text", start, place, label))
+                start = None
+    return tuple(found)
+
+
+def place_f1(
+    readings: Sequence[Reading], answers: Sequence[tuple[Span, ...]], cuts: Cuts
+) -> dict[str, float]:
+    """F1 of elements and words, label by label."""
+    found = {}
+    for label in LABELS:
+        both = either = 0
+        for reading, spans in zip(readings, answers, strict=True):
+            marked = [mark.span for mark in marks_of(reading, cuts) if mark.span.label == label]
+            wanted = [span for span in spans if span.label == label]
+            for segment, start, end, _ in places(reading, label):
+                one, other = (
+                    any(s.segment == segment and s.start < end and start < s.end for s in spans)
+                    for spans in (marked, wanted)
+                )
+                both += one and other
+                either += one + other
+        found[label] = 2 * both / max(either, 1)
+    return found
+
+
+def surest_cuts(readings: Sequence[Reading], answers: Sequence[tuple[Span, ...]]) -> Cuts:
+    """For each label the highest share that does about as well as the best: texts of systems have fewer errors."""
+    found = dict.fromkeys(LABELS, 0.5)
+    scores = {cut: place_f1(readings, answers, Cuts(cut, cut, cut)) for cut in CUTS}
+    for label in LABELS:
+        best = max(one[label] for one in scores.values())
+        found[label] = max(cut for cut, one in scores.items() if one[label] >= best - NEARLY)
+    return Cuts(**found)
+
+
+def kernel_ridge(rows: Rows, targets: Rows) -> Regression:
+    """Pairs that are alike get like numbers."""
+    mean, spread, bias = rows.mean(axis=0), rows.std(axis=0) + 1e-9, targets.mean(axis=0)
+    start = Regression(mean, spread, rows, targets, bias, np.array([REACH]), np.zeros(1))
+    known = start.scaled(rows)
+    alike = likeness(known, known, REACH)
+    weights = np.linalg.solve(alike + PENALTY * np.eye(len(rows)), targets - bias)
+    return start._replace(known=known, weights=weights)
+
+
+def expected_from(rated: Rated, which: NDArray[np.bool_], counts: Rows, repeated: float) -> Regression:
+    """The regression to numbers of marks.
+
+    Omissions follow how far ratings of coverage fall short of the best, additions those of relevance, each with a share
+    of correctness, which a wrong value costs both. They are brought to the scale of the marks that are made on the
+    same texts. Repetitions, which nobody rated, follow the damaged texts.
+    """
+    ratings = (1 - SHARED) * rated.ratings[:, 1:] + SHARED * rated.ratings[:, :1]
+    short = kernel_ridge(rated.rows[which], (100 - ratings[which]) / 100)
+    readings = [reading for reading, is_in in zip(rated.readings, which, strict=True) if is_in]
+    predicted = short.expected(readings)[:, :2]
+    worth = (counts[which][:, :2] * predicted).sum(axis=0) / (predicted**2).sum(axis=0)
+    return short.times(np.array([*worth, 1.0]))._replace(repeated=np.array([repeated]))
+
+
+def correlations(expected: Rows, ratings: Rows) -> Rows:
+    """Pearson of fewer marks with correctness (all), coverage (omissions) and relevance (additions)."""
+    fewer = (-expected.sum(axis=1), -expected[:, 0], -expected[:, 1])
+    return np.array([np.corrcoef(one, ratings[:, n])[0, 1] for n, one in enumerate(fewer)])
+
+
+def figures(rated: Rated, counts: Rows, repeated: float) -> str:
+    """The correlations, cross-validated by data: text by text with intervals, and system by system."""
+    folds = np.random.default_rng(0).permutation(rated.data.max() + 1)[rated.data] % FOLDS
+    expected = np.zeros((len(rated.rows), 3))
+    for fold in range(FOLDS):
+        regression = expected_from(rated, folds != fold, counts, repeated)
+        left = np.flatnonzero(folds == fold)
+        expected[left] = regression.expected([rated.readings[n] for n in left])
+    names = sorted(set(rated.systems))
+    by_system = correlations(
+        np.array([expected[rated.systems == name].mean(axis=0) for name in names]),
+        np.array([rated.ratings[rated.systems == name].mean(axis=0) for name in names]),
+    )
+    texts_of = [np.flatnonzero(rated.data == n) for n in range(rated.data.max() + 1)]
+    rng, drawn = np.random.default_rng(0), []
+    for _ in range(RESAMPLES):
+        chosen = rng.integers(len(texts_of), size=len(texts_of))
+        texts = np.concatenate([texts_of[n] for n in chosen])
+        drawn.append(correlations(expected[texts], rated.ratings[texts]))
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    marked = correlations(counts, rated.ratings)
+    lines = ["", "rating          text by text         by system   marks alone"]
+    for n, value in enumerate(correlations(expected, rated.ratings)):
+        lines.append(
+            f"{RATINGS[n]:<14}  {value:.3f} [{low[n]:.2f}, {high[n]:.2f}]   {by_system[n]:.3f}       {marked[n]:.3f}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def mark_counts(readings: Sequence[Reading], cuts: Cuts) -> Rows:
+    found = [[mark.span.label for mark in marks_of(reading, cuts)] for reading in readings]
+    return np.array([[labels.count(label) for label in LABELS] for labels in found], dtype=np.float64)
+
+
+def pack(graph: bytes, cuts: Cuts, regression: Regression, pairs: int, target: Path) -> None:
+    """Write the model."""
+    judge = Triples()
+    judge.name = NAME
+    judge.labeller_ = Labeller(graph, LOWER)
+    judge.others_ = {"NOTICE.txt": target.with_suffix(".NOTICE").read_bytes()}
+    small = {
+        name: array.astype(np.float16 if name == "known" else np.float32)
+        for name, array in regression._asdict().items()
+    }
+    judge.cuts_, judge.regression_ = cuts, Regression(**small)
+    digest = hashlib.blake2b(graph, digest_size=12).hexdigest()
+    judge.origin_ = Origin(judge.scheme.version, pairs, pairs, 0, digest, ("en",), {})
+    judge.save(target)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("model", type=Path, help="its notices lie beside it, MODEL.NOTICE")
+    asked: Any = parser.parse_args()
+    graph = (asked.work / GRAPH).read_bytes()
+    labeller = Labeller(graph, LOWER)
+    rng, damage = random.Random(1), Damage(load_pairs("test"))
+    items = [damage.make(rng) for _ in range(DAMAGED)]
+    readings = read_all(labeller, [item.document(str(n)) for n, item in enumerate(items)])
+    answers = [gold(item, reading) for item, reading in zip(items, readings, strict=True)]
+    half = DAMAGED // 2
+    cuts = surest_cuts(readings[:half], answers[:half])
+    found = place_f1(readings[half:], answers[half:], cuts)
+    sys.stdout.write(f"cuts {cuts}\nF1 on other damaged texts: {found}\n")
+    again = np.array([np.nansum(reading.repeated) for reading in readings])
+    made = np.array([sum(span.label == REPETITION for span in spans) for spans in answers])
+    repeated = float(again @ made / (again @ again))
+    rated = load_rated(labeller)
+    counts = mark_counts(rated.readings, cuts)
+    best = (rated.ratings > 95).all(axis=1)
+    sys.stdout.write(
+        f"of {best.sum()} texts rated above 95 throughout {(counts[best] > 0).any(axis=1).mean():.3f} have a mark,"
+        f" of {(~best).sum()} others {(counts[~best] > 0).any(axis=1).mean():.3f}\n"
+    )
+    sys.stdout.write(figures(rated, counts, repeated))
+    regression = expected_from(rated, np.ones(len(rated.rows), dtype=bool), counts, repeated)
+    pack(graph, cuts, regression, len(load_pairs()), asked.model)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
