@@ -99,6 +99,7 @@ def test_from_the_wizard_to_the_data(house: Workbench, browse: Browsing, tmp_pat
 
     # Take away: what was given in comes out, with what everybody said and what was decided.
     manager.goto(f"/c/{name}/insight")
+    parts_are_there(manager)
     assert violations(manager) == []
     named = list(read(download(manager, tmp_path, "names")))
     assert [entry.document for entry in named] == given

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from lapsus.campaign_stats import result_cache
 from lapsus.store import SaveRequest
@@ -35,6 +35,25 @@ def test_a_new_judgment_shows_by_itself(house: Workbench, browse: Browsing) -> N
     judge_with_keys(browse(ada), name, "1111")
     page.clock.fast_forward(16_000)
     expect(page.locator("#heads .large").first).to_contain_text("4 of 4")
+
+
+def test_a_part_that_comes_does_not_push_away_the_button_in_use(house: Workbench, browse: Browsing) -> None:
+    name, mori = judged_by_two(house, "breakdown", [{"breakdown": "O"}, {"breakdown": "X"}])
+    page = browse(mori, height=500)
+    waiting: list[Route] = []
+    page.route("**/insight/disputed*", lambda route: waiting.append(route))
+    with page.expect_request("**/insight/disputed*"):
+        page.goto(f"/c/{name}/insight")
+        page.locator("form.take button").focus()
+    for part in ("answers", "time", "annotators", "pairs"):
+        expect(page.locator(f"#{part}[data-loaded]")).to_be_attached()
+    place = "document.querySelector('form.take button').getBoundingClientRect().top"
+    height = "document.querySelector('#disputed').offsetHeight"
+    before, small = page.evaluate(place), page.evaluate(height)
+    waiting[0].continue_()
+    expect(page.locator("#disputed[data-loaded]")).to_be_attached()
+    assert page.evaluate(height) > small + 20
+    assert abs(page.evaluate(place) - before) < 2
 
 
 def test_what_takes_long_says_of_when_it_is_and_is_made_new_by_itself(

@@ -20,7 +20,16 @@ function replace(old, fresh) {
   const open = [...old.querySelectorAll("details")].map((one) => one.open);
   [...fresh.querySelectorAll("details")].forEach((one, place) => { if (open[place]) one.open = true; });
   tellLocally(fresh);
-  old.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
+  inPlace(() => old.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true))));
+}
+
+/** Change the page, and leave what somebody is using where it is: a button that moves under a finger is not pressed. @param {() => void} change */
+function inPlace(change) {
+  const used = document.activeElement;
+  const before = used?.getBoundingClientRect();
+  change();
+  if (!used || used === document.body || !before || before.bottom < 0 || before.top > innerHeight) return;
+  scrollBy({ top: used.getBoundingClientRect().top - before.top, behavior: "instant" });
 }
 
 /** When a part is to be looked at again. @type {WeakMap<Element, number>} */
