@@ -32,6 +32,7 @@ from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.library import load_model, model_file, shipped_models
 from lapsus.errors import LapsusError
 from lapsus.formats import read
+from lapsus.formats.facts import facts
 from lapsus.measures.scores.correlation import spearman
 from lapsus.model import Document, Entry, Judgment, Label, Question, Scheme, Segment, Span, Unit, UnitRule
 from lapsus.reports import Table
@@ -212,7 +213,7 @@ def breakdown(name: str, only: str | None = None) -> Callable[[Path], tuple[Sche
 
 
 def marks(name: str) -> Callable[[Path], tuple[Scheme, list[Entry]]]:
-    """A pool of texts made from data, with marks; the data is read as it stands."""
+    """A pool of texts made from data, with marks; records are flattened into triples."""
 
     def load(folder: Path) -> tuple[Scheme, list[Entry]]:
         with gzip.open(folder / "pool" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -232,11 +233,10 @@ def _scheme(name: str, labels: Iterable[str]) -> Scheme:
 
 def _marked(rows: Iterable[Any], scheme: Scheme) -> Iterator[Entry]:
     for place, row in enumerate(rows):
-        data = row["data"] if isinstance(row["data"], str) else json.dumps(row["data"], ensure_ascii=False)
         text = row["text"]
-        document = Document(
-            f"{place}", (Segment("data", "context", data), Segment("text", "text", text)), "en"
-        )
+        found, _ = facts(row["data"])
+        data = (Segment.triple(f"t{n}", *fact) for n, fact in enumerate(found))
+        document = Document(f"{place}", (*data, Segment("text", "text", text)), "en")
         people = row.get("annotators") or sorted({span["annotator"] for span in row["spans"]})
         yield Entry(document.id, document, tuple(
             Judgment(document.id, None, str(person), scheme.id, "1", {"errors": tuple(sorted({

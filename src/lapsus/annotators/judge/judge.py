@@ -18,6 +18,7 @@ from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers, l
 from lapsus.annotators.judge.learning import Model, Report, decide, learn, predicted
 from lapsus.annotators.judge.looks import Looks
 from lapsus.annotators.judge.own_encoder import GRAPH, TOKENIZER, OwnVectors
+from lapsus.annotators.judge.pair_readings import PairReadings, can_read
 from lapsus.annotators.judge.projection import Projection
 from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.report import report_lines, report_table, short_lines
@@ -81,6 +82,8 @@ class Judge(Annotator):
         """For questions that people often leave open: the weights of "answered" and "left open"."""
         self.sides_: dict[str, tuple[Side, ...]] = {}
         """For questions of kind spans: what was learned of the labels on each kind of segment."""
+        self.readings_: PairReadings | None = None
+        """The shipped reader of data and text, where marks on such pairs were learned."""
         self.earlier_: tuple[str, ...] = ()
         self.reports_: tuple[Report, ...] = ()
         self.measured_by: Mapping[str, Votes] = EMPTY
@@ -203,7 +206,10 @@ class Judge(Annotator):
         kind, measured = kinds_of(self.scheme)[id], self.measured_by.get(id)
         unaided = measured if isinstance(measured, SpanVotes) else None
         units = [case.unit for case in cases]
-        sides, report = learn_spans(kind, votes, units, self._vectors, self.seed, unaided, progress)
+        self.readings_ = PairReadings() if can_read(units) else None
+        sides, report = learn_spans(
+            kind, votes, units, self._vectors, self.readings_, self.seed, unaided, progress
+        )
         if report.answered:
             self.sides_[id] = sides
         return report
@@ -295,7 +301,8 @@ class Judge(Annotator):
         ]
 
     def _marked(self, id: str, sides: Sequence[Side], cases: Sequence[Case]) -> list[Marked]:
-        return mark(kinds_of(self.scheme)[id], sides, [case.unit for case in cases], self._vectors)
+        units = [case.unit for case in cases]
+        return mark(kinds_of(self.scheme)[id], sides, units, self._vectors, self.readings_)
 
     def _choices(self, cases: Sequence[Case]) -> list[Opinion]:
         rows = self.projection_.scaled(self.features(cases))
@@ -334,6 +341,8 @@ class Judge(Annotator):
         }
         if self._looks.fingerprint:
             data["reader"] = self._looks.fingerprint
+        if self.readings_ is not None:
+            data["pair_reader"] = self.readings_.fingerprint
         if self.own_ is not None:
             data["width"] = self.own_.width
         files = {} if self.own_ is None else self.own_.files
@@ -347,6 +356,10 @@ class Judge(Annotator):
             raise UsageError(f"was learned with the vectors of {state.data['vectors']!r}, which are not here")
         if state.data.get("reader", "") != self._looks.fingerprint:
             raise UsageError("was learned with another reader of English than the one that is shipped here")
+        if "pair_reader" in state.data:
+            self.readings_ = PairReadings()
+            if state.data["pair_reader"] != self.readings_.fingerprint:
+                raise UsageError("was learned with another reader of pairs than the one that is shipped here")
         arrays = {name: np.asarray(array, dtype=np.float64) for name, array in state.arrays.items()}
         width = 3 * self._vectors.width
         self.earlier_ = tuple(map(str, state.data["earlier"]))

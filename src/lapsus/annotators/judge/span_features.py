@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import regex
@@ -84,6 +84,13 @@ class Meaning(NamedTuple):
         return found
 
 
+class Readings(Protocol):
+    """A reader that has something to say of places."""
+
+    def rows(self, units: Sequence[tuple[Unit, Sequence[Sequence[Place]]]]) -> list[Matrix]:
+        """For each unit a row a place."""
+
+
 class Sight(NamedTuple):
     """What is seen of the places of one unit: numbers, and the vector of each place."""
 
@@ -92,16 +99,24 @@ class Sight(NamedTuple):
     vectors: Matrix
 
 
-def sights(units: Sequence[tuple[Unit, list[list[Place]]]], vectors: Vectors) -> list[Sight]:
-    """What is seen of the places of some units."""
+def sights(
+    units: Sequence[tuple[Unit, list[list[Place]]]], vectors: Vectors, readings: Readings | None = None
+) -> list[Sight]:
+    """What is seen of the places of some units, and where there is a reader what it says of them."""
     names: dict[str, None] = {}
     others = [_other_side(unit, groups) for unit, groups in units]
     for (_, groups), other in zip(units, others, strict=True):
         names.update((_plain(place.text), None) for group in groups for place in group)
         names.update((_plain(place.text), None) for place in other[:_MEANT])
     known = dict(zip(names, vectors.of(list(names)), strict=True))
-    return [
+    found = [
         _sight(groups, other, known, vectors.width) for (_, groups), other in zip(units, others, strict=True)
+    ]
+    if readings is None:
+        return found
+    return [
+        sight._replace(numbers=np.hstack([sight.numbers, rows]))
+        for sight, rows in zip(found, readings.rows(units), strict=True)
     ]
 
 

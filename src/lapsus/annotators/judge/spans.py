@@ -14,7 +14,7 @@ from lapsus.annotators.judge.features import Vectors
 from lapsus.annotators.judge.learning import FOLDS, PARTS, Point, Report, is_above
 from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.span_agreement import Mask, Matrix, Rows, Seen, mask_of, span_agreement
-from lapsus.annotators.judge.span_features import Meaning, Place, places_for, sights
+from lapsus.annotators.judge.span_features import Meaning, Place, Readings, places_for, sights
 from lapsus.annotators.progress import Progress
 from lapsus.kinds import Kind
 from lapsus.model import Label, Span, Unit
@@ -57,18 +57,19 @@ def learn_spans(
     votes: SpanVotes,
     units: Sequence[Unit],
     vectors: Vectors,
+    readings: Readings | None,
     seed: int,
     measured: SpanVotes | None,
     progress: Progress,
 ) -> tuple[tuple[Side, ...], Report]:
     """Learn from the marks on units, and report on how well units of other documents are marked.
 
-    `measured` are the marks by which that is told, where not by all.
+    `measured` are the marks by which that is told, where not by all; `readings` go into what is learned from.
     """
     given = _answers(votes, units)
     units = [unit for unit in units if unit.key in given]
     told = given if measured is None else _answers(measured, units) or given
-    seen = [_see(labels, units, vectors, progress) for labels in sides(kind)]
+    seen = [_see(labels, units, vectors, readings, progress) for labels in sides(kind)]
     targets = [_targets(side, [given[unit.key] for unit in units]) for side in seen]
     documents = {name: n for n, name in enumerate(dict.fromkeys(unit.document for unit in units))}
     groups = np.array([documents[unit.document] for unit in units], dtype=np.intp)
@@ -101,12 +102,14 @@ def sides(kind: Kind) -> list[list[Label]]:
     return [list(group) for _, group in groupby(labels, key=lambda label: label.on)]
 
 
-def mark(kind: Kind, learned: Sequence[Side], units: Sequence[Unit], vectors: Vectors) -> list[Marked]:
+def mark(
+    kind: Kind, learned: Sequence[Side], units: Sequence[Unit], vectors: Vectors, readings: Readings | None
+) -> list[Marked]:
     """The marks on some units."""
     found: list[list[tuple[Span, float]]] = [[] for _ in units]
     expected: list[dict[str, float]] = [{} for _ in units]
     for side, labels in zip(learned, sides(kind), strict=True):
-        looked = sights([(unit, places_for(unit, labels[0])) for unit in units], vectors)
+        looked = sights([(unit, places_for(unit, labels[0])) for unit in units], vectors, readings)
         for n, sight in enumerate(looked):
             rows = _ready(side, sight.numbers, sight.vectors)
             shares = predict(rows, side.weights, exclusive=False)
@@ -157,13 +160,19 @@ def _answers(votes: SpanVotes, units: Sequence[Unit]) -> dict[Any, tuple[tuple[S
     return {key: spans for key, spans in found.items() if spans}
 
 
-def _see(labels: list[Label], units: Sequence[Unit], vectors: Vectors, progress: Progress) -> Seen:
+def _see(
+    labels: list[Label],
+    units: Sequence[Unit],
+    vectors: Vectors,
+    readings: Readings | None,
+    progress: Progress,
+) -> Seen:
     places: list[list[Place]] = []
     blocks: list[tuple[Rows, Rows]] = []
     meaning: Meaning | None = None
     for start in range(0, len(units), _BLOCK):
         some = units[start : start + _BLOCK]
-        looked = sights([(unit, places_for(unit, labels[0])) for unit in some], vectors)
+        looked = sights([(unit, places_for(unit, labels[0])) for unit in some], vectors, readings)
         found = np.vstack([sight.vectors for sight in looked])
         # The axes of the first units serve for all: to keep every vector would take much memory.
         meaning = Meaning.of(np.unique(found, axis=0)) if meaning is None else meaning

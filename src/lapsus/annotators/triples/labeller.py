@@ -21,6 +21,8 @@ from lapsus.model import Segment
 
 Shares = NDArray[np.float64]
 
+GRAPH: Final = "labeller.onnx"
+"""Its file in a model."""
 _BESIDE: Final = 2
 """Pairs that are read side by side."""
 _NUMERIC = regex.compile(r"[\d,]*\d(?:\.\d+)?")

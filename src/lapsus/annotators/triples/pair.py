@@ -16,9 +16,11 @@ import regex
 
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.language import tokens
-from lapsus.model import Segment
+from lapsus.model import Segment, Unit
 from lapsus.model.document import ELEMENTS
 
+DATA, TEXT = "triple", "text"
+"""Roles of the segments of a pair."""
 TOKENS: Final = 256
 """Pieces that a window has at most."""
 PART: Final = 24
@@ -132,6 +134,12 @@ class Pairs:
         ids += pair.pieces[first:last]
         ids.append(self._end)
         return Window(ids, [0] * at + [1] * (len(ids) - at), places, first, at, last - first)
+
+
+def parts_of(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
+    """The triples and the texts of a unit, and its language."""
+    triples, texts = ([one for one in unit.visible if one.role == role] for role in (DATA, TEXT))
+    return triples, texts, unit.language
 
 
 def spoken(part: str, name: str) -> str:

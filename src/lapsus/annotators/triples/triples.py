@@ -16,15 +16,15 @@ from lapsus.annotators.progress import Progress
 from lapsus.annotators.training_examples import Origin
 from lapsus.annotators.triples.expected import Regression
 from lapsus.annotators.triples.fitting import fitted_cuts, mark_ratios
-from lapsus.annotators.triples.labeller import Labeller, Reading
+from lapsus.annotators.triples.labeller import GRAPH, Labeller, Reading
 from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of
+from lapsus.annotators.triples.pair import parts_of
 from lapsus.errors import InputError
 from lapsus.model import Segment, Span, Unit
 from lapsus.model.votes import SpanVotes
 
 SCHEME: Final = "semantic-errors"
 QUESTION: Final = "errors"
-GRAPH: Final = "labeller.onnx"
 _PLACES: Final = 4
 _AT_ONCE: Final = 64
 
@@ -56,7 +56,7 @@ class Triples(Annotator):
 
     def read(self, units: Sequence[Unit]) -> list[Reading]:
         """What the labeller says of some pairs."""
-        return self.labeller_.read([_parts(unit) for unit in units])
+        return self.labeller_.read([_pair_in(unit) for unit in units])
 
     def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
         from lapsus.annotators.library import default_model
@@ -103,17 +103,16 @@ def _opinion(reading: Reading, cuts: Cuts, expected: Sequence[float]) -> Opinion
     )
 
 
-def _parts(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
-    """The triples and the text of a pair."""
-    triples = [segment for segment in unit.visible if segment.role == "triple"]
-    texts = [segment for segment in unit.visible if segment.role == "text"]
+def _pair_in(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
+    """The triples and the text of a pair, which has a text."""
+    triples, texts, language = parts_of(unit)
     if not texts:
         raise InputError(
             "has no text that was made from data",
             where=f"document {unit.document!r}",
             hint=f"under {SCHEME} pairs of data and text are judged",
         )
-    return triples, texts, unit.language
+    return triples, texts, language
 
 
 def _marked(lesson: Lesson) -> list[tuple[Unit, tuple[tuple[Span, ...], ...]]]:
