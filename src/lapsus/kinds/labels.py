@@ -199,6 +199,9 @@ class LabelsKind(Kind):
 
     def from_json(self, value: Any, reply: Reply) -> Answer:
         found: Answer | None = plain_json(value, reply)
+        if isinstance(found, tuple):
+            # Small models say a label again and again; the set is the same.
+            return tuple(dict.fromkeys(found))
         return 0 if found is None else found
 
     def control_tag(self, language: str) -> ControlTag:

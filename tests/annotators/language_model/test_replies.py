@@ -98,7 +98,6 @@ def test_a_mark_that_cannot_be_taken_says_why(marks: list[Any], word: str) -> No
         ("error-types", {"types": []}, "at least 1"),
         ("error-types", {"types": {"repetition": 1}}, "a list of labels"),
         ("error-types", {"types": ["repetition", None]}, "none of the choices"),
-        ("error-types", {"types": ["repetition", "repetition"]}, "once is enough"),
         ("error-types", {"types": ["uninterpretable", "repetition"]}, "stands alone"),
         ("error-types", {"types": ["unclear-intention", "lack-of-information"]}, "do not go together"),
         ("response-quality", {"soundness": 9}, "goes from 1 to 5"),
@@ -114,6 +113,15 @@ def test_answers_are_checked_like_those_of_people(scheme: str, said: dict[str, A
     whole = right(scheme, "en")[0] | said if scheme != "breakdown" else said
     taken = take(json.dumps(whole), unit_of(document(scheme, "en"), rules), rules, "en")
     assert any(word in problem for problem in taken.problems), taken.problems
+
+
+def test_a_label_that_is_said_again_is_chosen_once() -> None:
+    scheme = load_scheme("error-types")
+    again = {"types": ["repetition", "contradiction", "repetition"]}
+    unit = unit_of(document("error-types", "en"), scheme)
+    taken = take(json.dumps(right("error-types", "en")[0] | again), unit, scheme, "en")
+    assert taken.problems == ()
+    assert taken.answers["types"] == ("repetition", "contradiction")
 
 
 def test_problems_are_told_in_the_language_of_the_prompt() -> None:
