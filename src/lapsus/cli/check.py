@@ -48,6 +48,14 @@ def check_command(
             "--adapt", help="Turns of your system that people judged: judge as they did.", metavar="JUDGED"
         ),
     ] = None,
+    judge: Annotated[
+        Path | None,
+        typer.Option(
+            "--judge",
+            help="Write a page with twenty turns for you to judge; what it saves is for --adapt.",
+            metavar="TURNS.html",
+        ),
+    ] = None,
     only: OnlyOption = None,
     lang: Annotated[
         str | None,
@@ -62,7 +70,9 @@ def check_command(
     asking: LanguageModelOptions = NOTHING_SAID,
     engine: EngineOption = HERE,
     ray: RayOption = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at REPORT.html.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what is at REPORT.html or TURNS.html.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find the turns of chat logs that are likely to break a dialogue, or texts that disagree with their data."""
@@ -70,8 +80,11 @@ def check_command(
     from lapsus.log_check import check
 
     shown_in = _language(words)
-    if html is not None:
-        check_place(html, overwrite=overwrite, source=log)
+    for page in (html, judge):
+        if page is not None:
+            check_place(page, overwrite=overwrite, source=log)
+    if html is not None and judge is not None and html.resolve() == judge.resolve():
+        raise UsageError("--html and --judge name the same file", hint="give each page a file of its own")
     names = several(judges, asking)
     if len(names) > 1 or any(name.startswith(PREFIX) for name in names):
         if profile is not None and all(name.startswith(PREFIX) for name in names):
@@ -101,9 +114,23 @@ def check_command(
             )
     if found.reading is not None:
         tell_reading(found.reading)
+    if judge is not None:
+        _write_turns(found, judge, shown_in, overwrite=overwrite)
     _report(found, html, shown_in, overwrite=overwrite, as_json=as_json)
     if found.unjudged:
         raise typer.Exit(1)
+
+
+def _write_turns(found: LogCheck | PairCheck, path: Path, language: str, *, overwrite: bool) -> None:
+    from lapsus.log_check import LogCheck
+
+    if not isinstance(found, LogCheck):
+        raise UsageError(
+            "pairs of data and text are not adapted to", hint="`lapsus train triples` learns from marks"
+        )
+    with put_in_place(path, overwrite=overwrite) as draft:
+        draft.write_text(found.to_judge(language), encoding="utf-8", errors="replace")
+    remark(f"→ {path}")
 
 
 def _report(

@@ -14,7 +14,8 @@ from lapsus.annotators.features.evidence import kinds
 from lapsus.formats import EntryStream
 from lapsus.log_check.finding import Finding, find
 from lapsus.log_check.likely_types import with_types
-from lapsus.model import Document, Entry, units
+from lapsus.log_check.own_turns import Drawn, turns_page
+from lapsus.model import Document, Entry, Unit, units
 from lapsus.schemes import load_scheme
 
 TOP = 20
@@ -55,6 +56,8 @@ class LogCheck:
     """Where the dialogues came from."""
     unjudged: int = 0
     """System turns that whoever judged could not judge, or was stopped before."""
+    drawn: list[Unit] = field(default_factory=list)
+    """Some turns drawn by chance, for the log's owner to judge."""
 
     def to_text(self, language: str = "en") -> str:
         """The report for a terminal."""
@@ -67,6 +70,10 @@ class LogCheck:
         from lapsus.log_check.html_report import check_page
 
         return check_page(self, by=self.by, language=language)
+
+    def to_judge(self, language: str = "en") -> str:
+        """Some turns drawn by chance as a page on which one judges them; what it saves can be adapted to."""
+        return turns_page(self.drawn, language)
 
     @property
     def dialogues(self) -> int:
@@ -99,7 +106,7 @@ def check_entries(entries: Iterable[Entry], top: int = TOP) -> LogCheck:
     """Look over judged dialogues."""
     systems: dict[str | None, SystemSummary] = {}
     worst: list[tuple[float, int, Finding]] = []
-    order = count(0, -1)
+    order, drawn = count(0, -1), Drawn()
     for entry in entries:
         if entry.document is None:
             continue
@@ -107,6 +114,7 @@ def check_entries(entries: Iterable[Entry], top: int = TOP) -> LogCheck:
         tally.dialogues += 1
         for finding in _findings(entry.document, entry):
             tally.turns += 1
+            drawn.offer(finding.unit)
             if finding.stands_out:
                 tally.standing_out += 1
                 tally.kinds.update(finding.kinds)
@@ -115,7 +123,7 @@ def check_entries(entries: Iterable[Entry], top: int = TOP) -> LogCheck:
                 if len(worst) > top:
                     heapq.heappop(worst)
     ranked = sorted(worst, key=lambda item: item[:2], reverse=True)
-    return LogCheck(with_types([finding for *_, finding in ranked]), systems)
+    return LogCheck(with_types([finding for *_, finding in ranked]), systems, drawn=drawn.turns)
 
 
 def _findings(document: Document, entry: Entry) -> Iterator[Finding]:

@@ -37,6 +37,12 @@ def label_name(label: str, language: str) -> str:
     return in_language(found.name, language) if found else label
 
 
+def label_definition(label: str, language: str) -> str:
+    """What the guideline says that a breakdown label means."""
+    found = load_scheme("breakdown").questions[0].label(label)
+    return in_language(found.definition, language) if found else ""
+
+
 def _type_names(types: Sequence[str], language: str) -> str:
     """Error types as the guideline numbers and names them."""
     question = load_scheme("error-types").questions[0]
