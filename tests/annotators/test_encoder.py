@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,14 @@ def test_a_missing_library_is_named(library: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(UsageError, match=rf"judging English needs {library}.*lapsus\[detect\]"):
         load_model(default_model("en"))
+
+
+def test_nothing_is_told_to_the_makers_of_a_library(tmp_path: Path) -> None:
+    """Where it tells them of us, it also leaves a number for this machine in the home folder."""
+    code = "from lapsus.annotators import default_model, load_model; load_model(default_model('en'))"
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_"))}
+    subprocess.run([sys.executable, "-c", code], env={**own, "HOME": str(tmp_path)}, check=True, timeout=120)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_a_damaged_encoder_is_an_error_of_ours(model: Encoder, tmp_path: Path) -> None:

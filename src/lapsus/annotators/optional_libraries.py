@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
 
 from lapsus.errors import UsageError
@@ -10,6 +11,9 @@ from lapsus.errors import UsageError
 
 def require(module: str, extra: str, purpose: str) -> Any:
     """A module of an extra. Typed as anything, so that types are checked alike with and without it."""
+    if module.partition(".")[0] == "onnxruntime":
+        # From 1.31 on, if not earlier, it tells its makers of each process, unless this is said before it is loaded.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         return importlib.import_module(module)
     except ImportError as error:
