@@ -51,6 +51,22 @@ def test_a_damaged_database_is_an_error(tmp_path: Path) -> None:
     assert (code, found["database"][0]) == (1, "error")
 
 
+def test_looking_makes_no_folder(tmp_path: Path) -> None:
+    own = {"HOME": str(tmp_path), "XDG_DATA_HOME": "", "LOCALAPPDATA": str(tmp_path), "LAPSUS_DB": None}
+    done = CliRunner().invoke(app, ["doctor"], env=own)
+    assert done.exit_code == 0, done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_does_not_answer_is_told_in_the_readers_language() -> None:
+    command = ["--words", "ja", "doctor", "--db", "postgresql://a:b@127.0.0.1:9/c"]
+    done = CliRunner().invoke(app, command)
+    said = "".join(done.stdout.split())
+    assert done.exit_code == 1
+    assert "127.0.0.1:9/c：開けません：" in said
+    assert "アドレスが正しいかを確かめてください" in said
+
+
 def test_the_table_is_in_the_readers_language(tmp_path: Path) -> None:
     db = tmp_path / "a.sqlite"
     open_store(db).close()

@@ -54,6 +54,7 @@ class Finding(msgspec.Struct, frozen=True):
     state: Literal["ok", "warning", "error"]
     found: str
     hint: str = ""
+    where: str = ""
 
 
 def doctor_command(db: DbOption = None, as_json: JsonOption = False) -> None:
@@ -79,6 +80,8 @@ def _show(findings: Sequence[Finding]) -> None:
 
     def said(one: Finding) -> str:
         found, hint = translated(one.found, language), translated(one.hint, language)
+        if one.where:
+            found = f"{one.where}：{found}" if language == "ja" else f"{one.where}: {found}"
         return f"{found}（{hint}）" if hint and language == "ja" else f"{found} ({hint})" if hint else found
 
     rows = [(word(one.check), word(one.state), said(one)) for one in findings]
@@ -89,7 +92,9 @@ def _looked_at(name: str, check: Check, db: str | None) -> Iterator[Finding]:
     try:
         yield from check(db)
     except LapsusError as error:
-        yield Finding(name, "error", str(error))
+        yield Finding(name, "error", " ".join(error.what.split()), error.hint or "", error.where or "")
+    except OSError as error:
+        yield Finding(name, "error", error.strerror or str(error), where=str(error.filename or ""))
 
 
 def _program(db: str | None) -> Iterator[Finding]:
@@ -170,9 +175,10 @@ def _database(db: str | None) -> Iterator[Finding]:
 
 
 def _room(db: str | None) -> Iterator[Finding]:
-    from lapsus.store.database import database_url
+    from lapsus.store.database import database_url, default_database
 
-    url = database_url(db)
+    # Asked without a path, it makes the folder of the default.
+    url = database_url(default_database() if db is None else db)
     if url.drivername == "sqlite":
         folder = Path(url.database or ".").absolute().parent
         while not folder.exists():
