@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from lapsus.cli.app import app
-from lapsus.errors import UsageError
-from lapsus.store import open_store, restore
+from lapsus.errors import LapsusError, UsageError
+from lapsus.store import open_store
 from lapsus.store.backup_place import BackupPlace, BackupSchedule
 
 _S3 = """
@@ -74,14 +74,12 @@ def test_backups_are_made_when_it_is_time_and_the_oldest_go(
         assert BackupSchedule(store, BackupPlace(address), timedelta(hours=6), 3).step() < 6 * 3600
     assert place.names() == [f"lapsus-20260102T{hour:02}0000Z.zip" for hour in (6, 12, 18)]
     assert place.newest() == datetime(2026, 1, 2, 18, tzinfo=UTC)
-    newest = tmp_path / "newest.zip"
-    if where == "folder":
-        newest = Path(address) / place.names()[-1]
-    else:
-        import fsspec
-
-        fsspec.filesystem("s3").get_file(f"{address}/{place.names()[-1]}", str(newest))
-    restore(newest, tmp_path / "b.sqlite")
+    command = ["restore", f"{address}/{place.names()[-1]}", "--db", str(tmp_path / "b.sqlite")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    gone = CliRunner().invoke(app, ["restore", f"{address}/none.zip", "--db", str(tmp_path / "c.sqlite")])
+    assert isinstance(gone.exception, LapsusError)
+    assert not (tmp_path / "c.sqlite").exists()
     with open_store(tmp_path / "b.sqlite") as store:
         assert [person.name for person in store.people.all()] == ["Ada"]
 
@@ -103,7 +101,12 @@ def test_trouble_is_told_and_tried_again(tmp_path: Path) -> None:
             store, BackupPlace(str(tmp_path / "file" / "below")), timedelta(hours=6), None
         )
         assert schedule.step() == 300
-        assert schedule.trouble
+        assert schedule.trouble is not None
+        assert "cannot be used" in schedule.trouble
+    # A server says so at once, and lets nobody in.
+    command = ["serve", "--port", "0", "--backup-to", str(tmp_path / "file" / "below")]
+    refused = CliRunner().invoke(app, [*command, "--db", str(tmp_path / "a.sqlite")])
+    assert isinstance(refused.exception, UsageError)
     with pytest.raises(UsageError, match="no address of a store"):
         BackupPlace("nothing-known://bucket")
 

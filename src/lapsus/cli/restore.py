@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,14 +11,19 @@ from lapsus.cli.output import JsonOption, print_json
 
 
 def restore_command(
-    source: Annotated[Path, typer.Argument(help="File that `lapsus backup` wrote.", metavar="FILE")],
+    source: Annotated[
+        str,
+        typer.Argument(help="File that `lapsus backup` wrote; or its address (s3://…).", metavar="FILE"),
+    ],
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Fill a new database from a backup; of either kind, whichever it came from. Nothing is overwritten."""
     from lapsus.store import restore
+    from lapsus.store.backup_place import fetched
 
-    done = restore(source, db)
+    with fetched(source) as file:
+        done = restore(file, db)
     if as_json:
         print_json({"made": done.made, "rows": done.rows})
         return

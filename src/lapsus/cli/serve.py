@@ -139,7 +139,7 @@ def _backups(db: str | None, place: str | None, hours: float, keep: int | None) 
 
     with open_database(db) as store:
         backups = BackupPlace(place)
-        backups.names()
+        backups.try_out()
         schedule = BackupSchedule(store, backups, timedelta(hours=hours), keep)
         schedule.start()
         try:

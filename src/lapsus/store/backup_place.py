@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -29,6 +31,16 @@ class BackupPlace:
         self.where = where.rstrip("/") or "/"
         self._remote = _file_system(self.where) if "://" in where else None
 
+    def try_out(self) -> None:
+        """Complain now of a place that could not be used later; a folder is made where there is none."""
+        if self._remote is not None:
+            self.names()
+            return
+        with self._told():
+            Path(self.where).mkdir(parents=True, exist_ok=True)
+            if not os.access(self.where, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
     def names(self) -> list[str]:
         """The backups that are there, the oldest first."""
         with self._told():
@@ -51,7 +63,7 @@ class BackupPlace:
         """Make a backup there; then remove the oldest, so that so many stay. Its name, and what it holds."""
         name = store.database.clock().astimezone(UTC).strftime(_DATED)
         if self._remote is None:
-            Path(self.where).mkdir(parents=True, exist_ok=True)
+            self.try_out()
             done = store.backups.backup(Path(self.where) / name)
         else:
             with tempfile.TemporaryDirectory() as folder, self._told():
@@ -60,6 +72,14 @@ class BackupPlace:
         for old in self.names()[:-keep] if keep else ():
             self._remove(old)
         return name, done
+
+    def fetch(self, name: str, folder: Path) -> Path:
+        """A backup as a file: where it is, or copied from an address into a folder."""
+        if self._remote is None:
+            return Path(self.where) / name
+        with self._told():
+            self._remote.get_file(f"{self.where}/{name}", str(folder / name))
+        return folder / name
 
     def _remove(self, name: str) -> None:
         with self._told():
@@ -75,8 +95,21 @@ class BackupPlace:
             yield
         except LapsusError:
             raise
+        except OSError as error:
+            raise UsageError(f"cannot be used: {error.strerror or error}", where=self.where) from error
         except Exception as error:  # Each store has errors of its own.
             raise UsageError(f"cannot be used: {type(error).__name__}: {error}", where=self.where) from error
+
+
+@contextmanager
+def fetched(source: str) -> Iterator[Path]:
+    """A backup as a file on this machine, while it is needed; the one at an address is copied."""
+    if "://" not in source:
+        yield Path(source)
+        return
+    place, name = BackupPlace(source.rpartition("/")[0]), source.rpartition("/")[2]
+    with tempfile.TemporaryDirectory() as folder:
+        yield place.fetch(name, Path(folder))
 
 
 def _file_system(where: str) -> Any:
