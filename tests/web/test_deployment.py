@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -219,6 +220,18 @@ def test_several_processes_answer_and_one_that_dies_comes_back(
     while not list((folder / "b").glob("lapsus-*.zip")):
         assert time.monotonic() < until
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGTERM"])
+def test_a_single_process_ends_in_order_when_told_to(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lapsus", "serve", "--db", str(tmp_path / "a.sqlite"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "Lapsus is at" in process.stdout.readline()
+        process.send_signal(getattr(signal, name))
+        _, complaints = process.communicate(timeout=60)
+    assert process.returncode == -getattr(signal, name)
+    assert "Traceback" not in complaints
 
 
 def _answering(log: Path) -> set[int]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -41,6 +44,21 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A terminal that closes is a reason to end like any other, with what is under way finished first."""
+        hang_up = getattr(signal, "SIGHUP", None)
+        is_main = threading.current_thread() is threading.main_thread()
+        with super().capture_signals():
+            if hang_up is None or not is_main or signal.getsignal(hang_up) is signal.SIG_IGN:
+                yield
+                return
+            before = signal.signal(hang_up, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(hang_up, before)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
