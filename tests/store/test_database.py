@@ -8,10 +8,11 @@ import stat
 import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.store import Store, default_database, open_store
@@ -202,3 +203,11 @@ def test_units_of_the_first_version_learn_how_many_places_they_have(tmp_path: Pa
     with open_store(url) as store:
         assert store.campaigns.get("chat").plan.per_unit == 3
     engine.dispose()
+
+
+def test_a_database_that_cannot_hold_every_language_is_refused(postgres: str) -> None:
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute("CREATE DATABASE ascii_only ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    address = make_url(postgres).set(database="ascii_only").render_as_string(hide_password=False)
+    with pytest.raises(UsageError, match="keeps text as SQL_ASCII"):
+        open_store(address)

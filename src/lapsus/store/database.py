@@ -86,7 +86,9 @@ def _engine(database: str | Path | None) -> tuple[Engine, Path | None, str]:
         raise UsageError(
             "PostgreSQL needs psycopg", where=where, hint="pip install 'lapsus[postgres]'"
         ) from error
-    if path is not None:
+    if path is None:
+        _check_encoding(engine, where)
+    else:
         _prepare(engine)
     return engine, path, where
 
@@ -107,7 +109,7 @@ def _told(engine: Engine, where: str) -> Iterator[None]:
 def _settings(url: URL) -> dict[str, Any]:
     if url.drivername == "sqlite":
         return {"connect_args": {"timeout": WAIT, "isolation_level": None}}
-    return {"pool_pre_ping": True}
+    return {"pool_pre_ping": True, "connect_args": {"client_encoding": "UTF8"}}
 
 
 def _file(url: URL) -> Path | None:
@@ -141,6 +143,16 @@ def _prepare(engine: Engine) -> None:
         # Whoever will write says so at once: a reader that becomes a writer midway may be refused by SQLite.
         writes = connection.get_execution_options().get("lapsus_write")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _check_encoding(engine: Engine, where: str) -> None:
+    @event.listens_for(engine, "connect")
+    def check(connection: Any, record: object) -> None:
+        # What a server makes that was set up without a language holds no Japanese, or not as text.
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            hint = "make it with createdb --encoding UTF8 --template template0"
+            raise UsageError(f"keeps text as {encoding}, not as UTF8", where=where, hint=hint)
 
 
 def _trouble(error: DatabaseError, where: str) -> LapsusError:
