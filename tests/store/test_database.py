@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import make_url, text
 
 from lapsus.errors import InputError, LapsusError, UsageError
-from lapsus.store import Store, default_database, open_store
+from lapsus.store import Store, database, default_database, open_store
 from lapsus.store import migrations as scripts
 from lapsus.store.database import bring_up_to_date, open_engine, schema_version
 from lapsus.store.tables import metadata
@@ -205,9 +205,21 @@ def test_units_of_the_first_version_learn_how_many_places_they_have(tmp_path: Pa
     engine.dispose()
 
 
-def test_a_database_that_cannot_hold_every_language_is_refused(postgres: str) -> None:
+def test_a_database_that_cannot_hold_every_language_is_refused(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with psycopg.connect(postgres, autocommit=True) as conn:
         conn.execute("CREATE DATABASE ascii_only ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
     address = make_url(postgres).set(database="ascii_only").render_as_string(hide_password=False)
     with pytest.raises(UsageError, match="keeps text as SQL_ASCII"):
         open_store(address)
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    latin = make_url(postgres).set(database="latin").render_as_string(hide_password=False)
+    with pytest.raises(UsageError, match="keeps text as LATIN1"):
+        open_store(latin)
+    # One that was begun before this was asked still opens.
+    with monkeypatch.context() as before:
+        before.setattr(database, "_is_new", lambda connection: False)
+        open_store(latin).close()
+    open_store(latin).close()

@@ -148,11 +148,19 @@ def _prepare(engine: Engine) -> None:
 def _check_encoding(engine: Engine, where: str) -> None:
     @event.listens_for(engine, "connect")
     def check(connection: Any, record: object) -> None:
-        # What a server makes that was set up without a language holds no Japanese, or not as text.
+        # What a server makes that was set up without a language holds no Japanese, or not as text. One with campaigns
+        # in it has held what it was given so far, and still opens.
         encoding = connection.info.parameter_status("server_encoding")
-        if encoding != "UTF8":
+        if encoding != "UTF8" and _is_new(connection):
             hint = "make it with createdb --encoding UTF8 --template template0"
             raise UsageError(f"keeps text as {encoding}, not as UTF8", where=where, hint=hint)
+
+
+def _is_new(connection: Any) -> bool:
+    """Whether a PostgreSQL database has nothing of ours in it."""
+    (found,) = connection.execute("SELECT to_regclass('campaign') IS NULL").fetchone()
+    connection.rollback()
+    return bool(found)
 
 
 def _trouble(error: DatabaseError, where: str) -> LapsusError:
