@@ -191,7 +191,8 @@ def _cut(text: str, spans: Sequence[Span], names: Mapping[str, str]) -> list[Pie
     edges = sorted({0, len(text), *(e for span in spans for e in (span.start, span.end) if e <= len(text))})
     return [
         PieceResponse(
-            text[start:end], [span.label for span in spans if span.start <= start and end <= span.end]
+            text[start:end],
+            [names.get(span.label, span.label) for span in spans if span.start <= start and end <= span.end],
         )
         for start, end in pairwise(edges)
     ]
