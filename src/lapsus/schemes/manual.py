@@ -50,6 +50,7 @@ def manual(scheme: Scheme, language: str, ways: Sequence[Way] = ()) -> str:
             rules_of=page.rules,
             list_title=page.list_title,
             target_labels=page.target_labels,
+            target_title=page.target_title,
         )
     )
 
@@ -76,6 +77,14 @@ class GuidelineWords:
         """What a reference list is called."""
         reference = self.scheme.reference(id)
         return self.text(reference.title) if reference else id
+
+    def target_title(self) -> str:
+        """What the guideline is called by whose labels turns are chosen."""
+        if (target := self.scheme.target) is None:
+            return ""
+        return (
+            self.text(load_scheme(target.scheme).title) if target.scheme in scheme_names() else target.scheme
+        )
 
     def target_labels(self) -> str:
         """The labels by which turns are chosen, each with its name under the guideline that has it."""
