@@ -56,6 +56,8 @@ class WordsGroup(NamedTuple):
     """Where it stands in the file; empty for the guideline itself."""
     id: str
     fields: list[WordsField]
+    grows: str = ""
+    """The question, in the file, that can get one more label after this."""
 
 
 def draft_scheme(plan: Tree) -> Scheme | None:
@@ -117,6 +119,8 @@ def groups(text: str) -> list[WordsGroup]:
         found.append(_group("question", place, question, "id", ("name", "ask")))
         for n, label in _numbered(question.get("labels")):
             found.append(_group("label", f"{place}.labels.{n}", label, "id", ("name", "definition")))
+        if isinstance(question.get("labels"), list):
+            found[-1] = found[-1]._replace(grows=place)
         for n, level in _numbered(question.get("levels")):
             found.append(_group("level", f"{place}.levels.{n}", level, "value", ("meaning",)))
     return found

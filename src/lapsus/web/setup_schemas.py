@@ -105,6 +105,8 @@ class WordsGroupResponse(msgspec.Struct, frozen=True):
     place: str
     id: str
     fields: list[WordsFieldResponse]
+    grows: str
+    """The question, in the file, that can get one more label after this; empty where none can."""
 
 
 class OwnGuidelineResponse(msgspec.Struct, frozen=True):

@@ -106,7 +106,7 @@ def _record(visit: RequestContext, draft: str, text: str) -> OwnGuidelineRespons
     groups = [
         WordsGroupResponse(
             group.kind, group.place, group.id,
-            [WordsFieldResponse(*field, is_long=field.is_long) for field in group.fields],
+            [WordsFieldResponse(*field, is_long=field.is_long) for field in group.fields], group.grows,
         )
         for group in own.groups(text)
     ]  # fmt: skip
