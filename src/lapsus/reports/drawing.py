@@ -231,7 +231,7 @@ def matrix(chart: Chart, width: float) -> Drawn:
 
 def calibration(chart: Chart, width: float) -> Drawn:
     """Name, how sure, how often right, how many: a point each, the larger the more; on the diagonal both are equal."""
-    left, top = 52.0, 14.0
+    left, top = 52.0, 24.0
     side = min(width - left - 14, 300.0)
     across, up = _scale(0, 1, left, left + side), _scale(0, 1, top + side, top)
     ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -250,7 +250,7 @@ def calibration(chart: Chart, width: float) -> Drawn:
     parts.append(
         element("path", d=f"M{across(0):.1f} {up(0):.1f}L{across(1):.1f} {up(1):.1f}", class_="grid")
     )
-    parts.append(element("text", chart.columns[2], x=0, y=8, class_="quiet"))
+    parts.append(element("text", chart.columns[2], x=0, y=10, class_="quiet"))
     below = fitting(chart.columns[1], width)
     parts.append(
         element("text", below, x=left + side / 2, y=top + side + 38, text_anchor="middle", class_="quiet")
