@@ -224,7 +224,7 @@ def test_one_persons_answers_are_shown_and_what_takes_two_says_so(bench: Bench) 
     assert 'id="chart-progress-wide-title"' in page
     assert "chart-labels" not in page
     assert page.count("Not yet: it takes units that two people have judged.") == 2
-    assert "Decide on them one by one" not in page
+    assert "Decide one by one" not in page
     assert "chart-time" not in mori.get(f"/c/{name}/insight/time").text
     # Nobody differs, so all that was judged can be looked through.
     assert mori.get(f"/c/{name}/decide").url.query == b"only=all"

@@ -20,7 +20,8 @@ def plan_summary(
         return say(f"setup.review.{key}", visit.language, **values)
 
     def lines() -> Iterator[tuple[str, str, str]]:
-        yield "data", "called", f"{in_language(plan.titles, visit.language)} ({plan.name})"
+        title = in_language(plan.titles, visit.language)
+        yield "data", "called", plan.name if title == plan.name else f"{title} ({plan.name})"
         source = None if plan.chain is None else plan.chain.campaign
         if source is not None:
             yield "data", "data", word("chained", campaign=source)

@@ -120,6 +120,18 @@ def _breakable(name: str) -> Markup:
     return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
 
 
+def _commands(words: str) -> Markup:
+    """Words in which commands stand between backticks: each is shown as one, and broken only between its words."""
+    parts = words.split("`")
+    shown = [
+        Markup(" ").join(Markup('<code class="command">{}</code>').format(word) for word in part.split())
+        if place % 2
+        else escape(part)
+        for place, part in enumerate(parts)
+    ]
+    return Markup("").join(shown)
+
+
 def _stacked(triple: str) -> Markup:
     """A triple whose parts may stand one above the other; its text stays what it is, so that places in it do too."""
     parts = (Markup('<span class="part">{}</span>').format(_breakable(part)) for part in triple.split(" | "))
@@ -143,6 +155,7 @@ def _environment() -> Environment:
         extensions=[Addresses],
     )
     environment.filters["breakable"] = _breakable
+    environment.filters["commands"] = _commands
     environment.filters["moment"] = _moment
     environment.filters["stacked"] = _stacked
     return environment
