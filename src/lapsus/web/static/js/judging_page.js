@@ -65,6 +65,10 @@ export class Page {
     this.keys.use("page", pageBindings(this));
     this.outbox.addEventListener("saved", (event) => this.saved(/** @type {CustomEvent} */ (event).detail));
     this.outbox.addEventListener("refused", (event) => this.refused(/** @type {CustomEvent} */ (event).detail.entry));
+    if (this.oneTouch) {
+      const sizes = new ResizeObserver(() => this.uncover());
+      [byId("questions"), byId("notices")].forEach((one) => sizes.observe(one));
+    }
     addEventListener("pagehide", () => this.keepDraft());
     document.addEventListener("visibilitychange", () => document.hidden && this.keepDraft());
   }
@@ -171,10 +175,14 @@ export class Page {
     else place.removeAttribute("tabindex");
     const target = place.querySelector(".target");
     target?.scrollIntoView({ block: "nearest" });
-    if (!target || !this.oneTouch) return;
-    // The choices stay at the lower edge of the window; what is judged must not lie behind them.
-    const hidden = target.getBoundingClientRect().bottom - byId("questions").getBoundingClientRect().top;
-    if (hidden > 0) scrollBy(0, hidden + 8);
+    if (this.oneTouch) this.uncover();
+  }
+
+  /** The choices stay at the lower edge of the window; what is judged must not lie behind them, whatever they grow to. */
+  uncover() {
+    const judged = byId("document").querySelector(".target")?.getBoundingClientRect();
+    const choices = byId("questions").getBoundingClientRect();
+    if (judged && judged.bottom > choices.top && judged.top < choices.bottom) scrollBy(0, judged.bottom - choices.top + 8);
   }
 
   /** Each key once, though several questions may have it. */

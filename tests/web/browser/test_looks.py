@@ -1,0 +1,128 @@
+"""What the eye sees: nothing lies over what is judged, nothing is out of line, no word is broken or foreign."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from lapsus.model import Document, Segment, Span
+from lapsus.store import SaveRequest
+from tests.web.browser.house import NARROW, PATIENCE, WIDE, Browsing, Someone, Workbench, violations
+from tests.web.browser.judging import begin, documents
+from tests.web.helpers import chat, new_key
+
+LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
+IS_FREE = """() => document.querySelector(".turn.target").getBoundingClientRect().bottom
+  <= document.querySelector("#questions").getBoundingClientRect().top"""
+
+
+def left(place: Locator) -> float:
+    box = place.bounding_box()
+    assert box is not None
+    return box["x"]
+
+
+def says(house: Workbench, person: Someone, campaign: str, unit: int, answer: object) -> None:
+    house.store.saves.save(
+        SaveRequest(new_key(), campaign, unit, person.id, answer, submitted=True)  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(("lang", "dark", "width"), LOOKS)
+def test_a_comment_is_written_beside_the_turn_it_is_about(
+    house: Workbench, browse: Browsing, lang: str, dark: bool, width: int
+) -> None:
+    """The choices stay at the lower edge and grow by the comment; the turn moves up with them."""
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=[chat("d0", turns=30)])
+    page = browse(ada, lang=lang, dark=dark, width=width, height=740)
+    begin(page, name)
+    for unit in range(1, 9):
+        page.keyboard.press("1")
+        expect(page.locator("#main")).to_have_attribute("data-unit", str(unit + 1))
+    page.keyboard.press("c")
+    expect(page.locator("textarea")).to_be_focused()
+    page.wait_for_function(IS_FREE, timeout=PATIENCE)
+    expect(page.locator(".turn.target")).to_be_in_viewport(ratio=1)
+    expect(page.locator("textarea")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_to_mark_can_be_read_when_it_is_chosen(
+    house: Workbench, browse: Browsing, dark: bool
+) -> None:
+    ada = house.person()
+    name = house.campaign("semantic-errors", [ada])
+    page = begin(browse(ada, dark=dark), name)
+    page.keyboard.press("n")
+    expect(page.locator(".tool.none")).to_have_attribute("aria-pressed", "true")
+    assert violations(page) == []
+
+
+def is_whole(page: Page, word: str) -> bool:
+    """Whether an element of a triple stands on one line."""
+    cell = page.locator(".triple .cell").filter(has_text=word).first
+    lines = cell.evaluate(
+        "cell => { const all = document.createRange(); all.selectNodeContents(cell);"
+        " return new Set([...all.getClientRects()].map((one) => Math.round(one.top))).size; }"
+    )
+    return int(lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("lang", "triple"),
+    [("en", ("Hollowbrook", "constituency", "Southchester")), ("ja", ("夜鳴岳", "標高", "2115メートル"))],
+)
+def test_no_word_of_a_triple_is_broken_on_a_phone(
+    house: Workbench, browse: Browsing, lang: str, triple: tuple[str, str, str]
+) -> None:
+    ada = house.person()
+    given = Document("p0", (Segment.triple("t1", *triple), Segment("text", "text", "x")), lang)
+    page = begin(browse(ada, lang=lang, width=NARROW), house.campaign("semantic-errors", [ada], [given]))
+    assert all(is_whole(page, word) for word in triple)
+
+
+def test_marks_are_called_by_their_names_where_one_decides(house: Workbench, browse: Browsing) -> None:
+    ada, bob, mori = house.person(), house.person("Bob"), house.person("Mori", "manager", language="ja")
+    name = house.campaign("semantic-errors", [ada, bob], documents("semantic-errors", "ja")[:1], per_unit=2)
+    for person, spans in ((ada, [Span("t1", 0, 4, "omission")]), (bob, [])):
+        house.store.assignment.next_units(person.id, name)
+        says(house, person, name, 1, {"errors": spans})
+    page = browse(mori, lang="ja")
+    page.goto(f"/c/{name}/decide/1?only=all")
+    expect(page.locator("mark .tag")).to_have_text("欠落")
+    expect(page.locator(".house-nav [aria-current]")).to_have_text("裁定")
+    page.goto(f"/c/{name}/units")
+    expect(page.locator(".voters").first).to_contain_text("印なし")
+
+
+def test_rows_and_cards_begin_where_the_others_do(house: Workbench, browse: Browsing) -> None:
+    ada, bob, mori = house.person(), house.person("Bob"), house.person("Mori", "manager")
+    name = house.campaign(people=[ada, bob], documents=[chat("d0", 1)], per_unit=2)
+    for person, label in ((ada, "O"), (bob, "X")):
+        house.store.assignment.next_units(person.id, name)
+        says(house, person, name, 1, {"breakdown": label})
+    page = browse(mori)
+    page.goto(f"/c/{name}/insight/disputed")
+    row = page.locator(".disputes > li").first
+    assert left(row.locator(".where a").first) == left(row.locator(".text"))
+    page.set_viewport_size({"width": NARROW, "height": 740})
+    page.goto(f"/c/{name}")
+    cells = page.locator(".as-cards tbody tr").first.locator("th, td")
+    assert len({left(cell) for cell in cells.all()}) == 1
+    starts = cells.evaluate_all("cells => cells.map((cell) => getComputedStyle(cell).paddingInlineStart)")
+    assert set(starts) == {"0px"}
+
+
+def test_the_bar_takes_two_lines_of_a_phone(house: Workbench, browse: Browsing) -> None:
+    mori = house.person("Mori", "manager")
+    name = house.campaign(title={"ja": "とても長い題名のキャンペーンとその続きの言葉"})
+    page = browse(mori, lang="ja", width=NARROW)
+    for path in ("/", f"/c/{name}/units", "/people"):
+        page.goto(path)
+        expect(page.locator("#help")).to_be_visible()
+        tops = page.locator(".top .brand, .top .language, .top #help").evaluate_all(
+            "all => all.map((one) => { const box = one.getBoundingClientRect(); return (box.top + box.bottom) / 2; })"
+        )
+        assert max(tops) - min(tops) < 4, path
+        assert page.locator(".top").evaluate("bar => bar.clientHeight") < 90, path
