@@ -68,6 +68,8 @@ def taken(stats: CampaignStats) -> list[str]:
 def overview(visit: RequestContext, stats: CampaignStats) -> OverviewResponse:
     """Progress, agreement, answers."""
     learns = visit.store.learning.is_known(stats.name)
+    # Marks are not compared two by two, and not counted day by day.
+    known = {"learning": learns, "pairs": stats.kind.pair_measure is not None, "time": stats.kind.is_counted}
     return OverviewResponse(
         learns=learns,
         differing=_differing(stats),
@@ -78,7 +80,7 @@ def overview(visit: RequestContext, stats: CampaignStats) -> OverviewResponse:
         days=[DayResponse(day_name(row.day), row.judgments, row.total) for row in stats.days()],
         agreement=[score_response(score, row) for row, score in stats.agreement().items()],
         answers=answers(visit, stats),
-        sections=[name for name in SECTIONS if learns or name != "learning"],
+        sections=[name for name in SECTIONS if known.get(name, True)],
         formats=taken(stats),
         **base_of(visit, stats),
     )
