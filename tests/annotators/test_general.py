@@ -80,11 +80,14 @@ def test_talk_between_people_is_fine(general: Annotator) -> None:
     assert found.mean() < 0.3
 
 
-def test_what_does_not_belong_comes_first(general: Annotator) -> None:
+def test_what_does_not_belong_is_worse_than_all_before_it(general: Annotator) -> None:
     language = language_of(general)
     first, second = WRONG[language]
     found = broken(list(general.judge([talk(language, {5: first, 11: second})])))
-    assert set(np.argsort(found)[-2:].tolist()) == {2, 5}
+    # What follows upon it may well look odd, too: the talk goes on as if it had not been said.
+    for place in (2, 5):
+        before = [share for other, share in enumerate(found[:place]) if other != 2]
+        assert found[place] > max(before) + 0.05
 
 
 @pytest.mark.parametrize(
