@@ -59,6 +59,17 @@ def test_fewer_turns_are_all_there_and_none_are_said_to_be_none() -> None:
     assert "There is no turn to judge." in turns_page([], "en")
 
 
+def test_whoever_judges_a_turn_reads_it_whole() -> None:
+    segments = tuple(
+        Segment(str(n), ("user", "system")[n % 2], f"turn {n} " + "word " * 400 + f"end {n}")  # type: ignore[arg-type]
+        for n in range(8)
+    )
+    (*_, last) = units(Document("d", segments, "en"), load_scheme("breakdown").unit)
+    page = _RECORDS.sub("", turns_page([last], "en"))
+    assert all(f"end {n}" in page for n in range(8))
+    assert "3 turns before these" in page
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_hostile_text_is_only_text_and_only_our_script_may_run(language: str) -> None:
     found = check_entries(hostile_entries(), top=1)

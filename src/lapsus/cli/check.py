@@ -114,9 +114,9 @@ def check_command(
             )
     if found.reading is not None:
         tell_reading(found.reading)
+    _report(found, html, shown_in, overwrite=overwrite, as_json=as_json)
     if judge is not None:
         _write_turns(found, judge, shown_in, overwrite=overwrite)
-    _report(found, html, shown_in, overwrite=overwrite, as_json=as_json)
     if found.unjudged:
         raise typer.Exit(1)
 

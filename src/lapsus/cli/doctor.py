@@ -124,7 +124,7 @@ def _packages(db: str | None) -> Iterator[Finding]:
         except importlib.metadata.PackageNotFoundError:
             missing.setdefault(extra, []).append(package.group())
     if needed := missing.pop("", None):
-        yield Finding("packages", "error", f"missing: {', '.join(needed)}", "pip install lapsus")
+        yield Finding("packages", "error", f"missing: {', '.join(needed)}", "install it again")
     else:
         yield Finding("packages", "ok", "all that is needed")
     there = sorted(extras - missing.keys() - {""})

@@ -24,6 +24,8 @@ from lapsus.schemes import load_scheme
 
 MANY: Final = 20
 WHO: Final = "own"
+_LONGEST: Final = 20_000
+"""Signs of a turn that are shown: whoever judges it reads it whole."""
 _SCRIPT: Final = "own_turns.js"
 
 
@@ -61,6 +63,7 @@ def turns_page(turns: Sequence[Unit], language: str) -> str:
         language,
         turns=turns,
         shown_before=SHOWN_BEFORE,
+        longest=_LONGEST,
         labels=LABELS,
         records=records,
         header=_json(Line(lapsus=VERSION)),

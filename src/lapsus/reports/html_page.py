@@ -1,4 +1,4 @@
-"""Pages that stand alone: one HTML file with its own style, no script, nothing loaded from anywhere.
+"""Pages that stand alone: one HTML file with its own style, nothing loaded from anywhere, no script but our own.
 
 A page is a template of its own room that extends `base.html`. Text of strangers goes through `plain`: what is not
 text but a command to a terminal or to the direction of writing is shown as a sign.

@@ -152,6 +152,7 @@ def _check_encoding(engine: Engine, where: str) -> None:
         # in it has held what it was given so far, and still opens.
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8" and _is_new(connection):
+            connection.close()
             hint = "make it with createdb --encoding UTF8 --template template0"
             raise UsageError(f"keeps text as {encoding}, not as UTF8", where=where, hint=hint)
 

@@ -289,7 +289,7 @@ class MarkResponse(msgspec.Struct, frozen=True):
 
 
 class PieceResponse(msgspec.Struct, frozen=True):
-    """A piece of a text, with the labels of the marks on it."""
+    """A piece of a text, with the labels of the marks on it by their names in the reader's language."""
 
     text: str
     labels: list[str]

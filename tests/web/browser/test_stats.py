@@ -56,6 +56,24 @@ def test_a_part_that_comes_does_not_push_away_the_button_in_use(house: Workbench
     assert abs(page.evaluate(place) - before) < 2
 
 
+def test_what_is_replaced_itself_does_not_make_the_page_jump(house: Workbench, browse: Browsing) -> None:
+    name, mori = judged_by_two(house, "breakdown", [{"breakdown": "O"}, {"breakdown": "X"}])
+    page = browse(mori, height=500)
+    page.clock.install()
+    page.goto(f"/c/{name}/insight")
+    parts_are_there(page)
+    used = page.locator("#annotators details summary").first
+    used.scroll_into_view_if_needed()
+    used.evaluate("(one) => { one.dataset.old = ''; one.focus(); }")
+    before = page.evaluate("scrollY")
+    for person in house.store.progress.of_campaign(name).people:
+        house.store.saves.save(SaveRequest(new_key(), name, 2, person.person, {"breakdown": "O"}))
+    page.clock.fast_forward(16_000)
+    expect(page.locator("#heads")).to_contain_text("on 2 units")
+    expect(page.locator("#annotators [data-old]")).to_have_count(0)
+    assert abs(page.evaluate("scrollY") - before) < 120
+
+
 def test_what_takes_long_says_of_when_it_is_and_is_made_new_by_itself(
     house: Workbench, browse: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

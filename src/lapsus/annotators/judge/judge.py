@@ -133,7 +133,7 @@ class Judge(Annotator):
                 f"no question of {self.scheme.id!r} is answered in {LEAST} documents or more",
                 hint="judge more documents",
             )
-        self.models_, self.open_, self.sides_ = {}, {}, {}
+        self.models_, self.open_, self.sides_, self.readings_ = {}, {}, {}, None
         share = 1.0 if not marks else 0.4 if given else 0.0
         with one_thread():
             reports = self._learn_choices(cases, given, units, part_of(progress, 0.0, share)) if given else []

@@ -28,7 +28,8 @@ function inPlace(change) {
   const used = document.activeElement;
   const before = used?.getBoundingClientRect();
   change();
-  if (!used || used === document.body || !before || before.bottom < 0 || before.top > innerHeight) return;
+  // What was itself replaced has no place any more.
+  if (!used?.isConnected || used === document.body || !before || before.bottom < 0 || before.top > innerHeight) return;
   scrollBy({ top: used.getBoundingClientRect().top - before.top, behavior: "instant" });
 }
 
