@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -69,6 +70,15 @@ class Header(msgspec.Struct, frozen=True):
     """Of every word of the scheme."""
     format: int = msgspec.field(default=FORMAT, name="lapsus-model")
     lapsus: str = __version__
+
+
+def fingerprint(*states: State) -> str:
+    """Of the files in models: what was fitted on some fits no others."""
+    hashed = hashlib.blake2b(digest_size=12)
+    for state in states:
+        for name, content in sorted(state.files.items()):
+            hashed.update(name.encode() + content)
+    return hashed.hexdigest()
 
 
 def write_model(path: Path, header: Header | None, state: State, scheme: Scheme | None = None) -> None:

@@ -5,7 +5,6 @@ A judge that learns from many corpora has use for them; what one campaign holds 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
@@ -22,7 +21,7 @@ from lapsus.annotators.features.evidence import evidence
 from lapsus.annotators.features.sign_rules import RULES
 from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
-from lapsus.annotators.model_files import read_model
+from lapsus.annotators.model_files import fingerprint, read_model
 from lapsus.errors import UsageError
 from lapsus.model import Unit
 from lapsus.registry import did_you_mean
@@ -149,16 +148,13 @@ def _reader() -> tuple[ChatReader, str]:
     from lapsus.annotators.library import default_model
 
     _, state = read_model(default_model("en"))
-    hashed = hashlib.blake2b(digest_size=12)
-    for name, content in sorted(state.files.items()):
-        hashed.update(name.encode() + content)
     arrays = {
         name.removeprefix("reader."): array
         for name, array in state.arrays.items()
         if name.startswith("reader.")
     }
     kept = state._replace(data=state.data["reader_data"], arrays=arrays)
-    return ChatReader.restore(kept), hashed.hexdigest()
+    return ChatReader.restore(kept), fingerprint(state)
 
 
 _LOOKS: Mapping[str, Callable[[Sequence[Unit]], Any]] = {SIGNS: _signs, WORDS: _words, READER: _read}

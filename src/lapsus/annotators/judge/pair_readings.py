@@ -6,7 +6,6 @@ labels they have.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, TypeAlias
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.judge.span_features import Matrix, Place
-from lapsus.annotators.model_files import SHIPPED, read_model
+from lapsus.annotators.model_files import SHIPPED, fingerprint, read_model
 from lapsus.annotators.triples.labeller import GRAPH, Labeller, Reading
 from lapsus.annotators.triples.pair import DATA, TEXT, parts_of
 from lapsus.model import Unit
@@ -94,9 +93,6 @@ def _rows(groups: Sequence[Sequence[Place]], said: _Said) -> Matrix:
 
 @cache
 def _shipped() -> tuple[Labeller, str]:
-    hashed = hashlib.blake2b(digest_size=12)
-    for name in _MODELS:
-        for file, content in sorted(read_model(SHIPPED / f"{name}.lapsus")[1].files.items()):
-            hashed.update(file.encode() + content)
-    _, state = read_model(SHIPPED / f"{_MODELS[0]}.lapsus")
-    return Labeller(state.files[GRAPH], str(state.data["reader_data"]["lower"])), hashed.hexdigest()
+    reader, lower = (read_model(SHIPPED / f"{name}.lapsus")[1] for name in _MODELS)
+    labeller = Labeller(reader.files[GRAPH], str(reader.data["reader_data"]["lower"]))
+    return labeller, fingerprint(reader, lower)
