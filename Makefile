@@ -51,10 +51,12 @@ ray: $(READY)
 	$(BIN)/pip install --quiet --editable '.[ray]'
 	$(BIN)/pytest tests/cluster/ray_rounds.py
 
-# Files made unsound for everything that reads files: SECONDS in all, what escapes is kept in `escapes`.
+# Files made unsound for everything that reads files: SECONDS in all, what escapes is kept in `escapes`. Then the tests
+# of properties, with examples drawn anew.
 SECONDS ?= 300
 fuzz: $(READY)
 	$(BIN)/python -m tests.fuzz.fuzzing --seconds $(SECONDS) --keep escapes
+	$(BIN)/pytest -m hypothesis --hypothesis-profile drawn
 
 bench: $(READY)
 	$(BIN)/python benchmarks/formats.py
