@@ -88,7 +88,7 @@ def test_what_it_could_not_judge_is_told(data: Path) -> None:
 def test_a_report_that_was_stopped_says_what_it_is_not_about(data: Path, tmp_path: Path) -> None:
     def server(body: dict[str, Any]) -> Said:
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.1)
+        time.sleep(1)
         return by_text(body)
 
     page = tmp_path / "report.html"

@@ -134,7 +134,7 @@ def test_ctrl_c_in_a_campaign_keeps_what_was_judged(folder: Path) -> None:
     def server(body: dict[str, Any]) -> Said:
         if "context" in json.loads(body["messages"][1]["content"]):
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.2)
+            time.sleep(1)
         return answered(body)
 
     desk = Desk(folder)
