@@ -104,6 +104,41 @@ def test_nothing_of_a_later_turn_is_shown_before_the_earlier_one_is_judged(bench
     assert "turn 4 of d0" in texts(ada, name, third)
 
 
+MARKS = """
+scheme: odd-words
+version: "1"
+title: {en: Odd words}
+summary: {en: What is odd in a turn}
+unit: {role: system, context: before}
+questions:
+  - id: marks
+    kind: spans
+    name: {en: Marks}
+    ask: {en: What is odd?}
+    labels:
+      - {id: odd, name: {en: Odd}, definition: {en: Not to be expected}, on: system, covers: token}
+"""
+
+
+def test_marks_on_a_later_turn_are_refused_and_quote_nothing_of_it(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "odd-words.yaml"
+    path.write_text(MARKS, encoding="utf-8")
+    name = bench.campaign(str(path), [chat("d0")], name="odd")
+    ada = bench.person("Ada")
+    first = ada.next(name)["unit"]
+    for start, end in ((0, 4), (1, 9), (0, 999)):
+        mark = {"segment": "4", "start": start, "end": end, "label": "odd"}
+        for given in ([mark], [mark, mark]):
+            answer = ada.save(name, first, {"marks": given})
+            assert refusal(answer) == (422, "rules")
+            assert answer.json()["broken"][-1]["rule"] == "unknown-segment"
+            assert "urn 4 of" not in answer.text
+    assert (
+        ada.save(name, first, {"marks": [{"segment": "0", "start": 0, "end": 4, "label": "odd"}]}).status_code
+        == 201
+    )
+
+
 def test_a_database_that_is_gone_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     with open_store(path) as store, Bench(store) as bench:

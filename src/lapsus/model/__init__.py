@@ -17,7 +17,7 @@ from lapsus.model.judgment import (
 )
 from lapsus.model.scheme import Label, Question, Scheme, TargetRule, UnitRule
 from lapsus.model.text import Notes, Text, in_language
-from lapsus.model.unit import Unit, unit, units
+from lapsus.model.unit import Unit, unit, units, visible_part
 
 __all__ = [
     "ANONYMOUS",
@@ -48,4 +48,5 @@ __all__ = [
     "latest",
     "unit",
     "units",
+    "visible_part",
 ]

@@ -87,6 +87,17 @@ def unit(document: Document, rule: UnitRule, segment: str | None) -> Unit:
     )
 
 
+def visible_part(document: Document, rule: UnitRule, segment: str | None) -> Document:
+    """The document as the judge of one of its units sees it."""
+    if segment is None or rule.context == "all":
+        return document
+    for place, target in enumerate(document.segments):
+        if target.id == segment:
+            visible = (*_context(document, place, rule), target)
+            return msgspec.structs.replace(document, segments=visible)
+    return document
+
+
 def _context(document: Document, place: int, rule: UnitRule) -> tuple[Segment, ...]:
     if rule.context == "none":
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lapsus.kinds import BrokenRule, kind_of
-from lapsus.model import Answer, Document, Scheme
+from lapsus.model import Answer, Document, Scheme, visible_part
 
 
 def broken_rules(
@@ -14,10 +14,15 @@ def broken_rules(
     document: Document | None = None,
     segment: str | None = None,
 ) -> list[BrokenRule]:
-    """Every rule that a set of answers breaks; with the document at hand, also where spans may stand."""
+    """Every rule that a set of answers breaks; with the document at hand, also where spans may stand.
+
+    A mark on what the judge of the unit does not see is a mark on nothing, and no message quotes it.
+    """
     found: list[BrokenRule] = []
-    if document is not None and not _is_unit(scheme, document, segment):
-        found.append(BrokenRule("not-judged", "", {}))
+    if document is not None:
+        if not _is_unit(scheme, document, segment):
+            found.append(BrokenRule("not-judged", "", {}))
+        document = visible_part(document, scheme.unit, segment)
     for id in answers:
         if scheme.question(id) is None:
             found.append(BrokenRule("unknown-question", id, {"question": id}))
