@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lapsus.annotators import Judges, default_model, load_model, model_files, usual_profile
+from lapsus.annotators import Judges, default_model, load_model, usual_profile
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.encoder.reader import GENERAL
-from lapsus.annotators.model_files import PART, Header, State, joined, read_model, write_model
-from lapsus.errors import InputError, UsageError
+from lapsus.errors import UsageError
 from lapsus.formats.jsonl import Jsonl
 from lapsus.log_check import check_entries
 from lapsus.model import Document, Judgment, Segment
@@ -156,23 +155,6 @@ def test_whoever_gives_an_annotator_has_it_back_as_it_was() -> None:
     assert list(model.judge([talk("en")])) == before != list(adapted.judgments)
     assert heard[0] is not model
     assert model.profiles()[0] == "dbdc5"
-
-
-def test_a_part_beside_a_shipped_model_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    header = Header("prior", "p", {}, "breakdown", ("O", "T", "X"), None)
-    write_model(
-        tmp_path / "m.lapsus", header, State({"a": {"x": 1}, "b": 2}, {"r": np.zeros(2)}, {"f": b"f"})
-    )
-    write_model(tmp_path / f"m{PART}", None, State({"a": {"y": 3}, "c": 4}, {"s": np.ones(1)}, {"g": b"g"}))
-    assert read_model(tmp_path / "m.lapsus")[1].data == {"a": {"x": 1}, "b": 2}  # anybody's: its own alone
-    monkeypatch.setattr(model_files, "SHIPPED", tmp_path)
-    _, state = read_model(tmp_path / "m.lapsus")
-    assert state.data == {"a": {"x": 1, "y": 3}, "b": 2, "c": 4}
-    assert (set(state.arrays), set(state.files)) == ({"r", "s"}, {"f", "g"})
-    assert joined(State({"b": 1}), State({"b": 2})).data == {"b": 1}
-    (tmp_path / f"m{PART}").write_bytes(b"no zip")
-    with pytest.raises(InputError, match="cannot be read as a model"):
-        read_model(tmp_path / "m.lapsus")
 
 
 def test_the_report_of_a_good_log_is_short() -> None:

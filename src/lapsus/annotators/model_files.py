@@ -33,11 +33,6 @@ MOST_EXPANSION = 60
 SMALL = 1 << 24
 SHIPPED = Path(str(files("lapsus.annotators") / "models"))
 """Where the models that come with the package lie."""
-PART = ".part"
-"""The ending of a file beside a shipped model, of its name, that holds more of it.
-
-So weights that stay are not kept twice. Beside anybody else's model such a file is something else.
-"""
 HEADER, SCHEME, LEARNED, ARRAYS, FILES = (
     "model.json", "scheme.json", "learned.json", "arrays.safetensors", "files/"
 )  # fmt: skip
@@ -81,15 +76,11 @@ def fingerprint(*states: State) -> str:
     return hashed.hexdigest()
 
 
-def write_model(path: Path, header: Header | None, state: State, scheme: Scheme | None = None) -> None:
-    """Write a model with the guideline that it judges by, or without a header a part of one.
-
-    The same model gives the same bytes.
-    """
+def write_model(path: Path, header: Header, state: State, scheme: Scheme | None = None) -> None:
+    """Write a model with the guideline that it judges by. The same model gives the same bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        if header is not None:
-            _add(archive, HEADER, msgspec.json.format(msgspec.json.encode(header), indent=1))
+        _add(archive, HEADER, msgspec.json.format(msgspec.json.encode(header), indent=1))
         if scheme is not None:
             _add(archive, SCHEME, msgspec.json.encode(scheme))
         _add(archive, LEARNED, msgspec.json.encode(dict(state.data), order="sorted"))
@@ -105,11 +96,9 @@ def write_model(path: Path, header: Header | None, state: State, scheme: Scheme 
 def read_model(path: Path) -> tuple[Header, State]:
     """Read a model, or say what is wrong with the file."""
     members = _members(path)
-    header, part = _header(_model_members(path, members), path), path.with_suffix(PART)
-    has_part = path.resolve().parent == SHIPPED.resolve() and part.is_file()
+    header = _header(_model_members(path, members), path)
     try:
-        state = _state(members)
-        return header, joined(state, _state(_members(part))) if has_part else state
+        return header, _state(members)
     except (msgspec.DecodeError, RecursionError, KeyError, ValueError, TypeError, MemoryError) as error:
         raise damaged(path, error) from error
 
@@ -147,15 +136,6 @@ def _members(path: Path, *names: str) -> dict[str, bytes]:
         raise InputError("no such file", where=str(path)) from None
     except DAMAGE as error:
         raise InputError(f"cannot be read as a model: {error}", where=str(path)) from error
-
-
-def joined(state: State, more: State) -> State:
-    """A model's state with what its part file adds; where both have a value, the model's stands."""
-    data = {
-        name: {**value, **more.data[name]} if isinstance(value, dict) and name in more.data else value
-        for name, value in state.data.items()
-    }
-    return State({**more.data, **data}, {**state.arrays, **more.arrays}, {**state.files, **more.files})
 
 
 def damaged(path: Path, error: Exception) -> InputError:
