@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,14 @@ from lapsus.annotators.judge.features import Vectors, feature_rows
 from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers, left_open
 from lapsus.annotators.judge.learning import Model, Report, decide, learn, predicted
 from lapsus.annotators.judge.looks import Looks
+from lapsus.annotators.judge.material import (
+    LEAST,
+    drawn_cases,
+    learnable_answers,
+    learnable_marks,
+    origin_of,
+    parted_for_tuning,
+)
 from lapsus.annotators.judge.own_encoder import GRAPH, TOKENIZER, OwnVectors
 from lapsus.annotators.judge.pair_readings import PairReadings, can_read
 from lapsus.annotators.judge.projection import Projection
@@ -30,15 +37,11 @@ from lapsus.annotators.progress import Progress, part_of
 from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
-from lapsus.model import EMPTY, Answer, Scheme
+from lapsus.model import EMPTY, Answer
 from lapsus.model.votes import SpanVotes, Votes
 
 MOST: Final = 20_000
 """Units that are learned from at most: memory stays bounded, and more bring little."""
-LEAST: Final = 5
-"""Documents that it takes at least: with fewer nothing can be said of how well it was learned."""
-TUNED: Final = 0.6
-"""The share of documents that an encoder is tuned with; the regression learns from the others."""
 _AT_ONCE: Final = 256
 _OPEN_PENALTY: Final = 0.1
 _OFTEN: Final = 0.02
@@ -122,12 +125,13 @@ class Judge(Annotator):
                 f"{self.scheme.id!r} asks nothing that a judge can learn",
                 hint="it learns questions of kind label, labels, scale and spans",
             )
-        cases = self._drawn(lesson.cases)
+        cases = drawn_cases(lesson.cases, self.most, self.seed)
         if self.encoder:
             cases = self._with_own_encoder(lesson, cases, part_of(progress, 0.0, 0.7))
             progress = part_of(progress, 0.7, 1.0)
         units = [case.unit.key for case in cases]
-        given, marks = self._given(lesson, units), self._marks(lesson, cases)
+        given = learnable_answers(self.scheme, lesson.votes, units)
+        marks = learnable_marks(self.scheme, lesson.votes, cases)
         if not given and not marks:
             raise InputError(
                 f"no question of {self.scheme.id!r} is answered in {LEAST} documents or more",
@@ -148,7 +152,7 @@ class Judge(Annotator):
                 f" giving the usual answer ({len(units):,} units in {reports[0].documents:,} documents)",
                 hint="it takes more judgments, or judgments in which people agree more",
             )
-        return _origin(self.scheme, cases, given, marks, languages)
+        return origin_of(self.scheme, cases, given, marks, languages)
 
     def _with_own_encoder(self, lesson: Lesson, cases: Sequence[Case], progress: Progress) -> Sequence[Case]:
         """Load the encoder and tune it where asked; the cases that are left to learn from.
@@ -159,8 +163,8 @@ class Judge(Annotator):
 
         loaded = LoadedEncoder(self.encoder)
         if self.tune:
-            tuned, cases = self._parted(cases)
-            given = self._given(lesson, [case.unit.key for case in tuned])
+            tuned, cases = parted_for_tuning(cases, self.seed)
+            given = learnable_answers(self.scheme, lesson.votes, [case.unit.key for case in tuned])
             if not given:
                 raise InputError(
                     f"there is too little to tune an encoder with: it takes {LEAST} documents with answers of kind"
@@ -170,16 +174,6 @@ class Judge(Annotator):
             loaded.tune(tuned, given, self.seed, progress)
         self.own_ = loaded.vectors()
         return cases
-
-    def _parted(self, cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
-        """Cases to tune with, and others, by document."""
-        names = list(dict.fromkeys(case.unit.document for case in cases))
-        kept = np.random.default_rng(self.seed).permutation(len(names))[: round(TUNED * len(names))]
-        chosen = {names[place] for place in kept.tolist()}
-        return (
-            [case for case in cases if case.unit.document in chosen],
-            [case for case in cases if case.unit.document not in chosen],
-        )
 
     def _learn_choices(
         self,
@@ -213,54 +207,6 @@ class Judge(Annotator):
         if report.answered:
             self.sides_[id] = sides
         return report
-
-    def _marks(self, lesson: Lesson, cases: Sequence[Case]) -> dict[str, SpanVotes]:
-        """The marks of people on each question of kind spans, where they answered enough."""
-        found = {}
-        for id, kind in kinds_of(self.scheme).items():
-            votes = lesson.votes.get(id)
-            if kind.on_text and isinstance(votes, SpanVotes):
-                answered = {
-                    unit
-                    for unit, said in zip(votes.units, votes.spans, strict=True)
-                    if any(one is not None for one in said)
-                }
-                known = {case.unit.document for case in cases if case.unit.key in answered}
-                if len(known) >= LEAST:
-                    found[id] = votes
-        return found
-
-    def _drawn(self, cases: Sequence[Case]) -> Sequence[Case]:
-        """The cases, or those of some documents where there are more than can be held at once."""
-        documents = list(dict.fromkeys(case.unit.document for case in cases))
-        if len(documents) < LEAST:
-            count = f"{len(documents)} judged document{'' if len(documents) == 1 else 's'}"
-            raise InputError(
-                f"there are {count} to learn from" if documents else "there is no judged unit to learn from",
-                hint=f"a judge needs {LEAST} at least, better 50: it is checked on documents that it did not see",
-            )
-        if len(cases) <= self.most:
-            return cases
-        sizes: dict[str, int] = {}
-        for case in cases:
-            sizes[case.unit.document] = sizes.get(case.unit.document, 0) + 1
-        kept: set[str] = set()
-        room = self.most
-        for place in np.random.default_rng(self.seed).permutation(len(documents)).tolist():
-            room -= sizes[documents[place]]
-            if room < 0 and len(kept) >= LEAST:
-                break
-            kept.add(documents[place])
-        return [case for case in cases if case.unit.document in kept]
-
-    def _given(self, lesson: Lesson, units: Sequence[Any]) -> dict[str, GivenAnswers]:
-        """What people answered to each question that can be learned, where they answered enough."""
-        found = {
-            id: given_answers(kind, lesson.votes[id], units)
-            for id, kind in kinds_of(self.scheme).items()
-            if kind.choices and not kind.on_text and id in lesson.votes
-        }
-        return {id: one for id, one in found.items() if len(np.unique(one.groups)) >= LEAST}
 
     def _unaided(self, given: GivenAnswers, units: Sequence[Any]) -> GivenAnswers | None:
         votes = self.measured_by.get(given.kind.question.id)
@@ -411,31 +357,3 @@ def _with_marks(opinion: Opinion, marked: Mapping[str, Marked], kinds: Mapping[s
     answers = {**opinion.answers, **{id: one.spans for id, one in kept.items()}}
     scores = {id: one.scores for id, one in kept.items()}
     return Opinion(answers, opinion.distributions, scores, expected=expected)
-
-
-def _origin(
-    scheme: Scheme,
-    cases: Sequence[Case],
-    given: Mapping[str, GivenAnswers],
-    marks: Mapping[str, SpanVotes],
-    languages: Sequence[str],
-) -> Origin:
-    hashed = hashlib.blake2b(digest_size=12)
-    for case in cases:
-        texts = [segment.text for segment in case.unit.visible[-2:]]
-        hashed.update(msgspec.json.encode([case.unit.document, case.unit.key.segment, texts]))
-    for one in given.values():
-        hashed.update(one.shares.tobytes())
-    people = int(sum(one.counts.sum() for one in given.values()))
-    for votes in marks.values():
-        hashed.update(msgspec.json.encode(votes.spans))
-        people += sum(spans is not None for said in votes.spans for spans in said)
-    return Origin(
-        version=scheme.version,
-        documents=len({case.unit.document for case in cases}),
-        units=len(cases),
-        votes=people,
-        digest=hashed.hexdigest(),
-        languages=tuple(languages),
-        words={},
-    )
