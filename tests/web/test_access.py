@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from lapsus.model import Document, Segment
+from lapsus.web.cookies import DEVICE, SESSION
 from lapsus.web.security import RateLimit
-from lapsus.web.sessions import DEVICE
 from tests.web.helpers import PASSWORD, Bench, Browser, chat
 
 POLICY = {
@@ -112,10 +112,11 @@ def test_a_new_session_has_new_tokens(bench: Bench) -> None:
 
 def test_sessions_that_do_not_hold(bench: Bench) -> None:
     ada = bench.person("Ada")
-    cookie = ada.http.cookies["lapsus"]
+    name = bench.app.state.web.cookies.name(SESSION)
+    cookie = ada.http.cookies[name]
     for forged in (cookie[:-1], cookie + "x", "a.b.c", "", "é"):
         http = bench.stranger()
-        assert http.get("/.json", headers={b"Cookie": f"lapsus={forged}".encode()}).status_code == 401
+        assert http.get("/.json", headers={b"Cookie": f"{name}={forged}".encode()}).status_code == 401
     bench.store.people.set_password(ada.id, "another one")
     assert ada.get("/.json").status_code == 401
     ada.sign_in("Ada", "another one")
@@ -154,8 +155,9 @@ def test_guessing_locks_no_owner_out(bench: Bench) -> None:
     bench.app.state.web.by_device = RateLimit("device", 2, 300)
     assert [ada.sign_in("Ada", "a guess").status_code for _ in range(3)] == [401, 401, 429]
     assert [ada.sign_in("Bob", "a guess").status_code for _ in range(4)][-1] == 429
-    for forged in ("x", "a.b.c", ada.http.cookies["lapsus"]):
-        thief.http.cookies.set(DEVICE, forged)
+    name = bench.app.state.web.cookies.name
+    for forged in ("x", "a.b.c", ada.http.cookies[name(SESSION)]):
+        thief.http.cookies.set(name(DEVICE), forged)
         assert thief.sign_in("Ada").status_code == 429
 
 

@@ -76,7 +76,7 @@ def test_a_run_is_handed_in_and_scored(kite: Team, tmp_path: Path) -> None:
 
 def test_the_secret_leaves_the_address_at_once(kite: Team) -> None:
     assert kite.entered.url.path == "/challenge/c/submit"
-    (kept,) = [one for one in kite.http.cookies.jar if one.name == cookie("c")]
+    (kept,) = [one for one in kite.http.cookies.jar if one.name.startswith(cookie("c"))]
     assert kept.has_nonstandard_attr("HttpOnly")
     assert kite.secret not in kite.entered.text
 
@@ -232,7 +232,7 @@ def test_strangers_see_nothing(bench: Bench, store: Store) -> None:
     assert stranger.get("/challenge/c/testset.zip").status_code == 401
     wrong = stranger.get(f"/challenge/c/team/{'x' * 43}")
     assert wrong.status_code == 410
-    assert cookie("c") not in stranger.cookies
+    assert not [one for one in stranger.cookies if one.startswith(cookie("c"))]
 
 
 def test_a_link_opens_its_own_challenge_only(bench: Bench, store: Store, kite: Team) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import regex
 from jinja2.ext import Extension
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _BELOW: ContextVar[str] = ContextVar("below", default="")
@@ -62,19 +61,6 @@ def path_at(address: str) -> str | None:
         and path.isprintable()
     )
     return path if is_ours else None
-
-
-def set_cookie(response: Response, name: str, value: str, *, seconds: int, secure: bool) -> None:
-    """Give the browser a cookie that no script sees, no other site sends, and nothing beside us on the host gets."""
-    response.set_cookie(
-        name,
-        value,
-        max_age=seconds,
-        path=at("") or "/",
-        httponly=True,
-        samesite="lax",
-        secure=secure,
-    )
 
 
 class Addresses(Extension):

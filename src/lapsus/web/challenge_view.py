@@ -98,7 +98,7 @@ def cookie(name: str) -> str:
 
 def find_viewer(visit: RequestContext, name: str) -> Viewer:
     """Who asks for a challenge: somebody with an account, or a team by its link. Strangers are asked to sign in."""
-    secret = visit.token or visit.request.cookies.get(cookie(name))
+    secret = visit.token or visit.cookie(cookie(name))
     team = None if secret is None else visit.store.challenges.team_of_token(name, secret)
     if team is None:
         visit.me  # noqa: B018  raises for strangers
@@ -134,11 +134,10 @@ def known_challenges(visit: RequestContext) -> list[ChallengeResponse]:
     """All of them for those with an account; for a team, the one that it takes part in."""
     found = visit.store.challenges.all()
     if visit.person is None:
-        cookies = visit.request.cookies
         found = [
             one
             for one in found
-            if (secret := cookies.get(cookie(one.name)))
+            if (secret := visit.cookie(cookie(one.name)))
             and visit.store.challenges.team_of_token(one.name, secret) is not None
         ]
         if not found:

@@ -44,7 +44,7 @@ class Operation(NamedTuple):
     query: Sequence[str] = ()
 
 
-def description(operations: Sequence[Operation], version: str, root: str) -> dict[str, Any]:
+def description(operations: Sequence[Operation], version: str, root: str, cookie: str) -> dict[str, Any]:
     """The whole description."""
     kinds = [kind for one in operations for kind in (one.answer, one.body) if kind is not None]
     _, components = msgspec.json.schema_components(
@@ -68,7 +68,7 @@ def description(operations: Sequence[Operation], version: str, root: str) -> dic
             "schemas": components,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "lapsus"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": cookie},
             },
         },
     }

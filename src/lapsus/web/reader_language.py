@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from lapsus.word_files import LANGUAGES
 
-COOKIE = "lang"
-
 
 def choose_language(query: str | None, cookie: str | None, person: str | None, accept: str | None) -> str:
     """What was asked for just now or earlier, then what the person is known to read, then what the browser says."""

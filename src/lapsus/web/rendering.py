@@ -13,17 +13,14 @@ from markupsafe import Markup, escape
 from starlette.responses import RedirectResponse, Response
 
 from lapsus.model import in_language
-from lapsus.web.addresses import Addresses, at, set_cookie
+from lapsus.web.addresses import Addresses, at
 from lapsus.web.assets import THEMES
+from lapsus.web.cookies import LANGUAGE, SESSION, THEME, YEAR
 from lapsus.web.page_words import say, words_url
-from lapsus.web.reader_language import COOKIE
 from lapsus.web.request_context import READING, RequestContext, person_response
 from lapsus.web.schemas import PersonResponse, plain
-from lapsus.web.sessions import Session
+from lapsus.web.sessions import SESSION_SECONDS, Session
 from lapsus.word_files import LANGUAGES
-
-THEME = "theme"
-"""The cookie that says which."""
 
 
 def json_response(shape: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -60,13 +57,13 @@ def redirect(visit: RequestContext, path: str, session: Session | None = None) -
 
 def with_cookies(visit: RequestContext, response: Response, session: Session | None = None) -> Response:
     """Give the browser its session and remember the language that was asked for."""
-    secure = visit.request.url.scheme == "https"
     # Another site's form comes without the cookie; answering it with a new one would sign the person out.
     is_first = visit.is_new and visit.token is None and visit.request.method in READING
     if session is not None or is_first:
-        visit.web.sessions.write(response, session or visit.session, secure=secure)
+        kept = visit.web.sessions.write(session or visit.session)
+        visit.set_cookie(response, SESSION, kept, SESSION_SECONDS)
     if (wanted := visit.request.query_params.get("lang")) in LANGUAGES:
-        set_cookie(response, COOKIE, wanted, seconds=365 * 86400, secure=secure)
+        visit.set_cookie(response, LANGUAGE, wanted, YEAR)
     return response
 
 
@@ -107,7 +104,7 @@ def _messages(visit: RequestContext) -> list[dict[str, Any]]:
 
 def theme_of(visit: RequestContext) -> str:
     """Light or dark where somebody chose one for this browser; empty: as the system has it."""
-    chosen = visit.request.cookies.get(THEME, "")
+    chosen = visit.cookie(THEME)
     return chosen if chosen in THEMES else ""
 
 

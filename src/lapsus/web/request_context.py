@@ -11,21 +11,23 @@ from typing import TypeVar
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
+from starlette.responses import Response
 
 from lapsus.model.decoders import decoder
 from lapsus.store import Credential, Person, RefusedError, Store
 from lapsus.store.access import token_hash
-from lapsus.web import reader_language
 from lapsus.web.assets import Assets, own_assets
+from lapsus.web.cookies import DAY, LANGUAGE, SESSION, YEAR, Cookies
 from lapsus.web.csrf import Csrf
 from lapsus.web.deployment import PLAIN, Deployment
 from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.judge_work import JudgeWork
 from lapsus.web.oidc import OidcClient
 from lapsus.web.proxy_user import STATE
+from lapsus.web.reader_language import choose_language
 from lapsus.web.schemas import PersonResponse
 from lapsus.web.security import BY_ADDRESS, BY_DEVICE, BY_NAME, BY_NAME_HERE, RateLimit
-from lapsus.web.sessions import COOKIE, Session, Sessions, new_session
+from lapsus.web.sessions import Session, Sessions, new_session
 
 T = TypeVar("T")
 
@@ -56,7 +58,10 @@ class Web:
     """Whose the tokens are that came lately, by hash: a token never changes hands."""
 
     def __post_init__(self) -> None:
-        self.sessions = Sessions(self.store.access.secret("sessions"))
+        secret = self.store.access.secret("sessions")
+        self.sessions = Sessions(secret)
+        # Every demonstration has a database of its own: its cookies would pile up under ever new names.
+        self.cookies = Cookies(secret, longest=DAY if self.links else YEAR)
         self.csrf = Csrf(self.store.access.secret("csrf"))
         self.oidc = None if self.deployment.oidc is None else OidcClient(self.deployment.oidc)
 
@@ -69,7 +74,7 @@ class RequestContext:
         self.body = body
         self.web: Web = request.app.state.web
         self.store: Store = self.web.store
-        found = self.web.sessions.read(request.cookies.get(COOKIE))
+        found = self.web.sessions.read(self.cookie(SESSION))
         self.proxy_user: str | None = request.scope.get("state", {}).get(STATE)
         """Who is signed in, as the proxy in front of us says."""
         if found is not None and found.person is not None and found.origin != self.origin:
@@ -79,6 +84,14 @@ class RequestContext:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         self.token = token.strip() if scheme.lower() == "bearer" else None
         request.state.visit = self
+
+    def cookie(self, what: str) -> str | None:
+        """What the browser keeps for us."""
+        return self.web.cookies.read(self.request, what)
+
+    def set_cookie(self, response: Response, what: str, value: str, seconds: int) -> None:
+        """Give the browser something to keep."""
+        self.web.cookies.write(self.request, response, what, value, seconds)
 
     @property
     def origin(self) -> str:
@@ -129,9 +142,9 @@ class RequestContext:
     def language(self) -> str:
         """In which language to answer."""
         person = self.person
-        return reader_language.choose_language(
+        return choose_language(
             self.request.query_params.get("lang"),
-            self.request.cookies.get(reader_language.COOKIE),
+            self.cookie(LANGUAGE),
             person.language if person else None,
             self.request.headers.get("accept-language"),
         )

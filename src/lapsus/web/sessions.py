@@ -8,14 +8,11 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
-from starlette.responses import Response
 
-from lapsus.web.addresses import set_cookie
+from lapsus.web.cookies import DAY, YEAR
 
-COOKIE = "lapsus"
-DEVICE = "lapsus-device"
-DAYS = 30
-DEVICE_DAYS = 365
+SESSION_SECONDS = 30 * DAY
+DEVICE_SECONDS = YEAR
 KNOWN = 2000
 """How many cookies are kept in mind whose signature was found right."""
 
@@ -38,7 +35,7 @@ class Device(NamedTuple):
 
 
 class Sessions:
-    """Reads and writes the cookies."""
+    """Reads and makes what stands in the cookies."""
 
     def __init__(self, secret: str) -> None:
         self._signer = URLSafeTimedSerializer(secret, salt="session")
@@ -53,7 +50,7 @@ class Sessions:
         if known is None:
             return None
         session, signed = known
-        return session if time.time() - signed <= DAYS * 86400 else None
+        return session if time.time() - signed <= SESSION_SECONDS else None
 
     def _remember(self, cookie: str) -> tuple[Session, float] | None:
         """The session in a cookie that we signed, and when we did."""
@@ -70,20 +67,18 @@ class Sessions:
                 return known
         return None
 
-    def write(self, response: Response, session: Session, *, secure: bool) -> None:
-        """Give the browser its cookie."""
-        signed = self._signer.dumps(list(session))
-        set_cookie(response, COOKIE, signed, seconds=DAYS * 86400, secure=secure)
+    def write(self, session: Session) -> str:
+        """The cookie of a session."""
+        return self._signer.dumps(list(session))
 
-    def remember(self, response: Response, person: int, *, secure: bool) -> None:
-        """Let a browser show later that this person signed in there. It lets nobody in."""
-        value = self._devices.dumps([secrets.token_urlsafe(16), person])
-        set_cookie(response, DEVICE, value, seconds=DEVICE_DAYS * 86400, secure=secure)
+    def remember(self, person: int) -> str:
+        """What lets a browser show later that this person signed in there. It lets nobody in."""
+        return self._devices.dumps([secrets.token_urlsafe(16), person])
 
     def remembered(self, cookie: str | None) -> Device | None:
         """Who signed in before in the browser that sends this cookie."""
         try:
-            value = self._devices.loads(cookie or "", max_age=DEVICE_DAYS * 86400)
+            value = self._devices.loads(cookie or "", max_age=DEVICE_SECONDS)
         except BadSignature:
             return None
         match value:

@@ -9,19 +9,16 @@ from starlette.routing import BaseRoute
 from lapsus.errors import InputError
 from lapsus.store import RefusedError
 from lapsus.web.access_schemas import AccountResponse
-from lapsus.web.addresses import set_cookie
 from lapsus.web.assets import THEMES
+from lapsus.web.cookies import LANGUAGE, THEME, YEAR
 from lapsus.web.page_words import refusal
-from lapsus.web.reader_language import COOKIE
-from lapsus.web.rendering import THEME, redirect, theme_of
+from lapsus.web.rendering import redirect, theme_of
 from lapsus.web.request_context import RequestContext
 from lapsus.web.routes.forms import field, posts
 from lapsus.web.routes.judging_pages import signed_in
 from lapsus.web.routes.pages_as_json import Page, twins
 from lapsus.web.sessions import new_session
 from lapsus.word_files import LANGUAGES
-
-YEAR = 365 * 86400
 
 
 def routes() -> list[BaseRoute]:
@@ -53,10 +50,9 @@ def _looks(visit: RequestContext, language: str, theme: str) -> Response:
     if language in LANGUAGES and language != visit.me.language:
         visit.store.people.set_profile(visit.me.id, email=visit.me.email, language=language, by=visit.me.id)
     response = redirect(visit, "/account?told=looks")
-    secure = visit.request.url.scheme == "https"
-    kept = {COOKIE: language if language in LANGUAGES else "", THEME: theme if theme in THEMES else ""}
-    for name, value in kept.items():
-        set_cookie(response, name, value, seconds=YEAR if value else 0, secure=secure)
+    # An empty one is kept too: without it, a choice under the name of before would count again.
+    visit.set_cookie(response, LANGUAGE, language if language in LANGUAGES else "", YEAR)
+    visit.set_cookie(response, THEME, theme if theme in THEMES else "", YEAR)
     return response
 
 

@@ -19,6 +19,7 @@ from lapsus.store import Nothing, RefusedError, Saved, SaveRequest, StoreError
 from lapsus.version import __version__
 from lapsus.web.addresses import at
 from lapsus.web.campaign_view import campaign_page
+from lapsus.web.cookies import SESSION
 from lapsus.web.flag_view import find_flag
 from lapsus.web.home_view import campaign_list
 from lapsus.web.openapi import Operation, description
@@ -49,7 +50,7 @@ def routes() -> list[BaseRoute]:
     """All of them, and the description of them all."""
 
     async def openapi(request: Request) -> Response:
-        return json_response(_described(at(ROOT)))
+        return json_response(_described(at(ROOT), request.app.state.web.cookies.name(SESSION)))
 
     paths = {operation.path: None for operation in OPERATIONS}
     return [
@@ -63,8 +64,8 @@ def routes() -> list[BaseRoute]:
 
 
 @cache
-def _described(root: str) -> dict[str, Any]:
-    return description(OPERATIONS, __version__, root)
+def _described(root: str, cookie: str) -> dict[str, Any]:
+    return description(OPERATIONS, __version__, root, cookie)
 
 
 def _endpoint(operations: list[Operation]) -> Callable[[Request], Awaitable[Response]]:

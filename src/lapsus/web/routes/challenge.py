@@ -18,7 +18,6 @@ from lapsus.challenge.service import publish, submit
 from lapsus.errors import LapsusError, UsageError
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import ChallengeState, Team
-from lapsus.web.addresses import set_cookie
 from lapsus.web.challenge_schemas import ChallengesResponse
 from lapsus.web.challenge_view import (
     Viewer,
@@ -30,6 +29,7 @@ from lapsus.web.challenge_view import (
     run_page,
     submit_page,
 )
+from lapsus.web.cookies import DAY
 from lapsus.web.rendering import redirect, with_cookies
 from lapsus.web.request_context import RequestContext
 from lapsus.web.routes.forms import field, posts, upload
@@ -144,8 +144,7 @@ def enter(visit: RequestContext) -> Response:
     if visit.store.challenges.team_of_token(name, token) is None:
         raise RefusedError("invitation", "this link was renewed, or is wrong")
     response = redirect(visit, f"/challenge/{name}/submit")
-    secure = visit.request.url.scheme == "https"
-    set_cookie(response, cookie(name), token, seconds=_DAYS * 86400, secure=secure)
+    visit.set_cookie(response, cookie(name), token, _DAYS * DAY)
     return response
 
 

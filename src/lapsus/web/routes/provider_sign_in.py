@@ -9,13 +9,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from lapsus.store import RefusedError
-from lapsus.web.addresses import set_cookie
+from lapsus.web.cookies import PROVIDER
 from lapsus.web.oidc import OidcClient, SignInRequest, new_request
 from lapsus.web.request_context import RequestContext
 from lapsus.web.routes.pages_as_json import twins
 from lapsus.web.routes.sign_in import begin_session, own_page
 
-COOKIE: Final = "lapsus-provider"
 BACK: Final = "/sign-in/provider/back"
 SECONDS: Final = 600
 """In which one has to be back."""
@@ -30,9 +29,7 @@ def leave(visit: RequestContext) -> Response:
     """Off to the provider."""
     request = new_request(own_page(visit.request.query_params.get("next", "")))
     response = RedirectResponse(_client(visit).address(request, _back(visit)), 303)
-    secure = visit.request.url.scheme == "https"
-    signed = _signer(visit).dumps(list(request))
-    set_cookie(response, COOKIE, signed, seconds=SECONDS, secure=secure)
+    visit.set_cookie(response, PROVIDER, _signer(visit).dumps(list(request)), SECONDS)
     return response
 
 
@@ -40,7 +37,7 @@ def come_back(visit: RequestContext) -> Response:
     """Back from the provider: let in whom it names."""
     query = visit.request.query_params
     try:
-        kept = SignInRequest(*_signer(visit).loads(visit.request.cookies.get(COOKIE, ""), max_age=SECONDS))
+        kept = SignInRequest(*_signer(visit).loads(visit.cookie(PROVIDER) or "", max_age=SECONDS))
     except (BadSignature, TypeError) as error:
         raise RefusedError("provider-again", "no request to sign in is under way in this browser") from error
     if query.get("state") != kept.state:
@@ -52,7 +49,7 @@ def come_back(visit: RequestContext) -> Response:
         claims.issuer, claims.subject, claims.name, email=claims.email, language=visit.language
     )
     response = begin_session(visit, person, kept.next)
-    set_cookie(response, COOKIE, "", seconds=0, secure=visit.request.url.scheme == "https")
+    visit.set_cookie(response, PROVIDER, "", 0)
     return response
 
 

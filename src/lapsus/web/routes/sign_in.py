@@ -14,6 +14,7 @@ from lapsus.store.people import folded
 from lapsus.store.platform_arrivals import PlatformArrival, arrival_in
 from lapsus.web.access_schemas import InvitationResponse, JoinResponse, SignInResponse
 from lapsus.web.addresses import at
+from lapsus.web.cookies import DEVICE
 from lapsus.web.deployment import provider_name
 from lapsus.web.page_words import refusal
 from lapsus.web.rendering import redirect
@@ -21,7 +22,7 @@ from lapsus.web.request_context import RequestContext
 from lapsus.web.routes.forms import anybody, field, ours, posts
 from lapsus.web.routes.pages_as_json import Page, twins
 from lapsus.web.security import RateLimit
-from lapsus.web.sessions import DEVICE, new_session
+from lapsus.web.sessions import DEVICE_SECONDS, new_session
 
 HASHING = 2
 """How many passwords are checked at a time: each takes much memory and all of a core, on purpose."""
@@ -72,7 +73,7 @@ def sign_in(visit: RequestContext, form: FormData) -> Page | Response:
     for limit, key in limits:
         limit.forgive(visit.store, key)
     response = begin_session(visit, person, following)
-    visit.web.sessions.remember(response, person.id, secure=visit.request.url.scheme == "https")
+    visit.set_cookie(response, DEVICE, visit.web.sessions.remember(person.id), DEVICE_SECONDS)
     return response
 
 
@@ -83,7 +84,7 @@ def _limits(visit: RequestContext, name: str) -> list[tuple[RateLimit, str]]:
     the name for nobody else.
     """
     web, client = visit.web, visit.request.client
-    device = web.sessions.remembered(visit.request.cookies.get(DEVICE))
+    device = web.sessions.remembered(visit.cookie(DEVICE))
     if device is not None and visit.store.people.is_called(device.person, name):
         return [(web.by_device, device.nonce)]
     address = client.host if client else ""
