@@ -22,6 +22,7 @@ from lapsus.annotators.bulk.asking import Asked, AskUnits, ClusterLanguageModel
 from lapsus.annotators.bulk.ray_engine import OnRay
 from lapsus.annotators.bulk.work import unpack
 from lapsus.annotators.language_model import LanguageModel, Service, endpoint
+from lapsus.annotators.language_model.journal import Journal
 from lapsus.annotators.prior import Prior
 from lapsus.errors import LapsusError, UsageError
 from lapsus.formats.jsonl import Jsonl
@@ -320,6 +321,24 @@ def test_engines_on_the_command_line(data: Path, monkeypatch: pytest.MonkeyPatch
     assert out.read_bytes() == data.with_name("here.jsonl").read_bytes()
     ranked = [lapsus("check", str(data), "--with", model, *more)[0] for more in ((), ("--engine", "ray"))]
     assert ranked[0] == ranked[1]
+
+
+def test_a_check_on_a_cluster_goes_on_where_it_was_cut_off(
+    tmp_path: Path, cluster: OnRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also here: who asked does not matter."""
+    monkeypatch.chdir(tmp_path)
+    Jsonl().write((Entry(f"c{n}", chat("en", f"c{n}")) for n in range(4)), tmp_path / "chats.jsonl")
+    said, left = completion({"breakdown": "T", "comment": None}), iter(range(5))
+    with serving(lambda body: refusal(401) if next(left, None) is None else said) as stub:
+        asked = ("check", "chats.jsonl", "--with", "openai:m", "--endpoint", stub.endpoint, "--json")
+        assert "answers 401" in refused(*asked, "--engine", "ray")
+        assert len(Journal(tmp_path / "chats.jsonl.m.answers").judgments) == 5
+        stub.answer, before = (lambda body: said), len(stub.asked)
+        here, _ = lapsus(*asked)
+        assert len(stub.asked) == before + 3
+        assert lapsus(*asked, "--engine", "ray")[0] == here
+        assert len(stub.asked) == before + 3
 
 
 def test_an_address_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:

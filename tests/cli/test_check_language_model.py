@@ -26,6 +26,15 @@ def check(data: Path, endpoint: str, *more: str) -> Any:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Answers are kept where one is."""
+    made = tmp_path / "here"
+    made.mkdir()
+    monkeypatch.chdir(made)
+    return made
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "chats.jsonl"
@@ -109,3 +118,139 @@ def test_options_that_do_not_fit_are_refused(data: Path) -> None:
         check(data, "http://127.0.0.1:9/v1", "--profile", "dbdc3")
     with pytest.raises(UsageError, match="for language models"):
         CliRunner().invoke(app, ["check", str(data), "--samples", "3"], catch_exceptions=False)
+
+
+def texts(bodies: list[dict[str, Any]]) -> list[str]:
+    """The turns that a server was asked about."""
+    return [json.loads(body["messages"][1]["content"])["target"]["text"] for body in bodies]
+
+
+def cut_off(after: int) -> Any:
+    """A server that answers so many requests, and then lets nobody in any more."""
+    left = iter(range(after))
+    return lambda body: refusal(401, "no more") if next(left, None) is None else by_text(body)
+
+
+def broken_off(data: Path, endpoint: str, *more: str) -> str:
+    """A check during which the server ends; what was told."""
+    command = ["check", str(data), "--with", "openai:tiny", "--endpoint", endpoint, "--parallel", "1", *more]
+    done = CliRunner().invoke(app, command)
+    assert isinstance(done.exception, ServiceError)
+    return done.stderr
+
+
+def test_a_check_that_was_cut_off_goes_on(data: Path, tmp_path: Path, folder: Path) -> None:
+    whole, gone_on = tmp_path / "whole.html", tmp_path / "gone-on.html"
+    with serving(by_text) as stub:
+        uncut = check(data, stub.endpoint, "--json", "--html", str(whole))
+        (kept,) = folder.iterdir()
+        kept.unlink()
+        stub.answer = cut_off(3)
+        assert f"3 answers of openai:tiny are kept in {kept.name}; the same" in broken_off(
+            data, stub.endpoint
+        )
+        stub.answer, before = by_text, len(stub.asked)
+        done = check(data, stub.endpoint, "--json", "--html", str(gone_on))
+        rest = stub.asked[before:]
+    assert kept.name == "chats.jsonl.tiny.answers"
+    assert len(rest) == 1
+    assert f"{kept.name} holds 3 answers about this log; 1 units are left" in done.stderr
+    assert "1 units, with their context, go to 127.0.0.1" in done.stderr
+    assert "100 + 10 = 110 tokens" in done.stderr
+    assert (done.exit_code, done.stdout) == (0, uncut.stdout)
+    assert gone_on.read_bytes() == whole.read_bytes()
+
+
+def test_what_is_known_is_not_asked_again(data: Path, folder: Path) -> None:
+    with serving(by_text) as stub:
+        first = check(data, stub.endpoint, "--words", "en")
+        assert "the next check asks for what changed only" in first.stderr
+        again = check(data, stub.endpoint, "--words", "en")
+        shorter = check(data, stub.endpoint, "--top", "1", "--json")
+    assert len(stub.asked) == 4
+    assert again.stdout == first.stdout
+    assert "go to" not in again.stderr
+    assert len(json.loads(shorter.stdout)["findings"]) == 1
+
+
+def test_nothing_is_sent_elsewhere_where_nothing_is_left_to_ask(data: Path, folder: Path) -> None:
+    """Nor is anybody asked for leave."""
+    with serving(by_text) as stub:
+        check(data, stub.endpoint)
+        (kept,) = folder.iterdir()
+        host = stub.endpoint.removeprefix("http://").removesuffix("/v1")
+    kept.write_text(kept.read_text().replace(host, "model.invalid"))
+    done = check(data, "http://model.invalid/v1", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["turns"]) == (0, 4)
+    with pytest.raises(UsageError, match="nobody said"):
+        check(data, "http://model.invalid/v1", "--temperature", "1")
+
+
+def test_only_what_changed_is_asked_again(data: Path, folder: Path) -> None:
+    def wanted(*more: str) -> list[str]:
+        before = len(stub.asked)
+        assert check(data, stub.endpoint, *more).exit_code == 0
+        return texts(stub.asked[before:])
+
+    with serving(by_text) as stub:
+        turns = wanted()
+        assert len(turns) == 4
+        for other in (("--examples", "0"), ("--temperature", "0.5"), ("--with", "openai:other")):
+            assert len(wanted(*other)) == 4
+            assert wanted(*other) == []
+        assert wanted() == []  # the answers of before are still there
+        data.write_text(data.read_text().replace("fun", "funny", 1))
+        assert wanted() == [turn.replace("fun", "funny") for turn in turns if "fun" in turn][:1]
+        assert wanted() == []
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["chats.jsonl.other.answers", "chats.jsonl.tiny.answers"]
+
+
+def test_logs_of_one_name_do_not_spoil_each_other(data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / data.name
+    other.parent.mkdir()
+    other.write_text(data.read_text().replace("fun", "dull"))
+    with serving(by_text) as stub:
+        for log in (data, other, data, other):
+            assert check(log, stub.endpoint).exit_code == 0
+    assert len(stub.asked) == 6  # the first turns are the same in both
+
+
+def test_a_folder_is_checked_from_within_twice(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept there is no log."""
+    logs = data.parent / "logs"
+    logs.mkdir()
+    data.rename(logs / data.name)
+    monkeypatch.chdir(logs)
+    with serving(by_text) as stub:
+        found = [check(Path(), stub.endpoint, "--json") for _ in range(2)]
+    assert len(stub.asked) == 4
+    assert found[0].stdout == found[1].stdout
+    assert (logs / "logs.tiny.answers").is_file()
+
+
+def test_what_could_not_be_judged_is_asked_again(data: Path) -> None:
+    with serving(lambda body: completion("no idea") if len(stub.asked) < 4 else by_text(body)) as stub:
+        assert check(data, stub.endpoint, "--parallel", "1").exit_code == 1
+        before = len(stub.asked)
+        assert check(data, stub.endpoint, "--parallel", "1").exit_code == 0
+        assert len(stub.asked) == before + 1
+
+
+def test_pairs_and_models_with_strokes_in_their_names(tmp_path: Path, folder: Path) -> None:
+    data = tmp_path / "pairs.jsonl"
+    convert((Entry(id, pair(id=id)) for id in ("p1", "p2")), data, "jsonl")
+    command = ["check", str(data), "--with", "openai:org/tiny", "--words", "en", "--endpoint"]
+    with serving(lambda _: completion(right("semantic-errors", "en")[0])) as stub:
+        found = [CliRunner().invoke(app, [*command, stub.endpoint]).stdout for _ in range(2)]
+    assert found[0] == found[1]
+    assert len(stub.asked) == 2
+    assert [path.name for path in folder.iterdir()] == ["pairs.jsonl.org%2Ftiny.answers"]
+
+
+def test_where_nothing_can_be_kept_the_log_is_looked_over_all_the_same(data: Path, folder: Path) -> None:
+    (folder / "chats.jsonl.tiny.answers").mkdir()
+    with serving(by_text) as stub:
+        done = check(data, stub.endpoint)
+    assert (done.exit_code, len(stub.asked)) == (0, 4)
+    assert "what the model says is not kept for another check" in done.stderr

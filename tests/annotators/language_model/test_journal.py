@@ -40,3 +40,13 @@ def test_a_damaged_journal_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"{}\nno\n")
     with pytest.raises(InputError, match="line 4"):
         Journal(path)
+
+
+def test_what_is_not_wanted_is_passed_over_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "log.answers"
+    for kept in (judgment("0"), judgment("2")):
+        Journal(path).add(kept)
+    some = Journal(path, lambda one: one.segment == "2")
+    some.add(judgment("4"))
+    assert [one.segment for one in some.judgments.values()] == ["2", "4"]
+    assert len(Journal(path).judgments) == 3

@@ -165,14 +165,18 @@ class LanguageModel(Annotator):
         One that was begun with another setting is refused.
         """
         for judgment in journal.judgments.values():
-            scheme = (judgment.scheme, judgment.version) == (self.scheme.id, self.scheme.version)
-            if others := (*(() if scheme else ("scheme",)), *self.differences(judgment.metadata)):
+            if others := self.others(judgment):
                 raise UsageError(
                     f"was begun with another {', '.join(others)}",
                     where=str(journal.path),
                     hint="go on with the same options, or remove it to begin anew",
                 )
         self._journal = journal
+
+    def others(self, judgment: Judgment) -> tuple[str, ...]:
+        """What is another now than when a judgment was made: the scheme, or something of the setting."""
+        scheme = (judgment.scheme, judgment.version) == (self.scheme.id, self.scheme.version)
+        return (*(() if scheme else ("scheme",)), *self.differences(judgment.metadata))
 
     def setting(self, language: str) -> dict[str, Any]:
         """What decides about the answers; every judgment carries it."""

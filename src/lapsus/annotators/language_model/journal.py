@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,8 +17,10 @@ from lapsus.model.decoders import decoder
 class Journal:
     """A file of judgments in the native format, one appended after the other."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wanted: Callable[[Judgment], bool] = lambda judgment: True) -> None:
+        """`wanted`: which of the judgments count that stand there; others are passed over, and stay."""
         self.path = path
+        self._wanted = wanted
         self.judgments: dict[UnitKey, Judgment] = {}
         if path.exists():
             self._read()
@@ -48,7 +51,7 @@ class Journal:
                 line = decoder(Line).decode(raw)
             except msgspec.DecodeError as error:
                 raise InputError(str(error), where=f"{self.path}, line {number}") from error
-            if line.judgment is not None:
+            if line.judgment is not None and self._wanted(line.judgment):
                 self.judgments[line.judgment.unit] = line.judgment
         if len(whole) < len(content):
             # A program that was killed leaves half a line; what comes next must not be glued to it.
