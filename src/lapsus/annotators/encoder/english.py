@@ -16,11 +16,13 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.byte_graphs import exact_here
 from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, numbers_of
 from lapsus.annotators.encoder.word_weights import SIZE, word_shares
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
+from lapsus.annotators.protobuf import content_field, number_field
 
 MODEL, TOKENIZER, UPPER = "encoder.onnx", "tokenizer.json", "general.onnx"
 LAYERS: Final = "layers"
@@ -127,11 +129,8 @@ def output_named(name: str) -> bytes:
     Messages of protobuf that follow each other are read as one: here a model that is nothing but a graph, which is
     nothing but an output of floats (fields 7 and 12; name and type are 1 and 2, and 1 is the number of float).
     """
-
-    def field(number: int, content: bytes) -> bytes:
-        return bytes([number << 3 | 2, len(content)]) + content
-
-    return field(7, field(12, field(1, name.encode()) + field(2, field(1, b"\x08\x01"))))
+    floats = content_field(2, content_field(1, number_field(1, 1)))
+    return content_field(7, content_field(12, content_field(1, name.encode()) + floats))
 
 
 def make_session(content: bytes) -> Any:
@@ -143,6 +142,6 @@ def make_session(content: bytes) -> Any:
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     options.log_severity_level = 3
     try:
-        return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(exact_here(content), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors have no base of their own
         raise ValueError(f"the encoder cannot be read: {error}") from error

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.byte_graphs import exact_here
 from lapsus.annotators.optional_libraries import require
 
 Matrix: TypeAlias = NDArray[np.float32]
@@ -72,6 +73,6 @@ def _session(graph: bytes) -> Any:
     options = runtime.SessionOptions()
     options.log_severity_level = 3
     try:
-        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(exact_here(graph), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors have no base of their own
         raise ValueError(f"the encoder cannot be read: {error}") from error

@@ -1,0 +1,86 @@
+"""Messages of protobuf, field by field: as much as it takes to change a graph of ONNX without the library `onnx`.
+
+Messages that follow each other are read as one, so that what is put after a message adds to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_NUMBER, _EIGHT_BYTES, _CONTENT, _FOUR_BYTES = 0, 1, 2, 5
+_LENGTHS: Final = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}
+_LONGEST: Final = 10
+"""Bytes that a number takes at most."""
+
+
+class Field(NamedTuple):
+    """One field of a message."""
+
+    number: int
+    value: int | None
+    """Of a field that is a number."""
+    content: bytes
+    """Of any other: text, bytes, or a message of its own."""
+    whole: bytes
+    """The field as it stands in the message."""
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number, or those that were packed into one field."""
+        if self.value is not None:
+            return [self.value]
+        found, place = [], 0
+        while place < len(self.content):
+            number, place = _number_at(self.content, place)
+            found.append(number)
+        return found
+
+
+def fields(message: bytes) -> Iterator[Field]:
+    """All fields, in order. What is not well-formed is a ValueError."""
+    place = 0
+    while place < len(message):
+        start = place
+        key, place = _number_at(message, place)
+        value, content = None, b""
+        if key & 7 == _NUMBER:
+            value, place = _number_at(message, place)
+        else:
+            if key & 7 == _CONTENT:
+                length, place = _number_at(message, place)
+            elif (length := _LENGTHS.get(key & 7, -1)) < 0:
+                raise ValueError(f"a field of kind {key & 7}")
+            content, place = message[place : place + length], place + length
+            if place > len(message):
+                raise ValueError("a field that is cut short")
+        yield Field(key >> 3, value, content, message[start:place])
+
+
+def number_field(number: int, value: int) -> bytes:
+    """A field that is a number, zero or above."""
+    return _number(number << 3 | _NUMBER) + _number(value)
+
+
+def content_field(number: int, content: bytes) -> bytes:
+    """A field of text, bytes, or a message of its own."""
+    return _number(number << 3 | _CONTENT) + _number(len(content)) + content
+
+
+def _number_at(message: bytes, place: int) -> tuple[int, int]:
+    """A number, and where it ends: seven bits a byte, the lowest first."""
+    found = 0
+    for shift, byte in enumerate(message[place : place + _LONGEST]):
+        found |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return found, place + shift + 1
+    raise ValueError("a number without an end")
+
+
+def _number(value: int) -> bytes:
+    found = bytearray()
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
