@@ -15,46 +15,59 @@ _LONGEST: Final = 10
 
 
 class Field(NamedTuple):
-    """One field of a message."""
+    """One field of a message. It holds places in the message, since copies of large ones take long."""
 
     number: int
     value: int | None
     """Of a field that is a number."""
-    content: bytes
-    """Of any other: text, bytes, or a message of its own."""
-    whole: bytes
-    """The field as it stands in the message."""
+    message: bytes
+    start: int
+    begin: int
+    """Where its content begins..."""
+    end: int
+    """...and ends."""
+
+    @property
+    def content(self) -> bytes:
+        """Of a field that is no number: text, bytes, or a message of its own."""
+        return self.message[self.begin : self.end]
+
+    @property
+    def whole(self) -> bytes:
+        """The field as it stands in the message."""
+        return self.message[self.start : self.end]
 
     @property
     def numbers(self) -> list[int]:
         """The number, or those that were packed into one field."""
         if self.value is not None:
             return [self.value]
-        found, place = [], 0
-        while place < len(self.content):
-            number, place = _number_at(self.content, place)
+        found, place = [], self.begin
+        while place < self.end:
+            number, place = _number_at(self.message, place)
             found.append(number)
         return found
 
 
 def fields(message: bytes) -> Iterator[Field]:
     """All fields, in order. What is not well-formed is a ValueError."""
-    place = 0
-    while place < len(message):
-        start = place
-        key, place = _number_at(message, place)
-        value, content = None, b""
+    start = 0
+    while start < len(message):
+        key, begin = _number_at(message, start)
+        value = None
         if key & 7 == _NUMBER:
-            value, place = _number_at(message, place)
+            value, end = _number_at(message, begin)
+        elif key & 7 == _CONTENT:
+            length, begin = _number_at(message, begin)
+            end = begin + length
+        elif key & 7 in _LENGTHS:
+            end = begin + _LENGTHS[key & 7]
         else:
-            if key & 7 == _CONTENT:
-                length, place = _number_at(message, place)
-            elif (length := _LENGTHS.get(key & 7, -1)) < 0:
-                raise ValueError(f"a field of kind {key & 7}")
-            content, place = message[place : place + length], place + length
-            if place > len(message):
-                raise ValueError("a field that is cut short")
-        yield Field(key >> 3, value, content, message[start:place])
+            raise ValueError(f"a field of kind {key & 7}")
+        if end > len(message):
+            raise ValueError("a field that is cut short")
+        yield Field(key >> 3, value, message, start, begin, end)
+        start = end
 
 
 def number_field(number: int, value: int) -> bytes:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import lapsus
+from lapsus.annotators.byte_graphs import with_unsigned_weights
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.own_encoder import OwnVectors
 from lapsus.errors import InputError, UsageError
@@ -112,6 +113,10 @@ def test_a_judge_on_an_encoder_of_ones_own(folder: Path, tmp_path: Path, tune: b
     assert np.allclose(alone[0], together[0], atol=1e-3)
     assert np.linalg.norm(alone[0]) == pytest.approx(1, abs=1e-2)
     assert not together[2].any()
+    graph, tokenizer = vectors.files.values()
+    unsigned = OwnVectors("own", with_unsigned_weights(graph), tokenizer, vectors.width)
+    assert b":unsigned" in unsigned.files["encoder.onnx"]
+    assert np.allclose(unsigned.of(["my soup"]), alone, atol=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore")
