@@ -182,7 +182,8 @@ def test_how_units_are_batched_does_not_matter(name: str, monkeypatch: pytest.Mo
     documents = [*invented.data("en", 5, seed=3)[0], dialogue(["Hi.", "word " * 300, "Yes. " * 50])]
     at_once = shares(judged(fitted(name), documents))
     monkeypatch.setattr("lapsus.annotators.base.BATCH", 3)
-    assert shares(judged(fitted(name), documents)) == pytest.approx(at_once, abs=1e-5)
+    # Shares are told to five places: the last one may differ by one.
+    assert shares(judged(fitted(name), documents)) == pytest.approx(at_once, abs=1.5e-5)
 
 
 def test_nothing_to_learn_from_is_an_error(method: str) -> None:
