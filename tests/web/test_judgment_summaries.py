@@ -27,7 +27,14 @@ SPANS = tuple(Span("text", n, n + 1, label) for n, label in enumerate(("addition
             ["正しさ 4", "感情: 一部"],
         ),
         ("semantic-errors", {"errors": SPANS}, ["Addition × 2", "Repetition"], ["追加 × 2", "繰り返し"]),
-        ("semantic-errors", {"errors": ()}, [], []),
+        ("semantic-errors", {"errors": ()}, ["nothing marked"], ["印なし"]),
+        ("error-types", {"types": ()}, ["no label chosen"], ["該当なし"]),
+        (
+            "response-quality",
+            {"fitting-acts": ()},
+            ["Fitting acts: no label chosen"],
+            ["ふさわしい行為: 該当なし"],
+        ),
         ("breakdown", {"breakdown": "gone"}, ["gone"], ["gone"]),
     ],
 )

@@ -355,6 +355,11 @@ class Kind(ABC):
         """An answer in a few words, for lists; `is_only` where no other question of the scheme has this kind."""
         yield str(answer)
 
+    def _said_empty(self, kind: str, language: str, is_only: bool) -> str:
+        """An answer that holds nothing, in words of its kind: it was given, and is not missing."""
+        words = in_language(word("empty", kind), language)
+        return words if is_only else f"{in_language(self.question.name, language)}: {words}"
+
     def choice_names(self, language: str) -> dict[str, str]:
         """What each choice is called, by its id."""
         return {label.id: in_language(label.name, language) for label in self.labels}

@@ -181,6 +181,8 @@ class LabelsKind(Kind):
         return row.text("answer") or None
 
     def in_words(self, answer: Any, language: str, is_only: bool = False) -> Iterator[str]:
+        if not answer:
+            yield self._said_empty(LabelsKind.name, language, is_only)
         names = self.choice_names(language)
         for label, times in Counter[str](answer).items():
             yield names.get(label, label) + (f" × {times}" if times > 1 else "")

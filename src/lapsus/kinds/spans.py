@@ -204,6 +204,8 @@ class SpansKind(Kind):
         return Span(row.text("span_segment"), start, end, label, row.text("tie") or None)
 
     def in_words(self, answer: Any, language: str, is_only: bool = False) -> Iterator[str]:
+        if not answer:
+            yield self._said_empty(SpansKind.name, language, is_only)
         names = self.choice_names(language)
         for label, times in Counter(span.label for span in answer).items():
             yield names.get(label, label) + (f" × {times}" if times > 1 else "")

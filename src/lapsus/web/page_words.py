@@ -44,7 +44,7 @@ def words_json(language: str) -> bytes:
         "rules": {name: in_language(text, language) for name, text in rules.items() if "en" in text},
         **{
             group: {name: in_language(text, language) for name, text in rules[group].items()}
-            for group in ("kinds", "roles")
+            for group in ("kinds", "empty", "roles")
         },
     }
     return msgspec.json.encode(catalogue)

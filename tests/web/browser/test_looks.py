@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from lapsus.model import Document, Segment, Span
-from lapsus.store import SaveRequest
+from lapsus.schemes.scheme_check import check_scheme
+from lapsus.store import Plan, SaveRequest
 from tests.web.browser.house import NARROW, PATIENCE, WIDE, Browsing, Someone, Workbench, violations
 from tests.web.browser.judging import begin, documents
 from tests.web.helpers import chat, new_key
@@ -94,6 +95,50 @@ def test_marks_are_called_by_their_names_where_one_decides(house: Workbench, bro
     expect(page.locator(".house-nav [aria-current]")).to_have_text("裁定")
     page.goto(f"/c/{name}/units")
     expect(page.locator(".voters").first).to_contain_text("印なし")
+
+
+TOPICS = """
+scheme: topics
+version: "1"
+title: {en: "Topics", ja: "話題"}
+summary: {en: "What it is about.", ja: "何の話かを答えます。"}
+unit: {role: system, context: all}
+questions:
+  - id: topics
+    kind: labels
+    at_least: 0
+    name: {en: "Topics", ja: "話題"}
+    ask: {en: "What is it about?", ja: "何の話ですか。"}
+    labels:
+      - {id: food, name: {en: "Food", ja: "食べ物"}, definition: {en: "About food.", ja: "食べ物の話。"}}
+      - {id: work, name: {en: "Work", ja: "仕事"}, definition: {en: "About work.", ja: "仕事の話。"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lang", "nothing", "food"), [("en", "no label chosen", "Food"), ("ja", "該当なし", "食べ物")]
+)
+def test_an_answer_without_labels_is_said_in_words_of_labels(
+    house: Workbench, browse: Browsing, lang: str, nothing: str, food: str
+) -> None:
+    ada, bob, mori = house.person(), house.person("Bob"), house.person("Mori", "manager")
+    scheme, problems = check_scheme(TOPICS, "topics.yaml")
+    assert scheme is not None, problems
+    name = f"topics-{lang}"
+    plan = Plan(name=name, scheme="topics", who="named", people=(ada.name, bob.name), per_unit=2)
+    house.store.campaigns.create(plan, scheme)
+    house.store.campaigns.add_documents(name, [chat("d0", 1)])
+    for person, answer in ((ada, ()), (bob, ("food",))):
+        house.store.assignment.next_units(person.id, name)
+        says(house, person, name, 1, {"topics": answer})
+    page = browse(mori, lang=lang)
+    page.goto(f"/c/{name}/decide/1?only=all")
+    expect(page.locator(".groups p[dir]").filter(has_text=nothing)).to_have_count(1)
+    page.goto(f"/c/{name}/units")
+    expect(page.locator(".voters b")).to_have_text([nothing, food])
+    page = browse(ada, lang=lang)
+    page.goto(f"/c/{name}")
+    expect(page.locator(".judgments .said li")).to_have_text([nothing])
 
 
 def test_rows_and_cards_begin_where_the_others_do(house: Workbench, browse: Browsing) -> None:

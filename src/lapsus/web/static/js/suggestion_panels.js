@@ -62,7 +62,7 @@ function answerInWords({ scheme, words }, question, answer) {
   const name = (/** @type {string} */ id) => [sign(labels.get(id)), labelName(words, labels.get(id), id)].filter(Boolean).join(" ");
   if (question.kind === "label") return name(answer);
   if (!Array.isArray(answer)) return String(answer).length > LONGEST ? `${String(answer).slice(0, LONGEST - 1)}…` : String(answer);
-  if (!answer.length) return words.say("suggestion.nothing");
+  if (!answer.length) return words.catalogue.empty[question.kind] ?? words.say("suggestion.nothing");
   /** @type {Map<string, number>} */
   const times = new Map();
   for (const one of answer) times.set(one.label ?? one, (times.get(one.label ?? one) ?? 0) + 1);

@@ -2,7 +2,7 @@
 
 export class Words {
   /** @param {{language: string, words: Record<string, string>, rules: Record<string, string>,
-   *   kinds: Record<string, string>, roles: Record<string, string>}} catalogue */
+   *   kinds: Record<string, string>, empty: Record<string, string>, roles: Record<string, string>}} catalogue */
   constructor(catalogue) {
     this.catalogue = catalogue;
     this.language = catalogue.language;
