@@ -151,6 +151,19 @@ def test_the_report_says_everything_in_both_languages(store: Store, scheme: str,
             assert score.signature in page
 
 
+@pytest.mark.parametrize(
+    ("scheme", "language", "named"),
+    [
+        ("breakdown", "en", "fleiss (Not a breakdown / Possible breakdown + Breakdown)"),
+        ("breakdown", "ja", "fleiss (破綻ではない / 違和感あり + 明らかな破綻)"),
+        ("semantic-errors", "en", "nothing marked"),
+        ("semantic-errors", "ja", "印なし"),
+    ],
+)
+def test_a_report_calls_labels_by_their_names(store: Store, scheme: str, language: str, named: str) -> None:
+    assert named in campaign_report(store, scheme, language).to_html()
+
+
 def test_the_tables_of_a_report_for_latex_and_for_a_spreadsheet(store: Store) -> None:
     report = campaign_report(store, "breakdown")
     fleiss = next(iter(CampaignStats(store, "breakdown").agreement().values()))

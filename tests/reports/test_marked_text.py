@@ -34,8 +34,8 @@ def test_marks_that_cross_are_highlighted_with_their_labels() -> None:
     )
     marks = page.findall(".//mark")
     assert [mark.text for mark in marks] == ["one ", "two", " three"]
-    assert [mark.get("title") for mark in marks] == ["addition", "addition; omission", "omission"]
-    assert [(sup.text or "").strip() for sup in page.findall(".//sup")] == ["addition (a)", "omission (a)"]
+    assert [mark.get("title") for mark in marks] == ["Addition", "Addition; Omission", "Omission"]
+    assert [(sup.text or "").strip() for sup in page.findall(".//sup")] == ["Addition (a)", "Omission (a)"]
     assert "".join(marks[1].get("style", "").split("rgba")[0]) == "background:linear-gradient("
 
 

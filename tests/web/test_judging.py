@@ -74,6 +74,7 @@ def test_error_types_of_what_the_votes_chose(bench: Bench) -> None:
         assert bob.save("breakdown", unit, {"breakdown": answer}).status_code == 201
     unit = ada.get(f"/c/{name}/judge.json").json()
     assert unit["votes"] == {"X": 1}
+    assert unit["vote_names"]["X"] == "Breakdown"
     assert unit["scheme"] == {
         "id": "error-types",
         "version": "1.2.1",

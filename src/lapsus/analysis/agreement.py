@@ -24,7 +24,7 @@ from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.declaration import parse_measure
 from lapsus.measures.score import Score
-from lapsus.model import Question, Scheme, latest
+from lapsus.model import Question, Scheme, in_language, latest
 from lapsus.model.votes import Votes
 from lapsus.reports import Table
 
@@ -44,6 +44,15 @@ class AgreementRow(NamedTuple):
         """The measure's name as tables show it: with the merged labels and, where asked, the question."""
         text = f"{self.name} ({self.merged})" if self.merged else self.name
         return f"{self.question}: {text}" if self.question and with_question else text
+
+    def merged_names(self, question: Question, language: str) -> str:
+        """The merged labels by their names, for readers who do not know the papers' letters."""
+
+        def name(shown: str) -> str:
+            label = question.label(shown)
+            return in_language(label.name, language) if label else shown
+
+        return " / ".join(" + ".join(map(name, group.split("+"))) for group in self.merged.split(", "))
 
     def key(self, with_question: bool) -> str:
         """As programs read it: `fleiss_kappa_merged`."""

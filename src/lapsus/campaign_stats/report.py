@@ -164,7 +164,8 @@ class _Reporter:
         for stats in self.desks:
             about = in_language(stats.question.name, self.language)
             for row, score in stats.agreement().items():
-                measure = f"{row.name} ({row.merged})" if row.merged else row.name
+                merged = row.merged_names(stats.question, self.language)
+                measure = f"{row.name} ({merged})" if merged else row.name
                 rows.append((self._of(about, measure), score, score.n))
                 signatures |= {score.signature: None} if score.signature else {}
             scores, called = stats.by_label(), self._names(stats.question)
@@ -237,20 +238,28 @@ class _Reporter:
         examples = []
         for dispute in self.stats.disputes()[:EXAMPLES]:
             number = int(dispute.unit.document)
-            unit, called = self.store.units.visible(self.name, number), self._names(self.stats.question)
+            unit, called = self.store.units.visible(self.name, number), self._answer_names()
             answers = tuple(
                 ("+".join(called.get(part, part) for part in answer.split("+")), votes)
                 for answer, votes in dispute.answers.items()
             )
             notes = []
             if (decided := decisions.get(number)) is not None:
-                shown = decided.answers.get(self.stats.question.id)
-                answer = called.get(str(shown), str(shown)) if isinstance(shown, str | int) else "…"
+                shown, kind = decided.answers.get(self.stats.question.id), self.stats.kind
+                fits = shown is not None and kind.holds(shown)
+                answer = ", ".join(kind.in_words(shown, self.language, True)) if fits else "…"
                 notes.append(self.say("decision", answer=answer, by=self.called(decided.by)))
                 notes += [decided.reason] if decided.reason else []
             name = f"{unit.document} · {self.say('apart', value=f'{dispute.disagreement:.2f}')}"
             examples.append(Example(name, _text(unit), unit.language, answers, tuple(notes)))
         return Part("disputed", self.say("disputed"), examples=tuple(examples))
+
+    def _answer_names(self) -> dict[str, str]:
+        """What answers are called; "none" is how the disputes write an answer that holds nothing."""
+        kind, called = self.stats.kind, self._names(self.stats.question)
+        return (
+            {"none": "".join(kind.in_words((), self.language, True)), **called} if kind.holds(()) else called
+        )
 
     def _methods(self) -> Part:
         if not self.stats.figures.days:

@@ -34,10 +34,11 @@ _STYLE: Final = Markup(
 
 
 class Mark(NamedTuple):
-    """A span, and who marked it."""
+    """A span, who marked it, and what its label is called."""
 
     span: Span
     annotators: tuple[str, ...]
+    name: str
 
 
 def to_html(data: Entry | Document, language: str = "en") -> str:
@@ -46,7 +47,7 @@ def to_html(data: Entry | Document, language: str = "en") -> str:
     if entry.document is None:
         raise UsageError("has judgments without their text", where=f"document {entry.id!r}")
     judgments = latest(entry.judgments)
-    marks = _marks(judgments)
+    marks = _marks(judgments, language)
     tints = _tints(judgments, marks)
     segments = entry.document.segments
     shown = [
@@ -64,7 +65,8 @@ def to_html(data: Entry | Document, language: str = "en") -> str:
     )
 
 
-def _marks(judgments: Sequence[Judgment]) -> list[Mark]:
+def _marks(judgments: Sequence[Judgment], language: str) -> list[Mark]:
+    names = _label_names(judgments, language)
     found: dict[tuple[str, int, int, str], tuple[Span, list[str]]] = {}
     for judgment in judgments:
         for answer in judgment.answers.values():
@@ -72,7 +74,7 @@ def _marks(judgments: Sequence[Judgment]) -> list[Mark]:
                 if isinstance(span, Span):
                     place = (span.segment, span.start, span.end, span.label)
                     found.setdefault(place, (span, []))[1].append(judgment.annotator)
-    return [Mark(span, tuple(who)) for span, who in found.values()]
+    return [Mark(span, tuple(who), names.get(span.label, span.label)) for span, who in found.values()]
 
 
 def _segment(segment: Segment, marks: Sequence[Mark], tints: Mapping[str, str]) -> Markup:
@@ -94,13 +96,19 @@ def _pieces(text: str, marks: Sequence[Mark], tints: Mapping[str, str]) -> Itera
         colours = dict.fromkeys(tints[mark.span.label] for mark in over)
         layers = ",".join(f"linear-gradient(rgba({one},.35),rgba({one},.35))" for one in colours)
         ending = [mark for mark in over if mark.span.end == end]
-        labels = "; ".join(f"{mark.span.label} ({_named(mark.annotators)})" for mark in ending)
+        labels = "; ".join(f"{mark.name} ({_named(mark.annotators)})" for mark in ending)
         yield Markup('<mark style="background:{}" title="{}">{}</mark>{}').format(
             layers,
-            plain("; ".join(mark.span.label for mark in over)),
+            plain("; ".join(mark.name for mark in over)),
             piece,
             Markup("<sup> {} </sup>").format(plain(labels)) if labels else "",
         )
+
+
+def _label_names(judgments: Sequence[Judgment], language: str) -> dict[str, str]:
+    schemes = dict.fromkeys(judgment.scheme for judgment in judgments)
+    kinds = [kind for scheme in schemes for kind in _kinds(scheme).values() if kind.on_text]
+    return {id: name for kind in kinds for id, name in kind.choice_names(language).items()}
 
 
 def _tints(judgments: Sequence[Judgment], marks: Sequence[Mark]) -> dict[str, str]:

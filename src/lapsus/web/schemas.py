@@ -286,6 +286,9 @@ class UnitResponse(msgspec.Struct, frozen=True):
     flags: list[FlagResponse]
     """The reader's own; for those who look after the campaign, everybody's."""
     votes: Mapping[str, int] | UnsetType = UNSET
+    """By which the unit was chosen, in the guideline's order."""
+    vote_names: Mapping[str, str] | UnsetType = UNSET
+    """What the labels of the votes are called in the reader's language."""
     suggestion: SuggestionResponse | UnsetType = UNSET
     """What a program would answer, where the plan lets people see it."""
     part: Literal["training"] | UnsetType = UNSET

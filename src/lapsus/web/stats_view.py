@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from lapsus.analysis.agreement import AgreementRow
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.unit_search import UnitSearch
 from lapsus.errors import UsageError
@@ -78,7 +77,10 @@ def overview(visit: RequestContext, stats: CampaignStats) -> OverviewResponse:
         progress=_progress(stats),
         forecast=_forecast(stats),
         days=[DayResponse(day_name(row.day), row.judgments, row.total) for row in stats.days()],
-        agreement=[score_response(score, row) for row, score in stats.agreement().items()],
+        agreement=[
+            score_response(score, row.name, row.merged_names(stats.question, visit.language))
+            for row, score in stats.agreement().items()
+        ],
         answers=answers(visit, stats),
         sections=[name for name in SECTIONS if known.get(name, True)],
         formats=taken(stats),
@@ -224,11 +226,12 @@ def answer_names(stats: CampaignStats, language: str) -> dict[str, str]:
     return {label.id: in_language(label.name, language) for label in stats.scheme.labels_of(stats.question)}
 
 
-def score_response(score: Score, row: AgreementRow | None = None) -> ScoreResponse:
+def score_response(score: Score, name: str = "", merged: str = "") -> ScoreResponse:
     """A coefficient as a record."""
     low, high = score.interval or (None, None)
-    name, merged = (score.measure, "") if row is None else (row.name, row.merged)
-    return ScoreResponse(name, merged, score.value, low, high, score.n, score.note, score.signature)
+    return ScoreResponse(
+        name or score.measure, merged, score.value, low, high, score.n, score.note, score.signature
+    )  # fmt: skip
 
 
 def question_response(question: Question, language: str) -> StatsQuestionResponse:

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from lapsus.errors import UsageError
 from lapsus.kinds import kinds_of
 from lapsus.language import tokens
-from lapsus.model import Scheme, Segment, Unit, in_language
+from lapsus.model import Label, Scheme, Segment, Unit, in_language
 from lapsus.store import Campaign, OwnPlace, OwnProgress, RefusedError
 from lapsus.web.addresses import at
 from lapsus.web.flag_view import visible_flags
@@ -61,7 +61,6 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
         raise EarlierError(earlier)
     unit = visit.store.units.visible(name, number)
     marks = {own.segment: own for own in where.places}
-    votes = visit.store.units.votes(name, number) if campaign.plan.show_votes else None
     previous, following = _neighbours(scheme, where, number)
     return UnitResponse(
         campaign=name,
@@ -86,12 +85,23 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
         unjudged=where.unjudged,
         tokens=tokens_of(scheme, unit),
         flags=visible_flags(visit, name, number),
-        votes=UNSET if votes is None else votes,
         guideline=guideline_language(campaign, scheme, unit, visit.language),
         walk=campaign.plan.walk,
         steps=campaign.plan.steps,
+        **_votes(visit, campaign, number),
         **_practice(visit, campaign, number),
     )
+
+
+def _votes(visit: RequestContext, campaign: Campaign, number: int) -> dict[str, Any]:
+    """The votes that chose the unit, where the plan lets people see them. Their labels are another guideline's."""
+    chain, votes = campaign.plan.chain, visit.store.units.votes(campaign.name, number)
+    if votes is None or chain is None or chain.rule is None:
+        return {}
+    kind = kinds_of(visit.store.campaigns.scheme(chain.campaign))[chain.rule.question]
+    names = kind.choice_names(visit.language)
+    ordered = {label: votes[label] for label in names if label in votes} | dict(votes)
+    return {"votes": ordered, "vote_names": names}
 
 
 def guideline_language(campaign: Campaign, scheme: Scheme, unit: Unit, reader: str) -> str:
@@ -156,6 +166,17 @@ def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:
         if id in own.answers and (mark := kind.mark(own.answers[id])) is not None:
             return mark
     return UNSET
+
+
+def mark_signs(scheme: Scheme, language: str) -> dict[str, str]:
+    """What stands beside a judged turn, by label, as the script draws it: a sign, a number, or the name."""
+    labels = [label for kind in kinds_of(scheme).values() for label in kind.labels]
+    return {label.id: _sign(label) or in_language(label.name, language) for label in labels}
+
+
+def _sign(label: Label) -> str:
+    signs = (alias for alias in label.aliases if len(alias) == 1 and not alias.isalnum())
+    return next(signs, "" if label.number is None else str(label.number))
 
 
 def scheme_link(scheme: Scheme) -> SchemeLink:

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lapsus.model import Document, Segment
-from lapsus.store import Chain
+from lapsus.store import Chain, SaveRequest
 from tests.web.browser.house import NARROW, WIDE, Browsing, Workbench, scrolls_sideways, violations
 from tests.web.browser.judging import begin, documents, ready, said, shows, type_at_once
-from tests.web.helpers import chat
+from tests.web.helpers import chat, new_key
 
 SCHEMES = ["breakdown", "error-types", "response-quality", "semantic-errors"]
 LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
@@ -268,15 +268,36 @@ def test_the_calculator_fills_in_and_stays_open_to_correction(house: Workbench, 
     expect(row.locator(".meaning")).to_contain_text("1: Less than 30 %")
 
 
-def test_votes_are_shown_where_the_plan_says_so(house: Workbench, browse: Browsing) -> None:
-    ada, bob = house.person(), house.person()
-    first = house.campaign(people=[bob], documents=[chat("d0", 1)])
-    page = begin(browse(bob), first)
-    page.keyboard.press("3")
-    page.wait_for_url("**/judge")
+@pytest.mark.parametrize(
+    ("lang", "votes"),
+    [("en", "Votes: Not a breakdown 1 · Breakdown 1"), ("ja", "投票: 破綻ではない 1 · 明らかな破綻 1")],
+)
+def test_votes_are_shown_by_name_where_the_plan_says_so(
+    house: Workbench, browse: Browsing, lang: str, votes: str
+) -> None:
+    ada, bob, eve = house.person(), house.person("Bob"), house.person("Eve")
+    first = house.campaign(people=[bob, eve], documents=[chat("d0", 1)], per_unit=2)
+    for person, label in ((bob, "X"), (eve, "O")):
+        house.store.assignment.next_units(person.id, first)
+        house.store.saves.save(SaveRequest(new_key(), first, 1, person.id, {"breakdown": label}))
     name = house.campaign("error-types", [ada], chain=Chain(first), show_votes=True)
+    page = begin(browse(ada, lang=lang), name)
+    expect(page.locator(".votes")).to_have_text(votes)
+    plain = browse(ada, lang=lang, java_script_enabled=False)
+    plain.goto(page.url)
+    expect(plain.locator(".votes")).to_have_text(votes)
+
+
+def test_a_turn_without_scripts_has_the_same_mark(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=[chat("d0", 2)])
     page = begin(browse(ada), name)
-    expect(page.locator(".votes")).to_have_text("Votes: X 1")
+    page.keyboard.press("2")
+    shows(page, 2)
+    expect(page.locator("a.mark")).to_have_text("△")
+    plain = browse(ada, java_script_enabled=False)
+    plain.goto(f"/c/{name}/u/2")
+    expect(plain.locator("a.mark")).to_have_text("△")
 
 
 def test_a_manager_looks_and_changes_nothing(house: Workbench, browse: Browsing) -> None:

@@ -24,7 +24,7 @@ from lapsus.web.request_context import RequestContext, person_response
 from lapsus.web.routes.pages_as_json import Page, Show, twins
 from lapsus.web.schemas import CompletionResponse, SessionResponse, StateResponse
 from lapsus.web.security import POLICY
-from lapsus.web.unit_view import EarlierError, find_campaign, unit_view
+from lapsus.web.unit_view import EarlierError, find_campaign, mark_signs, unit_view
 from lapsus.word_files import LANGUAGES
 
 _STYLE = regex.compile(r"<style>(.*?)</style>", regex.DOTALL)
@@ -112,9 +112,11 @@ def unit(visit: RequestContext) -> Page | Response:
     """One unit to judge."""
     name = _name(visit)
     try:
-        return Page("unit.html", unit_view(visit, name, visit.request.path_params["number"]))
+        shape = unit_view(visit, name, visit.request.path_params["number"])
     except EarlierError as error:
         return redirect(visit, f"/c/{name}/u/{error.unit}")
+    signs = mark_signs(visit.store.campaigns.scheme(name), visit.language)
+    return Page("unit.html", shape, more={"signs": signs})
 
 
 def guideline(visit: RequestContext) -> Response:

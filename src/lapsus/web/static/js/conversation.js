@@ -33,7 +33,7 @@ export function drawDocument(unit, scheme, words, go) {
     drawn.push(el("ol", { class: "talk" }, ...talk));
   }
   if (unit.votes) {
-    const votes = Object.entries(unit.votes).map(([label, count]) => `${label} ${count}`);
+    const votes = Object.entries(unit.votes).map(([label, count]) => `${unit.vote_names?.[label] ?? label} ${count}`);
     drawn.push(el("p", { class: "votes number", text: `${words.say("votes")}: ${votes.join(" · ")}` }));
   }
   place.dataset.document = unit.document;
@@ -67,7 +67,7 @@ function drawMark(turn, unit, scheme, words, go) {
   if (turn.mark === undefined) return null;
   const labels = new Map(scheme.questions.flatMap((question) => labelsOf(scheme, question)).map((label) => [label.id, label]));
   const ids = Array.isArray(turn.mark) ? turn.mark : [turn.mark];
-  const short = ids.map((id) => sign(labels.get(id)) ?? labels.get(id)?.number ?? id).join(" ");
+  const short = ids.map((id) => sign(labels.get(id)) ?? labels.get(id)?.number ?? words.of(labels.get(id)?.name) ?? id).join(" ");
   const long = words.join(ids.map((id) => words.of(labels.get(id)?.name) ?? id));
   const mark = el("a", {
     class: "mark",

@@ -207,6 +207,7 @@
  * @property {Record<string, [number, number][]>} tokens
  * @property {Flag[]} flags
  * @property {Record<string, number>} votes
+ * @property {Record<string, string>} vote_names
  * @property {Suggestion} suggestion
  * @property {"training"} part
  * @property {string} guideline
