@@ -16,6 +16,18 @@ LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
 IS_FREE = """() => document.querySelector(".turn.target").getBoundingClientRect().bottom
   <= document.querySelector("#questions").getBoundingClientRect().top"""
 
+COVERED = """() => {
+  const judged = document.querySelector(".turn.target") ?? document.querySelector(".talk > li:last-child");
+  const box = judged.getBoundingClientRect(), found = new Set();
+  for (let x = box.left + 2; x < box.right; x += 20) for (let y = box.top + 2; y < box.bottom; y += 8) {
+    const there = document.elementFromPoint(x, y);
+    const isFine = !there || judged.contains(there) || there.contains(judged) || there.closest(".top");
+    if (!isFine) found.add(there.outerHTML.slice(0, 80));
+  }
+  return [...found];
+}"""
+"""What lies over the turn that is judged, as far as it is in the window and not below the bar."""
+
 
 def left(place: Locator) -> float:
     box = place.bounding_box()
@@ -46,6 +58,68 @@ def test_a_comment_is_written_beside_the_turn_it_is_about(
     page.wait_for_function(IS_FREE, timeout=PATIENCE)
     expect(page.locator(".turn.target")).to_be_in_viewport(ratio=1)
     expect(page.locator("textarea")).to_be_in_viewport(ratio=1)
+
+
+def is_free(page: Page) -> None:
+    """Nothing lies over the turn, once the page has come to rest."""
+    page.wait_for_function(f"() => ({COVERED})().length === 0", timeout=PATIENCE)
+
+
+def last_of_many(scheme: str, language: str) -> Document:
+    """A document in which much stands before what is judged."""
+    if scheme == "semantic-errors":
+        (first, *_) = documents(scheme, language)
+        triples = [Segment.triple(f"t{n}", *(first.segments[0].parts or ("", "", ""))) for n in range(9)]
+        return Document("d0", (*triples, first.segments[-1]), language)
+    said = "Do you like tea, and which one?" if language == "en" else "お茶は好きですか。どんなお茶ですか。"
+    turns = [Segment(str(n), "user", said) for n in range(14)]
+    return Document("d0", (*turns, Segment("last", "system", said)), language)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("scheme", ["breakdown", "error-types", "response-quality", "semantic-errors"])
+def test_nothing_that_one_writes_or_is_told_lies_over_the_turn(
+    house: Workbench, browse: Browsing, scheme: str, language: str
+) -> None:
+    ada = house.person(language=language)
+    name = house.campaign(scheme, [ada], [last_of_many(scheme, language)])
+    house.store.messages.send(name, "Please take your time. " * 5, person=ada.id)
+    page = begin(browse(ada, lang=language, width=NARROW, height=640), name)
+    judged = page.locator(".turn.target, .talk > li:last-child").last
+    is_free(page)
+    page.keyboard.press("Enter")
+    expect(page.locator(".broken:not(:empty)")).not_to_have_count(0)
+    is_free(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    expect(page.locator("dialog textarea")).to_be_focused()
+    expect(page.locator("dialog")).to_be_in_viewport(ratio=1)
+    expect(judged).to_be_in_viewport(ratio=1)
+    is_free(page)
+    assert violations(page) == []
+    page.keyboard.type("Why?")
+    page.locator("dialog .primary").click()
+    expect(page.locator('[data-notice="flag"]')).to_be_visible()
+    is_free(page)
+    if scheme != "response-quality":  # which asks for no words of one's own
+        page.keyboard.press("c")
+        expect(page.locator("#questions textarea").last).to_be_focused()
+        is_free(page)
+
+
+def test_what_one_writes_is_not_lost_by_a_touch_on_an_answer(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    page = begin(browse(ada, width=NARROW), house.campaign(people=[ada]))
+    page.locator("#flag").click()
+    page.keyboard.type("Is it")
+    page.locator("#questions").click(force=True)
+    page.locator("#flag").click()
+    expect(page.locator("dialog textarea")).to_have_value("Is it")
+    expect(page.locator("dialog textarea")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.keyboard.press("1")
+    expect(page.locator("#main")).to_have_attribute("data-unit", "2")
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -107,6 +107,7 @@ export class Page {
 
   draw() {
     const { unit, scheme, words } = this;
+    byId("document").querySelector("dialog")?.close();
     this.guide = new Guide(scheme, words, unit.campaign);
     this.current = null;
     byId("main").dataset.unit = String(unit.number);

@@ -105,15 +105,46 @@ export function pretty(key) {
  * @returns {HTMLDialogElement}
  */
 export function openDialog(words, title, ...content) {
+  const dialog = makeDialog(words, title, ...content);
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/**
+ * A form that stands in the page, so that it covers nothing however small the window is. Where one answers rests
+ * meanwhile: a touch there would take the unit away, and what was written with it.
+ * @param {HTMLElement} place where it comes last
+ * @param {HTMLElement} resting
+ * @param {import("./words.js").Words} words
+ * @param {string} title
+ * @param {...Node} content
+ * @returns {HTMLDialogElement}
+ */
+export function openBelow(place, resting, words, title, ...content) {
+  const dialog = makeDialog(words, title, ...content);
+  const before = document.activeElement;
+  dialog.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && dialog.close());
+  dialog.addEventListener("close", () => {
+    resting.inert = false;
+    if (document.activeElement === document.body && before instanceof HTMLElement) before.focus({ preventScroll: true });
+  });
+  resting.inert = true;
+  place.append(dialog);
+  dialog.show();
+  dialog.scrollIntoView({ block: "nearest" });
+  return dialog;
+}
+
+/** @param {import("./words.js").Words} words @param {string} title @param {...Node} content @returns {HTMLDialogElement} */
+function makeDialog(words, title, ...content) {
   const close = el("button", { type: "button", class: "plain", text: words.common("close") });
   const heading = el("h2", { text: title, id: "dialog-title" });
   const dialog = el("dialog", { "aria-labelledby": "dialog-title" }, el("header", {}, heading, close), ...content);
   close.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   // A key that closes the window is not meant for the page below it.
   dialog.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.stopPropagation());
-  document.body.append(dialog);
-  dialog.showModal();
   return dialog;
 }

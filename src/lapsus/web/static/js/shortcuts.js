@@ -1,7 +1,7 @@
 /** The keys that every judging page has. */
-import { el, newId, randomName } from "./dom.js";
+import { byId, el, newId, randomName } from "./dom.js";
 import { own } from "./flag_threads.js";
-import { openDialog } from "./key_bindings.js";
+import { openBelow } from "./key_bindings.js";
 
 /**
  * @param {import("./judging_page.js").Page} page
@@ -44,11 +44,13 @@ function leave() {
 /** A unit that somebody wants to talk about: ask why, and keep it like any answer until it is sent. @param {import("./judging_page.js").Page} page */
 export function askFlag(page) {
   const { words, unit } = page;
+  const open = byId("document").querySelector("dialog");
+  if (open) return open.querySelector("textarea").focus();
   const id = newId();
   const area = el("textarea", { id, rows: 3, maxlength: 2000, required: true });
   const send = el("button", { class: "primary", text: words.say("flag.send") });
-  const form = el("form", { method: "dialog" }, el("label", { for: id, text: words.say("flag.ask") }), area, send);
-  const dialog = openDialog(words, words.say("flag.title"), form);
+  const form = el("form", {}, el("label", { for: id, text: words.say("flag.ask") }), area, send);
+  const dialog = openBelow(byId("document"), byId("questions"), words, words.say("flag.title"), form);
   area.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
@@ -62,7 +64,7 @@ export function askFlag(page) {
     await page.outbox.add({ campaign: unit.campaign, unit: unit.number, sheet: randomName(), kind: "flags", body: { text } });
     page.notices.show("flag", words.say("flag.done"));
   });
-  area.focus();
+  area.focus({ preventScroll: true });
 }
 
 /**
