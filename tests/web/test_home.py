@@ -124,6 +124,16 @@ def test_a_demonstration_says_what_it_is_and_lets_everybody_in(store: Store) -> 
         assert "花子 さん、こんにちは" in entered.text
 
 
+def test_people_of_a_demonstration_have_worked_for_weeks(store: Store) -> None:
+    make_demo(store)
+    for campaign in store.campaigns.all():
+        people = store.progress.of_campaign(campaign.name).people
+        assert all(one.last_at for one in people if one.submitted), campaign.name
+        days = [row.day for row in store.stats.figures(campaign.name).days]
+        assert min(days) > 0, campaign.name
+        assert max(days) - min(days) > 7, campaign.name
+
+
 def test_elsewhere_strangers_are_asked_to_sign_in(bench: Bench) -> None:
     answer = bench.stranger().get("/", follow_redirects=False)
     assert answer.headers["location"] == "/sign-in?next=/"

@@ -184,6 +184,8 @@ class _Chunk:
         self.units: dict[int, UnitCounts] = {}
         self.wanted: dict[int, int] = {}
         self.members: dict[int, PersonCounts] = {}
+        self.last: dict[int, datetime] = {}
+        """When somebody gave the last of these, as far as they say it."""
         self.rows: list[dict[str, Any]] = []
         self.keys: set[str] = set()
         job.name_people(given)
@@ -274,6 +276,8 @@ class _Chunk:
         member.submitted += place.submitted == 0
         member.drafts -= place.revision > place.submitted
         member.seconds += judgment.seconds or 0.0
+        if judgment.at is not None:
+            self.last[id[2]] = max(judgment.at, self.last.get(id[2], judgment.at))
         place.is_new |= place.state == "new"
         place.revision = place.submitted = judgment.revision
         if id[2] in self.job.programs:
@@ -313,6 +317,8 @@ class _Chunk:
             set_levels(self.conn, self.campaign, {unit.document for unit in changed.values()})
         for person, counts in sorted(self.members.items()):
             self.conn.execute(sql.COUNT_MEMBER, {"c": self.campaign, "p": person, **counts.more()})
+        for person, at in sorted(self.last.items()):
+            self.conn.execute(sql.LAST_JUDGED, {"c": self.campaign, "p": person, "at": at})
         planned = [(unit, self.wanted[n]) for n, unit in changed.items() if self.wanted[n] < t.FULL]
         total = {
             "c": self.campaign,

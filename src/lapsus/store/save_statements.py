@@ -238,6 +238,13 @@ COUNT_MEMBER = (
     )
 )
 SET_MEMBER = COUNT_MEMBER.values(until=bindparam("new_until"), last_at=bindparam("now"))
+LAST_JUDGED = (
+    update(_MEMBER)
+    .where(_MEMBER.c.campaign == bindparam("c"), _MEMBER.c.person == bindparam("p"))
+    .where(or_(_MEMBER.c.last_at.is_(None), _MEMBER.c.last_at < bindparam("at")))
+    .values(last_at=bindparam("at"))
+)
+"""For judgments from elsewhere that say when they were given."""
 
 SET_TOTAL = (
     update(_TOTAL)

@@ -55,7 +55,9 @@ def _before(visit: RequestContext) -> int | None:
 
 
 def _people(visit: RequestContext, campaign: str) -> list[PersonRow]:
-    return [
-        PersonRow(person.name, person.submitted, person.drafts, person.held, person.last_at)
-        for person in visit.store.progress.of_campaign(campaign).people
+    programs = visit.store.browsing.programs(campaign)
+    rows = [
+        PersonRow(one.name, one.submitted, one.drafts, one.held, one.last_at, one.person in programs)
+        for one in visit.store.progress.of_campaign(campaign).people
     ]
+    return sorted(rows, key=lambda row: row.program)

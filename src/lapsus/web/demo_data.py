@@ -42,8 +42,10 @@ SAMPLES = (
     Sample("semantic-errors", "pairs", per_unit=3, finished=6),
 )
 PLACES_LEFT = 2
-DAYS = 12
+DAYS = 20
 """For how long people have been judging in the campaigns that go on."""
+CHAINED_DAYS = 16
+"""For how long in those whose units the votes of others choose: some have to be there first."""
 FLAGS = {
     "en": ("avery", "Is this still about the question before? I was not sure."),
     "ja": ("伊吹", "前の質問への答えと見てよいか、迷いました。"),
@@ -84,7 +86,8 @@ def _campaign(store: Store, sample: Sample, language: str) -> None:
     store.campaigns.create(plan)
     entries = _chosen(language) if sample.chained else _judged(sample, language)
     # The samples keep the rules, which their own tests see to; checking again would only delay the start.
-    store.imports.add_judgments(name, over_weeks(entries, store.database.clock(), DAYS), check=False)
+    given = over_weeks(entries, store.database.clock(), CHAINED_DAYS if sample.chained else DAYS)
+    store.imports.add_judgments(name, given, check=False)
 
 
 def _title(scheme: str, language: str) -> Text:

@@ -13,7 +13,7 @@ from lapsus.model import Entry, Text
 from lapsus.store import Person, Plan, Store
 from lapsus.store.decisions import How
 from lapsus.web.demo_challenge import LEARNED
-from lapsus.web.demo_times import over_weeks
+from lapsus.web.demo_times import at_last, over_weeks
 
 SCHEME: Final = "breakdown"
 PER_UNIT: Final = 12
@@ -53,8 +53,9 @@ def _judge_by_program(store: Store, name: str, entries: Sequence[Entry]) -> None
     """A small detector judges too, learned from the first dialogues."""
     documents, votes = training_data(entries[:LEARNED])
     detector = make_annotator(PROGRAM).fit(documents, votes)
+    now = store.database.clock()
     said = (
-        Entry(entry.id, entry.document, tuple(detector.judge([entry.document])))
+        Entry(entry.id, entry.document, at_last(detector.judge([entry.document]), now))
         for entry in entries
         if entry.document
     )

@@ -184,13 +184,14 @@ class FlagResponse(msgspec.Struct, frozen=True):
 
 
 class PersonRow(msgspec.Struct, frozen=True):
-    """A person in a manager's table."""
+    """A person in a manager's table, or a program; people come first."""
 
     name: str
     done: int
     drafts: int
     held: int
     last_at: datetime | None
+    program: bool = False
 
 
 class CampaignPage(msgspec.Struct, frozen=True):

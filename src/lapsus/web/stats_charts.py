@@ -116,14 +116,27 @@ def _answers(stats: CampaignStats, language: str) -> Chart:
 
 
 def _people(stats: CampaignStats, language: str) -> Chart:
-    word, units = partial(_word, language), _units(stats)
-    people = sorted((p for p in stats.progress.people if p.submitted), key=lambda p: -p.submitted)[
-        :MOST_PEOPLE
-    ]
-    rows = tuple((person.name, person.submitted, f"{person.submitted:,}") for person in people)
-    links = tuple((units(person=person.person),) for person in people)
+    return _judged(stats, language, "annotators.chart", "person")
+
+
+def _program_counts(stats: CampaignStats, language: str) -> Chart:
+    """Programs by themselves: among people one would be taken for a person."""
+    return _judged(stats, language, "annotators.program-chart", "program")
+
+
+def _judged(stats: CampaignStats, language: str, title: str, who: str) -> Chart:
+    """How much people, or programs, have judged; those with the most first."""
+    word, units, programs = partial(_word, language), _units(stats), stats.store.browsing.programs(stats.name)
+    wanted = (
+        one
+        for one in stats.progress.people
+        if one.submitted and (one.person in programs) == (who == "program")
+    )
+    found = sorted(wanted, key=lambda one: -one.submitted)[:MOST_PEOPLE]
+    rows = tuple((one.name, one.submitted, f"{one.submitted:,}") for one in found)
+    links = tuple((units(**{who: one.person}),) for one in found)
     columns = (word("annotators.name"), word("progress.judgments"), word("progress.judgments"))
-    return Chart("bars", word("annotators.chart"), columns, rows, links=links)
+    return Chart("bars", word(title), columns, rows, links=links)
 
 
 def _programs(stats: CampaignStats, language: str) -> Chart:
@@ -174,6 +187,7 @@ CHARTS: Final[dict[str, Callable[[CampaignStats, str], Chart]]] = {
     "time": _time,
     "systems": _systems,
     "people": _people,
+    "program-counts": _program_counts,
     "pairs": _pairs,
     "programs": _programs,
     "learning": curve,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from lapsus.campaign_stats import result_cache
+from lapsus.model import Entry, Judgment
 from lapsus.store import SaveRequest
 from lapsus.store.chains import ANSWERS as DECODER
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
@@ -121,6 +123,42 @@ def judged_by_two(house: Workbench, scheme: str, said: list[Any]) -> tuple[str, 
         decoded = DECODER.decode(msgspec.json.encode(answers))
         house.store.saves.save(SaveRequest(new_key(), name, 1, person.id, decoded))
     return name, mori
+
+
+@pytest.mark.parametrize(
+    ("lang", "apart", "program"),
+    [("en", "not counted as people", "program"), ("ja", "人には数えません", "プログラム")],
+)
+def test_a_program_is_not_taken_for_a_person(
+    house: Workbench, browse: Browsing, lang: str, apart: str, program: str
+) -> None:
+    """And what came from elsewhere has the time that the file says, or none."""
+    mori, name = house.person("Mori", "manager"), house.campaign(name=f"told-apart-{lang}")
+    at = datetime(2026, 3, 4, 12, tzinfo=UTC)
+    said = [
+        Judgment("d0", "0", f"ann-{lang}", "breakdown", "1.0", {"breakdown": "O"}, at=at),
+        Judgment("d0", "0", f"ben-{lang}", "breakdown", "1.0", {"breakdown": "X"}),
+    ]
+    house.store.imports.add_judgments(name, [Entry("d0", chat("d0"), tuple(said))])
+    robot = house.store.programs.add(f"robot-{lang}")
+    list(house.store.programs.add_judgments(name, robot, [Entry("d0", chat("d0"), (said[1],))]))
+    page = browse(mori, lang=lang)
+    page.goto(f"/c/{name}/insight")
+    parts_are_there(page)
+    people, programs = (
+        page.locator(f"svg[aria-labelledby='chart-{one}-wide-title']") for one in ("people", "program-counts")
+    )
+    expect(people).to_contain_text(f"ann-{lang}")
+    expect(people).not_to_contain_text(robot.name)
+    expect(page.locator("#annotators h3")).to_contain_text(apart)
+    expect(programs).to_contain_text(robot.name)
+    expect(programs).not_to_contain_text("ann")
+    assert violations(page) == []
+    page.goto(f"/c/{name}")
+    rows = page.locator(".as-cards tbody tr")
+    expect(rows.last).to_contain_text(f"{robot.name} {program}")
+    expect(rows.filter(has_text=f"ann-{lang}")).to_contain_text("2026")
+    expect(rows.filter(has_text=f"ben-{lang}")).to_contain_text("–")
 
 
 def test_marks_are_taken_and_added(house: Workbench, browse: Browsing) -> None:

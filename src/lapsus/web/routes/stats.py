@@ -34,12 +34,12 @@ _VIEWS: dict[str, Callable[[RequestContext, CampaignStats], Any]] = {
     "learning": learning,
 }
 _DRAWN = {
-    "answers": "systems",
-    "time": "time",
-    "annotators": "people",
-    "pairs": "pairs",
-    "programs": "programs",
-    "learning": "learning",
+    "answers": ("systems",),
+    "time": ("time",),
+    "annotators": ("people", "program-counts"),
+    "pairs": ("pairs",),
+    "programs": ("programs",),
+    "learning": ("learning",),
 }
 
 
@@ -66,9 +66,7 @@ def overview(visit: RequestContext) -> Page:
 def _section(name: str, visit: RequestContext) -> Page:
     """What takes longer to work out than the rest; the page fetches it when it is shown."""
     stats = view.stats_of(visit)
-    return _page(
-        visit, stats, f"stats_{name}.html", _VIEWS[name](visit, stats), *filter(None, [_DRAWN.get(name)])
-    )
+    return _page(visit, stats, f"stats_{name}.html", _VIEWS[name](visit, stats), *_DRAWN.get(name, ()))
 
 
 def _page(visit: RequestContext, stats: CampaignStats, template: str, shape: Any, *charts: str) -> Page:
