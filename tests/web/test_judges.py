@@ -179,6 +179,22 @@ def test_the_biggest_disagreements_come_first(bench: Bench, judged: Judged, stub
     assert {str(unit["answers"][0]["people"]) for unit in found["units"][:20]} == {"['Ada', 'Ben', 'Cyd']"}
 
 
+def test_a_judge_that_does_not_read_the_documents_is_not_started(bench: Bench, judged: Judged) -> None:
+    _, mori = judged
+    name = bench.campaign(
+        name="in-japanese", documents=[Document("ja", (Segment("0", "system", "どうも"),), "ja-JP")]
+    )
+    models = {one["model"]: one["unread"] for one in page(mori, name)["models"]}
+    assert models["breakdown-ja"] == []
+    assert models["breakdown-en"] == ["ja"]
+    # One's own judge reads what its method reads: it may be tried.
+    assert models["mine"] == []
+    refused = add(mori, name, model="shipped:breakdown-en")
+    assert refused.status_code == 422
+    assert "has learned en, and documents here are in ja" in refused.text
+    assert bench.store.program_runs.of_campaign(name) == []
+
+
 def test_a_trained_judge_comes_from_the_folder_and_from_nowhere_else(
     bench: Bench, judged: Judged, tmp_path: Path
 ) -> None:

@@ -50,6 +50,12 @@ class _Read(msgspec.Struct):
     metadata: dict[str, Any] = {}
 
 
+class _Language(msgspec.Struct):
+    """Of a document only its language."""
+
+    language: str | None = None
+
+
 class _More(msgspec.Struct):
     """What of the rest of a judgment is read here."""
 
@@ -106,6 +112,15 @@ class UnitBrowsing(Part):
                 for unit_number, segment in numbers.get(position, ()):
                     text = texts[segment] if segment else "\n".join(texts.values())
                     yield UnitText(unit_number, position, text, None if system is None else str(system))
+
+    def languages(self, campaign: str) -> frozenset[str]:
+        """The languages of a campaign's documents without their regions, as far as they say it."""
+        id, place, read = self._campaign_id(campaign), t.campaign_document, decoder(_Language)
+        query = select(t.document.c.content).join(place).where(place.c.campaign == id)
+        with self.reading() as conn:
+            rows: Iterable[Any] = conn.execute(query).yield_per(CHUNK)
+            found = {(read.decode(content).language or "").partition("-")[0] for (content,) in rows}
+        return frozenset(found - {""})
 
     def with_documents(self, campaign: str, units: Sequence[int]) -> dict[int, tuple[Unit, Document]]:
         """Some units as their judges see them, each with its document."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -18,8 +18,8 @@ import regex
 
 from lapsus.annotators import Annotator
 from lapsus.annotators.language_model import Endpoint, LanguageModel, Sampling, Service, endpoint
-from lapsus.annotators.library import SUFFIX, load_model
-from lapsus.annotators.model_files import SHIPPED, read_header
+from lapsus.annotators.library import METHODS, SUFFIX, load_model
+from lapsus.annotators.model_files import SHIPPED, Header, read_header
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Scheme
 
@@ -51,6 +51,10 @@ class ModelChoice(msgspec.Struct, frozen=True):
     kind: SourceKind
     model: str
     title: str
+    languages: tuple[str, ...] = ()
+    """Those it has learned."""
+    unread: tuple[str, ...] = ()
+    """Those of the documents that it cannot read: where there are any, it cannot be chosen."""
 
 
 class EndpointChoice(msgspec.Struct, frozen=True):
@@ -78,9 +82,14 @@ class JudgeSources:
         addresses = list(endpoints) or os.environ.get(ENDPOINTS, "").split()
         return cls(place, tuple(endpoint(address) for address in addresses))
 
-    def models(self, scheme: Scheme) -> list[ModelChoice]:
-        """The models that judge under a guideline: shipped ones, then those of the folder."""
-        found = [("shipped", path) for path in sorted(SHIPPED.glob(f"*{SUFFIX}"))]
+    def models(self, scheme: Scheme, languages: Collection[str] = ()) -> list[ModelChoice]:
+        """The models that judge under a guideline: shipped ones, then those of the folder.
+
+        With the languages of the documents, each says which of them it cannot read.
+        """
+        found: list[tuple[SourceKind, Path]] = [
+            ("shipped", path) for path in sorted(SHIPPED.glob(f"*{SUFFIX}"))
+        ]
         if self.folder is not None:
             found += [("file", path) for path in sorted(self.folder.glob(f"*{SUFFIX}")) if path.is_file()]
         choices = []
@@ -92,7 +101,9 @@ class JudgeSources:
                 continue
             if header.scheme == scheme.id:
                 name = path.name.removesuffix(SUFFIX)
-                choices.append(ModelChoice(kind, name, header.name))  # type: ignore[arg-type]
+                known = header.origin.languages if header.origin else ()
+                unread = _unread(kind, header, languages)
+                choices.append(ModelChoice(kind, name, header.name, known, unread))
         return choices
 
     def endpoint_choices(self) -> list[EndpointChoice]:
@@ -153,3 +164,12 @@ class JudgeSources:
         service = Service(where, key, stop=stop)
         sampling = Sampling(asked.samples)
         return LanguageModel(asked.model, service, scheme, sampling=sampling, reasons=asked.reasons)
+
+
+def _unread(kind: SourceKind, header: Header, languages: Collection[str]) -> tuple[str, ...]:
+    """Languages that a model has not learned. One's own judge may be tried on others, if its method can read them."""
+    known = header.origin.languages if header.origin else ()
+    reads_all = header.method in METHODS.names() and METHODS.get(header.method).any_language
+    if not known or (kind == "file" and reads_all):
+        return ()
+    return tuple(sorted(set(languages) - set(known)))

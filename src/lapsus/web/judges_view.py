@@ -103,6 +103,17 @@ def chosen_judge(visit: RequestContext, found: Judges) -> JudgeFigures | None:
     return next(by_number, found.judges[0] if found.judges else None)
 
 
+def models_of(visit: RequestContext, stats: CampaignStats) -> list[ModelChoice]:
+    """The models of this server under the campaign's guideline, each with what it cannot read of the documents."""
+    known: frozenset[str] = frozenset()
+    there = stats.kept("languages", _languages, known, version=visit.store.browsing.last(stats.name))
+    return visit.web.judges.models(stats.scheme, there)
+
+
+def _languages(stats: CampaignStats) -> frozenset[str]:
+    return stats.store.browsing.languages(stats.name)
+
+
 def runs_of(visit: RequestContext) -> list[RunResponse]:
     """The campaign's programs at work. To be read before its figures: all that a run has done is in those then."""
     name = find_campaign(visit, str(visit.request.path_params["campaign"])).name
@@ -138,7 +149,7 @@ def judges_page(
         estimates=[_estimate(one, partial(estimate_name, names=names, say=spoken)) for one in estimates],
         signatures=signatures,
         may_add=may_add,
-        models=sources.models(stats.scheme) if may_add else [],
+        models=models_of(visit, stats) if may_add else [],
         endpoints=sources.endpoint_choices() if may_add else [],
         keys=sources.keys() if may_add else [],
         has_folder=sources.folder is not None,

@@ -12,6 +12,7 @@ from lapsus.model import Entry, Judgment
 from lapsus.web.judge_sources import JudgeSources
 from tests.annotators.language_model.stub import Said, Stub, completion, serving
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
+from tests.web.browser.judging import documents
 from tests.web.test_judges import said_of, talk
 
 PEOPLE = ("Ada", "Ben", "Cyd")
@@ -61,6 +62,31 @@ def test_a_judge_added_from_the_page_shows_by_itself(judged: tuple[str, Someone]
     for chart in ("advantage", "shares", "confusion"):
         expect(page.locator(f"svg[aria-labelledby='chart-{chart}-wide-title']")).to_be_visible(timeout=60_000)
     assert violations(page) == []
+
+
+@pytest.mark.parametrize(
+    ("reader", "told"),
+    [
+        ("en", "breakdown-en: learned English, not Japanese"),
+        ("ja", "breakdown-en：英語で学習、日本語は未学習"),
+    ],
+)
+def test_a_campaign_is_offered_judges_that_read_its_documents(
+    house: Workbench, browse: Browsing, reader: str, told: str
+) -> None:
+    mori = house.person("Mori", "manager")
+    page = browse(mori, lang=reader, dark=reader == "ja", width=NARROW)
+    name = house.campaign("breakdown", [], documents("breakdown", "ja"))
+    page.goto(f"/c/{name}/judges")
+    expect(page.locator("#model option")).to_have_text(["breakdown-ja"])
+    expect(page.locator(".unread li")).to_have_text([told])
+    assert violations(page) == []
+    assert not scrolls_sideways(page)
+    # Marks on pairs are shipped for English alone.
+    name = house.campaign("semantic-errors", [], documents("semantic-errors", "ja"))
+    page.goto(f"/c/{name}/judges")
+    expect(page.locator(".unread li")).to_have_count(1)
+    expect(page.locator("#model")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("lang", "dark", "width"), [("ja", True, NARROW), ("en", False, WIDE)])
