@@ -14,6 +14,8 @@ from lapsus.errors import LapsusError
 from lapsus.word_files import LANGUAGES, word_file
 
 _JOINTS = {", ": "、", " · ": " · "}
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+"""What somebody wrote or named. It stays as it is, even if it reads like a message."""
 
 
 class _Message(NamedTuple):
@@ -25,7 +27,7 @@ class _Message(NamedTuple):
 
 def translated(text: str, language: str) -> str:
     """A message in a language; as it is where that language does not have it."""
-    if language == "en" or not text.strip():
+    if language == "en" or not text.strip() or _QUOTED.fullmatch(text):
         return text
     if text in (whole := _plain(language)):
         return whole[text]
@@ -72,7 +74,7 @@ def _messages(language: str) -> list[_Message]:
 
 
 def _pattern(english: str) -> re.Pattern[str]:
-    return re.compile("(.+?)".join(map(re.escape, english.split("{}"))), re.DOTALL)
+    return re.compile("(.*?)".join(map(re.escape, english.split("{}"))), re.DOTALL)
 
 
 def catalogue(language: str) -> dict[str, str]:
