@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import errno
+import os
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +15,34 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from lapsus.analysis import estimate, trust
+from lapsus.annotators.judge.report import report_table
 from lapsus.cli.app import app
 from lapsus.cli.help_words import japanese_words
 from lapsus.cli.output import choose_words, complain
 from lapsus.errors import InputError
 from lapsus.reports.table import cells
+from lapsus.samples import sample_path
 from lapsus.translation import catalogue, translated, translated_error
+from lapsus.word_files import word_file
 
 SOURCE = Path(__file__).parent.parent / "src" / "lapsus"
-COMPLETE = (
-    "analysis/agreement.py", "analysis/comparison.py", "analysis/corpus.py", "analysis/gold_standard.py",
-    "analysis/scores.py", "analysis/validating.py", "cli/campaign.py", "cli/campaign_import.py", "cli/validate.py",
-    "formats/source.py", "formats/sink.py", "formats/json_stream.py", "formats/encoding.py", "formats/library.py",
-    "store/plan_material.py", "store/document_intake.py", "store/judgment_import.py",
+TELLING = {
+    **dict.fromkeys(
+        ("LapsusError", "InputError", "InvalidError", "LossError", "UsageError", "ServiceError"), 0
+    ),
+    **dict.fromkeys(("StoreError", "_BusyError", "_InvalidError", "_hopeless", "Loss"), 0),
+    **dict.fromkeys(("remark", "warn", "in_words"), 0),
+    **dict.fromkeys(("Incoherence", "SchemeProblem"), 2),
+}
+"""What is called with words for a user, and at which place; `say` too, where it is a command's."""
+PYTHON_ONLY = (
+    "client.py", "formats/frame.py", "formats/in_memory.py", "measures/agreement/patterns.py",
+    "measures/gold/quality.py", "measures/gold/result.py", "model/votes.py",
 )  # fmt: skip
-"""The rooms that a user meets first: every complaint there has its Japanese."""
+"""What is said here is about arrays, tables and clients in a program: no command and no page gets there."""
+COMMANDS = ("pip install ", "lapsus ")
+"""How a text begins that is to be typed as it stands, in every language."""
 
 
 def template(node: ast.expr) -> str | None:
@@ -38,22 +54,49 @@ def template(node: ast.expr) -> str | None:
     return None
 
 
+def templates(node: ast.expr, names: dict[str, list[ast.expr]]) -> Iterator[str]:
+    """Every message that an expression may be; a name stands for all that its file gives it."""
+    if isinstance(node, ast.IfExp):
+        yield from (*templates(node.body, names), *templates(node.orelse, names))
+    elif isinstance(node, ast.BinOp):
+        sides = [list(templates(side, names)) or ["{}"] for side in (node.left, node.right)]
+        yield from map("".join, product(*sides))
+    elif isinstance(node, ast.Name):
+        yield from (words for value in names.get(node.id, ()) for words in templates(value, {}))
+    elif found := template(node):
+        yield found
+
+
 def said_in(path: Path) -> Iterator[str]:
     """What the errors, remarks and warnings of a file say."""
-    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        name = getattr(call, "func", None)
-        called = str(getattr(name, "id", getattr(name, "attr", "")))
-        if isinstance(call, ast.Call) and (called.endswith("Error") or called in ("remark", "warn", "say")):
-            given = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "hint")]
-            yield from filter(None, map(template, given))
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names: dict[str, list[ast.expr]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            names.setdefault(node.targets[0].id, []).append(node.value)
+    for call in nodes:
+        if isinstance(call, ast.Call) and (place := place_of_words(call, path)) is not None:
+            given = [*call.args[place : place + 1], *(k.value for k in call.keywords if k.arg == "hint")]
+            yield from (words for one in given for words in templates(one, names))
+
+
+def place_of_words(call: ast.Call, path: Path) -> int | None:
+    called = str(getattr(call.func, "id", getattr(call.func, "attr", "")))
+    return 0 if called == "say" and path.parent.name == "cli" else TELLING.get(called)
+
+
+def strings_of_code() -> set[str]:
+    found: set[str] = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.expr) and (words := template(node)):
+                found |= {words, *words.split(", ")}
+    return found
 
 
 def test_every_line_of_the_catalogue_stands_in_the_code() -> None:
-    strings: set[str] = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.expr) and (found := template(node)):
-                strings |= {found, *found.split(", ")}
+    # What the operating system says, Python hands on.
+    strings = {*strings_of_code(), *map(os.strerror, errno.errorcode)}
     stale = [
         english for english in catalogue("ja") if english not in strings and not is_said(english, strings)
     ]
@@ -61,17 +104,47 @@ def test_every_line_of_the_catalogue_stands_in_the_code() -> None:
 
 
 def is_said(english: str, strings: set[str]) -> bool:
-    """Whether code says this; words that it puts together from pieces count as filled in."""
-    pieces = english.split("{}")
-    pattern, longest = re.compile(".*".join(map(re.escape, pieces)), re.DOTALL), max(pieces, key=len)
-    return any(longest in said and pattern.fullmatch(said) for said in strings)
+    """Whether code says this; words that it puts together from pieces count as filled in.
+
+    A name may stand before it, as that of a judge before its verdict.
+    """
+    for words in (english, english.removeprefix("{} ")):
+        pieces = words.split("{}")
+        pattern, longest = re.compile(".*".join(map(re.escape, pieces)), re.DOTALL), max(pieces, key=len)
+        if any(longest in said and pattern.fullmatch(said) for said in strings):
+            return True
+    return False
 
 
-@pytest.mark.parametrize("name", COMPLETE)
-def test_what_users_meet_first_is_all_there(name: str) -> None:
-    known = set(catalogue("ja"))
-    missing = [said for said in said_in(SOURCE / name) if said not in known and re.search(r"[a-z]{3}", said)]
+def needs_words(said: str) -> bool:
+    """Whether a text has words for people: more than names, numbers and what is to be typed."""
+    prose = re.sub(r"`[^`]*`|\{\}", "", said)
+    return bool(re.search(r"[a-z]{3}", prose)) and not said.startswith(COMMANDS)
+
+
+def test_whatever_a_user_is_told_is_there_in_japanese() -> None:
+    """A new error, hint or remark needs a line in messages_ja.yaml."""
+    missing = [
+        f"{name}: {said}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if (name := path.relative_to(SOURCE).as_posix()) not in PYTHON_ONLY
+        for said in said_in(path)
+        if needs_words(said) and not is_translated(said)
+    ]
     assert missing == []
+
+
+def is_translated(said: str) -> bool:
+    """Whether a message has its Japanese, whole or put together from lines of the catalogue."""
+    return said in catalogue("ja") or not needs_words(translated(said.replace("{}", "7"), "ja"))
+
+
+@pytest.mark.parametrize(
+    "english", ["a word that is new", "3 units, and nobody knows", "'x' is unheard of: stop it"]
+)
+def test_a_message_without_japanese_is_noticed(english: str) -> None:
+    assert needs_words(english)
+    assert not is_translated(english)
 
 
 @pytest.mark.parametrize("english", catalogue("ja"))
@@ -85,7 +158,7 @@ def test_a_message_with_its_place_and_its_hint() -> None:
         "nothing is judged under 'breakdown'", where="a.jsonl, line 3", hint="there is: nothing"
     )
     said = translated_error(error, "ja")
-    assert str(said) == "a.jsonl、3行目: 'breakdown'での判断がありません (あるもの：nothing)"
+    assert str(said) == "a.jsonl、3行目: 'breakdown'での判断がありません (あるもの：なし)"
     assert translated("words that nobody has", "ja") == "words that nobody has"
     assert translated("no such folder", "en") == "no such folder"
     braces = translated("cannot be read: {0} {1}", "ja")
@@ -101,8 +174,6 @@ def test_complaints_follow_the_terminal(
 
 
 def test_words_go_before_the_terminal(tmp_path: Path) -> None:
-    from lapsus.samples import sample_path
-
     command = ["validate", str(sample_path("pairs-ja"))]
     try:
         said = CliRunner().invoke(app, ["--words", "ja", *command], env={"LC_ALL": "en_GB.UTF-8"}).stdout
@@ -147,3 +218,78 @@ def test_help_is_in_the_readers_language(command: list[str], monkeypatch: pytest
     assert not re.search(r"Options|required|default|Show |Print ", japanese)
     assert max(map(cells, japanese.splitlines())) <= 80
     choose_words(None)
+
+
+def heads_in(path: Path) -> Iterator[str]:
+    """The heads of the tables that a command prints."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {
+        node.targets[0].id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "print_table":
+            heads = names.get(call.args[0].id) if isinstance(call.args[0], ast.Name) else call.args[0]
+            assert isinstance(heads, ast.Tuple), f"{path.name}: what heads does this table have?"
+            yield from filter(None, map(template, heads.elts))
+
+
+def test_every_head_of_a_table_has_its_japanese() -> None:
+    """A new column needs a line in cli/table_words_ja.yaml."""
+    printed = [head for path in (SOURCE / "cli").glob("*.py") for head in heads_in(path)]
+    made = [*trust.COLUMNS, *estimate.COLUMNS, *report_table([]).columns]
+    kept = {"", "Rogan–Gladen", "λ"}
+    assert {*printed, *made} - set(word_file("lapsus.cli", "table_words_ja.yaml")) == kept
+
+
+def test_no_word_of_a_table_is_stale() -> None:
+    spoken = {word for said in strings_of_code() for word in re.findall(r"[\w']+", said)}
+    words = word_file("lapsus.cli", "table_words_ja.yaml")
+    assert [english for english in words if not set(re.findall(r"[\w']+", english)) <= spoken] == []
+
+
+def test_a_table_of_results_speaks_japanese_and_its_csv_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LC_ALL", "ja_JP.UTF-8")
+    command = ["agree", str(sample_path("pairs-ja")), "--resamples", "0"]
+    shown, csv = (CliRunner().invoke(app, [*command, *more]).stdout for more in ([], ["--csv"]))
+    assert "文書" in shown
+    assert "documents" not in shown
+    assert "documents" in csv
+    assert "文書" not in csv
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["agree"], "引数 'DATA' がありません。"),
+        (["detect", "a.jsonl"], "オプション '-o' / '--out' を指定してください。"),
+        (["agree", "a.jsonl", "--nothing"], "--nothing というオプションはありません。"),
+        (["agre"], "'agre' というコマンドはありません。'agree' のことですか。"),
+        (["scheme", "nothing"], "'nothing' というコマンドはありません。"),
+        (
+            ["score", "a", "b", "--threshold", "3"],
+            "'--threshold' / '-t' の値 3.0 は範囲（0.0<=x<=1.0）の外です。",
+        ),
+        (["score", "a", "b", "--seed", "x"], "'--seed' の値 'x' は整数ではありません。"),
+        (["score", "a", "b", "--threshold", "x"], "'--threshold' / '-t' の値 'x' は数ではありません。"),
+        (["agree", "a", "b"], "余分な引数があります：b"),
+        (["agree", "a", "--scheme"], "オプション '--scheme' には値が必要です。"),
+        (["agree", "a", "--json=1"], "オプション '--json' に値は付けられません。"),
+    ],
+)
+def test_wrong_use_is_told_in_the_readers_language(command: list[str], said: str) -> None:
+    english = CliRunner().invoke(app, command, env={"LC_ALL": "en_GB.UTF-8"})
+    japanese = CliRunner().invoke(app, command, env={"LC_ALL": "ja_JP.UTF-8"})
+    assert english.exit_code == japanese.exit_code == 2
+    assert "Error: " in english.stderr
+    assert f"エラー：{said}" in japanese.stderr
+    assert not re.search("Error|Usage|Try", japanese.stderr)
+
+
+def test_names_that_read_like_messages_are_left_alone() -> None:
+    assert translated("'it takes two' is empty", "ja") == "'it takes two'が空です"
+    assert translated("r.jsonl: no such folder", "ja") == "r.jsonl：フォルダがありません"
+    assert translated("r.jsonl: nobody has words for this", "ja") == "r.jsonl: nobody has words for this"

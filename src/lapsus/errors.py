@@ -40,6 +40,10 @@ class LapsusError(Exception):
         text = f"{self.where}: {self.what}" if self.where else self.what
         return f"{text} ({in_python(self.hint)})" if self.hint else text
 
+    def said_in(self, language: str) -> str | None:
+        """What was wrong in another language, where the error has the words itself; None: they are in the catalogue."""
+        return None
+
     def at(self, where: str) -> LapsusError:
         """Add a place around the one already named: the file around the turn."""
         self.where = f"{where}, {self.where}" if self.where else where

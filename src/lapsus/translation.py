@@ -35,13 +35,21 @@ def translated(text: str, language: str) -> str:
         if found := message.english.fullmatch(text):
             said = (translated(part, language) for part in found.groups())
             return _filled(message.translated, list(said))
-    return text
+    return _placed(text, language)
+
+
+def _placed(text: str, language: str) -> str:
+    """A message behind the place or the name that it is about; as it is where that is no message either."""
+    where, colon, what = text.partition(": ")
+    said = translated(what, language) if colon else what
+    return text if said == what else f"{_place(where, language)}：{said}"
 
 
 def translated_error(error: LapsusError, language: str) -> LapsusError:
     """The same error in a reader's language: what, where and what to do."""
     hint = None if error.hint is None else translated(error.hint, language)
-    return LapsusError(translated(error.what, language), where=_place(error.where, language), hint=hint)
+    what = error.said_in(language) or translated(error.what, language)
+    return LapsusError(what, where=_place(error.where, language), hint=hint)
 
 
 def _place(where: str | None, language: str) -> str | None:

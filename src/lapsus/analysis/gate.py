@@ -22,6 +22,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.kinds.similarity import compared
 from lapsus.model import Judgment, Scheme
 from lapsus.schemes import load_scheme
+from lapsus.translation import translated
 from lapsus.trust.drift import Likeness, likeness
 from lapsus.trust.ranking import USUAL_EPSILON, Sight, standings
 
@@ -67,6 +68,12 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     found: str
     wanted: str
 
+    def to_text(self, language: str = "en") -> str:
+        """The check in a line."""
+        mark = "ok    " if self.passes else "FAILED"
+        said = f"{mark} {translated(self.name, language)}: {translated(self.found, language)}"
+        return said if self.passes else said + translated(f" (wanted: {self.wanted})", language)
+
 
 class Verdict(msgspec.Struct, frozen=True):
     """What a gate says of a judge."""
@@ -75,21 +82,17 @@ class Verdict(msgspec.Struct, frozen=True):
     passes: bool
     checks: tuple[Check, ...]
 
-    def to_text(self) -> str:
+    def to_text(self, language: str = "en") -> str:
         """For people: what failed first."""
         ordered = sorted(self.checks, key=lambda check: check.passes)
-        lines = [
-            f"{'ok    ' if check.passes else 'FAILED'} {check.name}: {check.found}"
-            + ("" if check.passes else f" (wanted: {check.wanted})")
-            for check in ordered
-        ]
+        lines = [check.to_text(language) for check in ordered]
         failed = sum(not check.passes for check in self.checks)
         end = (
             "passes the gate"
             if self.passes
             else f"does not pass: {failed} of {len(self.checks)} checks failed"
         )
-        return "\n".join([*lines, f"{self.judge} {end}"])
+        return "\n".join([*lines, translated(f"{self.judge} {end}", language)])
 
     def to_junit(self) -> bytes:
         """For continuous integration: a test case a check."""

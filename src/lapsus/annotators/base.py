@@ -7,7 +7,7 @@ from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, final
 
 from lapsus.annotators.cases import Case, cases_of, document_of
 from lapsus.annotators.features.word_forms import Words, plain_language
@@ -18,6 +18,9 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze
 from lapsus.model.votes import Votes
 from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
+
+if TYPE_CHECKING:
+    from lapsus.reports import Table
 
 BATCH: Final = 256
 """Units judged at a time, whichever documents they are of."""
@@ -194,8 +197,8 @@ class Annotator(ABC):
         """How well it judges, in a few lines, where the model knows."""
         return []
 
-    def account(self) -> list[str]:
-        """How well it learned, in lines for a terminal, where the method checks that."""
+    def account(self) -> list[str | Table]:
+        """How well it learned, in tables and lines for a terminal, where the method checks that."""
         return []
 
     def report(self) -> dict[str, Any]:

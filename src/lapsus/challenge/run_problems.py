@@ -9,6 +9,7 @@ import regex
 
 from lapsus.errors import InputError
 from lapsus.model import in_language
+from lapsus.translation import translated
 from lapsus.word_files import word_file
 
 SHOWN = 100
@@ -31,8 +32,12 @@ class RunProblem(msgspec.Struct, frozen=True):
         return words.format(**self.values)
 
     def __str__(self) -> str:
-        place = self.file if self.turn is None else f"{self.file}, turn {self.turn}"
-        return f"{place}: {self.text()}"
+        return self.line()
+
+    def line(self, language: str = "en") -> str:
+        """The place, and what is wrong there."""
+        turn = "" if self.turn is None else f", {translated(f'turn {self.turn}', language)}"
+        return f"{self.file}{turn}: {self.text(language)}"
 
 
 def problem(kind: str, file: str, turn: str | None = None, **values: object) -> RunProblem:
@@ -53,9 +58,23 @@ class RunError(InputError):
     def __init__(self, problems: Sequence[RunProblem], where: str) -> None:
         self.problems = tuple(problems[:SHOWN])
         self.count = len(problems)
-        lines = "".join(f"\n  {problem}" for problem in self.problems)
-        more = f"\n  and {self.count - SHOWN:,} more" if self.count > SHOWN else ""
-        what = f"is not taken, for {self.count:,} reason{'s' if self.count != 1 else ''}:{lines}{more}\n"
+        reasons = "1 reason" if self.count == 1 else f"{self.count:,} reasons"
         super().__init__(
-            what, where=showable(where), hint="nothing of it was kept; mend it and hand it in again"
+            f"is not taken, for {reasons}:{self._lines('en')}\n",
+            where=showable(where),
+            hint="nothing of it was kept; mend it and hand it in again",
         )
+
+    def said_in(self, language: str) -> str | None:
+        """Every fault in that language."""
+        if language == "en":
+            return None
+        return f"{translated(f'is not taken, for {self.count:,} reasons', language)}{self._lines(language)}\n"
+
+    def _lines(self, language: str) -> str:
+        more = f"and {self.count - SHOWN:,} more" if self.count > SHOWN else ""
+        lines = [
+            *(one.line(language) for one in self.problems),
+            *([translated(more, language)] if more else []),
+        ]
+        return "".join(f"\n  {line}" for line in lines)

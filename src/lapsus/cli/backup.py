@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.output import JsonOption, print_json
+from lapsus.cli.output import JsonOption, print_json, say
 from lapsus.errors import UsageError
 
 
@@ -45,6 +45,6 @@ def backup_command(
         print_json({"out": target, "rows": done.rows})
         return
     rows = done.rows
-    typer.echo(
+    say(
         f"{rows['person']:,} people, {rows['campaign']:,} campaigns, {rows['judgment']:,} judgments → {target}"
     )

@@ -20,7 +20,7 @@ from lapsus.cli.campaign_people import (
 from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, print_json, print_table, progress, remark, say, warn
+from lapsus.cli.output import JsonOption, print_json, print_table, progress, remark, say, warn, word
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -224,7 +224,8 @@ def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
 
 
 def _state(counts: dict[str, Any]) -> str:
-    return f"{counts['state']}, pilot" if counts["stage"] == "pilot" else str(counts["state"])
+    pilot = f", {word('pilot')}" if counts["stage"] == "pilot" else ""
+    return word(str(counts["state"])) + pilot
 
 
 @app.command("show")
@@ -248,7 +249,7 @@ def show_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = 
 
 
 def _remark(member: Any) -> str:
-    return "stopped" if member.stopped else "program" if member.program else ""
+    return word("stopped" if member.stopped else "program" if member.program else "")
 
 
 @app.command("plan")
@@ -275,7 +276,8 @@ def plan_command(
 def _set_state(name: str, state: CampaignState, db: str | None) -> None:
     with open_database(db) as store:
         store.campaigns.set_state(name, state)
-    typer.echo(f"{name} is {state}")
+    said = {"open": f"{name} is open", "paused": f"{name} is paused", "closed": f"{name} is closed"}
+    say(said[state])
 
 
 @app.command("open")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-import typer
-
 from lapsus.cli.language_model_options import (
     LanguageModelOptions,
     ask_leave,
@@ -16,7 +14,7 @@ from lapsus.cli.language_model_options import (
     make_language_model,
     tell,
 )
-from lapsus.cli.output import print_json, progress, remark
+from lapsus.cli.output import print_json, progress, remark, say
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Entry
 
@@ -54,8 +52,8 @@ def ask_about_campaign(
         print_json({"program": program.name, "units": waiting, "judgments": judged, **facts(model)})
     else:
         tell(model)
-        left = f"; {len(model.refused):,} could not be judged" if model.refused else ""
-        typer.echo(f"{program.name} judged {judged:,} of {waiting:,} units of {campaign}{left}")
+        said = f"{program.name} judged {judged:,} of {waiting:,} units of {campaign}"
+        say(f"{said}; {len(model.refused):,} could not be judged" if model.refused else said)
         if not stop.is_set() and (meanwhile := waiting - judged - len(model.refused)) > 0:
             remark(f"{meanwhile:,} were judged under the same name meanwhile, and stand")
         remark("its answers stand beside those of people; a plan with `suggest` shows them")

@@ -10,7 +10,7 @@ from lapsus.cli.campaign_language_model import ask_about_campaign
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.detect import ProfileOption
 from lapsus.cli.language_model_options import NOTHING_SAID, PREFIX, LanguageModelOptions, asks_language_models
-from lapsus.cli.output import JsonOption, print_json, progress, remark
+from lapsus.cli.output import JsonOption, print_json, progress, remark, say
 from lapsus.errors import UsageError
 from lapsus.registry import did_you_mean
 
@@ -59,21 +59,21 @@ def release_command(name: CampaignArgument, person: PersonArgument, db: DbOption
     """Return to the pool what somebody holds and has not judged."""
     with open_database(db) as store:
         units = store.assignment.give_back(_person(store, person), name)
-    typer.echo(f"{person} gave back {units:,} units")
+    say(f"{person} gave back {units:,} units")
 
 
 def stop_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
     """Give somebody nothing more. What is held goes back; what was judged stays."""
     with open_database(db) as store:
         units = store.members.stop(name, _person(store, person))
-    typer.echo(f"{person} gets nothing more; {units:,} units went back")
+    say(f"{person} gets nothing more; {units:,} units went back")
 
 
 def resume_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
     """Let somebody go on who was stopped."""
     with open_database(db) as store:
         store.members.resume(name, _person(store, person))
-    typer.echo(f"{person} may go on")
+    say(f"{person} may go on")
 
 
 def message_command(
@@ -87,7 +87,7 @@ def message_command(
     """Leave a message that people see on their next page."""
     with open_database(db) as store:
         store.messages.send(name, text, person=None if to is None else _person(store, to))
-    typer.echo(f"the message waits for {to or 'everybody'}")
+    say(f"the message waits for {to or 'everybody'}")
 
 
 @asks_language_models("--lang")
@@ -138,5 +138,5 @@ def _detect(
     if as_json:
         print_json({"program": program.name, "documents": waiting, "judgments": judgments})
         return
-    typer.echo(f"{program.name} judged {judgments:,} units in {waiting:,} documents of {name}")
+    say(f"{program.name} judged {judgments:,} units in {waiting:,} documents of {name}")
     remark("its answers stand beside those of people; a plan with `suggest` shows them")

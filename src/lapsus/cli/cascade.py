@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, print_table, remark
+from lapsus.cli.output import JsonOption, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import SchemeOption, announce
 from lapsus.errors import UsageError
 
@@ -63,7 +63,7 @@ def cascade_command(
         return
     columns = ("stage", "by", "units", "judged", "settled", "tokens", "seconds")
     rows = [
-        (one.stage, ", ".join(one.by) or "-", f"{one.asked:,}", f"{one.judged:,}", f"{one.settled:,}",
+        (word(one.stage), ", ".join(one.by) or "-", f"{one.asked:,}", f"{one.judged:,}", f"{one.settled:,}",
          f"{one.tokens:,}", f"{one.seconds:,.1f}")
         for one in told.stages
     ]  # fmt: skip
@@ -73,9 +73,11 @@ def cascade_command(
 
 def _next(told: Cascade, out: Path | None) -> None:
     if told.waits_for is None:
-        typer.echo(f"all {told.units:,} units are settled" + (f" → {out}" if out else ""))
+        words = f"all {told.units:,} units are settled"
+        say(f"{words} → {out}" if out else words)
         return
-    typer.echo(f"{told.waiting:,} units wait for {_WHOM[told.waits_for]}" + (f" → {out}" if out else ""))
+    words = f"{told.waiting:,} units wait for {_WHOM[told.waits_for]}"
+    say(f"{words} → {out}" if out else words)
     if out is not None and told.waits_for == "second":
         remark(
             f"lapsus detect {out} --with openai:MODEL --scheme {told.scheme} --endpoint URL -o second.jsonl"

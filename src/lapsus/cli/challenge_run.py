@@ -23,7 +23,7 @@ from lapsus.cli.language_model_options import (
     several,
     tell,
 )
-from lapsus.cli.output import JsonOption, print_json, remark
+from lapsus.cli.output import JsonOption, print_json, remark, say, word
 from lapsus.errors import LapsusError, UsageError
 
 if TYPE_CHECKING:
@@ -168,9 +168,7 @@ def report_runs(runs: list[StoredRun], as_json: bool) -> None:
             for name, label in (("accuracy", "accuracy"), ("f1_b", "F(B)"), ("jsd", "JSD"))
             if values[name].value is not None
         )
-        typer.echo(
-            f"{run.team or 'organisers'} {run.name} ({run.language}), {figures.all.n:,} turns: {shown}"
-        )
+        say(f"{run.team or word('organisers')} {run.name} ({run.language}), {figures.all.n:,} turns: {shown}")
         if figures.one_hot:
             remark(f"{figures.one_hot:,} turns came without a distribution; 1 for the label was taken")
         if figures.out_of_place:

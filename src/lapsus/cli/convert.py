@@ -62,7 +62,7 @@ def convert_command(
         f" → {target} ({done.to.name})"
     )
     if done.judgments < reading.judgments:
-        typer.echo(f"of these {done.judgments:,} judgments were written")
+        say(f"of these {done.judgments:,} judgments were written")
 
 
 def tell_reading(reading: EntryStream) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli.output import remark
+from lapsus.cli.output import remark, say
 from lapsus.cli.serve import HostOption
 
 
@@ -32,7 +32,7 @@ def demo_command(
         root = address(listening)
 
         def ready() -> None:
-            typer.echo(f"Lapsus is at {root}. Sign in with one click as")
+            say(f"Lapsus is at {root}. Sign in with one click as")
             for token, person in people.items():
                 typer.echo(f"  {person.role:<10} {person.name}  {root}/enter/{token}")
             remark("Nothing of it is kept. Ctrl-C ends it.")

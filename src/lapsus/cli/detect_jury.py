@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from lapsus.cli.language_model_options import PREFIX
-from lapsus.cli.output import print_json, remark
+from lapsus.cli.output import print_json, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import FORMATS, read
 from lapsus.formats.sink import check_place, put_in_place
@@ -57,4 +55,4 @@ def detect_by_jury(names: list[str], how: Detecting, target: Path) -> None:
     if how.as_json:
         print_json({"by": JURY, "members": names, "out": str(target)})
         return
-    typer.echo(f"{JURY} of {', '.join(names)} → {target} ({format.name})")
+    say(f"{JURY} of {', '.join(names)} → {target} ({format.name})")

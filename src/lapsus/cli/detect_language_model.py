@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from lapsus.cli.convert import tell_reading
 from lapsus.cli.language_model_options import (
     LanguageModelOptions,
@@ -19,7 +17,7 @@ from lapsus.cli.language_model_options import (
     make_language_model,
     tell,
 )
-from lapsus.cli.output import print_json, progress, remark
+from lapsus.cli.output import print_json, progress, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream, Format
 from lapsus.formats.sink import check_place, put_in_place
@@ -149,5 +147,7 @@ def _report(model: LanguageModel, journal: Journal, out: Path, as_json: bool) ->
         print_json({"by": model.name, "out": there, "judged": judged, **facts(model)})
         return
     tell(model)
-    left = f", {len(model.refused):,} could not be judged" if model.refused else ""
-    typer.echo(f"{judged:,} units are judged by {model.name}{left}{f' → {out}' if out.exists() else ''}")
+    said = f"{judged:,} units are judged by {model.name}"
+    if model.refused:
+        said = f"{said}, {len(model.refused):,} could not be judged"
+    say(f"{said} → {out}" if out.exists() else said)

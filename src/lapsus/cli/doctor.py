@@ -26,9 +26,6 @@ ROOM = 100_000_000
 FILES = 1024
 """Open files: a connection takes one."""
 _JAPANESE = {
-    "what": "項目",
-    "state": "状態",
-    "found": "結果",
     "ok": "正常",
     "warning": "注意",
     "error": "問題",
@@ -85,7 +82,7 @@ def _show(findings: Sequence[Finding]) -> None:
         return f"{found}（{hint}）" if hint and language == "ja" else f"{found} ({hint})" if hint else found
 
     rows = [(word(one.check), word(one.state), said(one)) for one in findings]
-    print_table([word(column) for column in ("what", "state", "found")], rows)
+    print_table(("what", "state", "found"), rows)
 
 
 def _looked_at(name: str, check: Check, db: str | None) -> Iterator[Finding]:

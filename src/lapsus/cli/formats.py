@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lapsus.cli.output import JsonOption, print_json, print_table
+from lapsus.cli.output import JsonOption, in_words, print_json, print_table, word
 from lapsus.formats import FORMATS
 
 
@@ -12,5 +12,9 @@ def formats_command(as_json: JsonOption = False) -> None:
     if as_json:
         print_json([{"name": k.name, "title": k.title, "reads": k.reads, "writes": k.writes} for k in kinds])
         return
-    rows = [(k.name, "yes" if k.reads else "-", "yes" if k.writes else "-", k.title) for k in kinds]
+    rows = [(k.name, _yes(k.reads), _yes(k.writes), in_words(k.title)) for k in kinds]
     print_table(("format", "read", "write", "what it is"), rows)
+
+
+def _yes(can: bool) -> str:
+    return word("yes") if can else "-"

@@ -12,6 +12,7 @@ import regex
 from typer.core import TyperGroup
 
 from lapsus.cli.output import reader_language
+from lapsus.cli.usage_errors import in_readers_words
 from lapsus.reports.table import cells
 
 _WIDEST, _COLUMN, _GAP = 100, 30, 2
@@ -36,13 +37,27 @@ class Commands(TyperGroup):
             found.get_help = partial(japanese_help, found)  # type: ignore[method-assign]
         return found
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read what was given to the group; what is wrong with it is told in the reader's language."""
+        with in_readers_words():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named, with what was given to it."""
+        with in_readers_words():
+            return super().invoke(ctx)
+
+
+def japanese_usage(command: Any, ctx: Any) -> str:
+    """How a command is written, in one line."""
+    pieces = regex.sub(r"[{}]", "", " ".join(command.collect_usage_pieces(ctx))).split(" ")
+    return f"使い方： {' '.join([ctx.command_path, *(_USAGE.get(piece, piece) for piece in pieces)])}"
+
 
 def japanese_help(command: Any, ctx: Any) -> str:
     """The help of a command: how it is written, what it does, and what each argument and option is for."""
     width = min(shutil.get_terminal_size().columns, _WIDEST)
-    pieces = regex.sub(r"[{}]", "", " ".join(command.collect_usage_pieces(ctx))).split(" ")
-    usage = " ".join([ctx.command_path, *(_USAGE.get(piece, piece) for piece in pieces)])
-    blocks = [f"使い方： {usage}", "\n".join(_wrapped(said(command.help or ""), width))]
+    blocks = [japanese_usage(command, ctx), "\n".join(_wrapped(said(command.help or ""), width))]
     for title, kind in (("引数", "argument"), ("オプション", "option")):
         rows = [_row(parameter, ctx) for parameter in command.get_params(ctx) if _is(parameter, kind)]
         blocks += _section(title, rows, width)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from lapsus.cli.output import remark, warn
+from lapsus.cli.output import in_words, remark, warn
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def ask_leave(asking: LanguageModelOptions, units: int) -> None:
     if asking.yes:
         return
     try:
-        may = typer.confirm("send them?", err=True)
+        may = typer.confirm(in_words("send them?"), err=True)
     except typer.Abort:
         raise UsageError("nobody said that it may be sent", hint="--yes says so") from None
     if not may:

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from lapsus.errors import LapsusError, UsageError
 from lapsus.translation import translated, translated_error
-from lapsus.word_files import LANGUAGES
+from lapsus.word_files import LANGUAGES, word_file
 
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069--\n\t]", regex.V1)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -61,6 +61,22 @@ def reader_language() -> str:
     return "en"
 
 
+def word(english: str) -> str:
+    """A word of a table, in the reader's language.
+
+    Such words are too short to be told from others' in the catalogue of messages, so they have a list of their own.
+    """
+    if reader_language() == "en":
+        return english
+    known: dict[str, str] = word_file("lapsus.cli", "table_words_ja.yaml")
+    return known.get(english, english)
+
+
+def in_words(english: str) -> str:
+    """A message, in the reader's language."""
+    return translated(english, reader_language())
+
+
 def out() -> Console:
     """Where results go. Piped or not, lines are never cut."""
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
@@ -79,10 +95,10 @@ def print_json(value: Any) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()
 ) -> None:
-    """A plain table; the columns named in `numbers` stand to the right."""
+    """A plain table, its heads in the reader's language; the columns named in `numbers` stand to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        table.add_column(word(column), justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(shown(str(cell))) for cell in row))
     out().print(table)
@@ -90,12 +106,12 @@ def print_table(
 
 def say(text: str) -> None:
     """A result in words, in the reader's language."""
-    typer.echo(translated(text, reader_language()))
+    typer.echo(in_words(text))
 
 
 def remark(text: str) -> None:
     """Something worth knowing that is no result."""
-    notes().print(shown(translated(text, reader_language())), style="dim", markup=False)
+    notes().print(shown(in_words(text)), style="dim", markup=False)
 
 
 def warn(text: str) -> None:
@@ -131,5 +147,5 @@ def progress(text: str, total: int | None = None) -> Iterator[Any]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(text, total=total)
+        task = bar.add_task(in_words(word(text)), total=total)
         yield lambda *_: bar.advance(task)

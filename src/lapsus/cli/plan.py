@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, print_table, remark
+from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import QuestionOption, SchemeOption, announce
 from lapsus.errors import UsageError
 
@@ -89,7 +89,7 @@ def plan_command(
         return
     _tell(plan)
     if out is not None:
-        typer.echo(f"{plan.units:,} units → {out}")
+        say(f"{plan.units:,} units → {out}")
         remark(f"lapsus campaign create NAME --scheme {plan.scheme} --data {out} --per-unit {plan.people}")
 
 
@@ -103,7 +103,7 @@ def _write(documents: Iterable[Document], out: Path, overwrite: bool) -> None:
 def _tell(plan: SamplingPlan) -> None:
     columns = ("goal", "question", "units", "from")
     rows = [
-        (_goal(one), one.question, _units(one), "people" if one.from_people else "judge")
+        (_goal(one), one.question, _units(one), word("people" if one.from_people else "judge"))
         for one in plan.goals
     ]
     print_table(columns, rows, numbers=("units",))
@@ -112,16 +112,14 @@ def _tell(plan: SamplingPlan) -> None:
     print_table(
         ("stratum", "units", "drawn", "each stands for"), drawn, numbers=("units", "drawn", "each stands for")
     )
-    typer.echo(
-        f"{plan.units:,} of {plan.population:,} units that {plan.judge} judged, by {plan.people} people each"
-    )
+    say(f"{plan.units:,} of {plan.population:,} units that {plan.judge} judged, by {plan.people} people each")
 
 
 def _goal(one: Wanted) -> str:
     if one.goal == "test":
-        return f"pass at ε {one.epsilon:g}"
-    return f"{one.label or 'mean'} ± {one.within:g}"
+        return in_words(f"pass at ε {one.epsilon:g}")
+    return f"{one.label or word('mean')} ± {one.within:g}"
 
 
 def _units(one: Wanted) -> str:
-    return "will not do" if one.units is None else f"{one.units:,}"
+    return word("will not do") if one.units is None else f"{one.units:,}"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.convert import FromOption
-from lapsus.cli.output import JsonOption, print_json
+from lapsus.cli.output import JsonOption, in_words, print_json, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import read
 
@@ -39,11 +39,11 @@ def push_command(
         hint = "read the traces with `lapsus convert`, have them judged, then push"
         raise UsageError("no judgment in it knows its span or trace", where=str(source), hint=hint)
     if without:
-        typer.echo(f"{without:,} of {judgments:,} judgments know no span or trace and stay here", err=True)
-    if not yes and not typer.confirm(f"Send {pieces:,} answers to {server} at {url}?", err=True):
+        remark(f"{without:,} of {judgments:,} judgments know no span or trace and stay here")
+    if not yes and not typer.confirm(in_words(f"Send {pieces:,} answers to {server} at {url}?"), err=True):
         raise typer.Exit(1)
     sent = push(server, url, (piece for entry in read(source, from_format) for piece in feedback_of(entry)))
     if as_json:
         print_json({"server": server, "url": url, "sent": sent, "without_span": without})
     else:
-        typer.echo(f"{sent:,} answers sent to {server}")
+        say(f"{sent:,} answers sent to {server}")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.database_option import DbOption
-from lapsus.cli.output import JsonOption, print_json
+from lapsus.cli.output import JsonOption, print_json, say
 
 
 def restore_command(
@@ -28,7 +28,7 @@ def restore_command(
         print_json({"made": done.made, "rows": done.rows})
         return
     rows = done.rows
-    typer.echo(
+    say(
         f"{rows['person']:,} people, {rows['campaign']:,} campaigns, {rows['judgment']:,} judgments"
         f" as of {done.made:%Y-%m-%d %H:%M} UTC"
     )

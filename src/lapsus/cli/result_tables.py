@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli.output import reader_language, remark, warn
+from lapsus.cli.output import in_words, reader_language, remark, warn, word
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.reports import Table
-from lapsus.translation import translated
+from lapsus.reports.table import Cell
 
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 LatexOption = Annotated[bool, typer.Option("--latex", help="Print the table for LaTeX (booktabs).")]
@@ -70,13 +70,38 @@ def tell_broken(notes: Iterable[str]) -> None:
             remark(note)
 
 
-def _in_words(note: str) -> str:
-    """A note below a table, in the reader's language."""
-    language, warning = reader_language(), "warning: "
+def in_readers_words(table: Table) -> Table:
+    """A table as a terminal shows it: heads, words in cells and notes in the reader's language."""
+    if reader_language() == "en":
+        return table
+    return replace(
+        table,
+        columns=tuple(map(word, table.columns)),
+        rows=tuple((_head(row[0]), *map(_cell, row[1:])) for row in table.rows),
+        notes=tuple(map(_note, table.notes)),
+    )
+
+
+def _head(cell: Cell) -> Cell:
+    """The head of a row. Most are names, which stay as they are."""
+    if not isinstance(cell, str):
+        return cell
+    question, colon, name = cell.rpartition(": ")
+    for begin in ("share ", "marks "):
+        if name.startswith(begin):
+            return question + colon + word(f"{begin}{{}}").format(name.removeprefix(begin))
+    return question + colon + word(name)
+
+
+def _cell(cell: Cell) -> Cell:
+    return in_words(word(cell)) if isinstance(cell, str) else cell
+
+
+def _note(note: str) -> str:
+    warning = "warning: "
     if not note.startswith(warning):
-        return translated(note, language)
-    begin = "警告：" if language == "ja" else warning
-    return begin + translated(note.removeprefix(warning), language)
+        return in_words(note)
+    return f"警告：{in_words(note.removeprefix(warning))}"
 
 
 def print_result(table: Table, *, as_json: bool, csv: bool, latex: bool, across: bool = False) -> None:
@@ -90,8 +115,8 @@ def print_result(table: Table, *, as_json: bool, csv: bool, latex: bool, across:
     elif latex:
         text = table.to_latex()
     else:
-        notes = tuple(_in_words(note) for note in table.notes)
-        text = replace(table.transposed() if across else table, notes=notes).to_text()
+        shown = in_readers_words(table)
+        text = (shown.transposed() if across else shown).to_text()
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     if as_json or csv or latex:
         tell_broken(note for note in table.notes if note.startswith("warning: "))

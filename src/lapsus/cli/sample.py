@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli.output import JsonOption, print_json, print_table
+from lapsus.cli.output import JsonOption, in_words, print_json, print_table
 from lapsus.formats.sink import put_in_place
 from lapsus.samples import SAMPLES, sample_path
 
@@ -25,7 +25,7 @@ def sample_command(
         if as_json:
             print_json(SAMPLES)
         else:
-            print_table(("sample", "what it is"), SAMPLES.items())
+            print_table(("sample", "what it is"), [(id, in_words(what)) for id, what in SAMPLES.items()])
         return
     source = sample_path(name)
     path = target or Path(source.name)

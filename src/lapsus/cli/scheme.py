@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, LangOption, out, print_json, print_table, reader_language, remark
+from lapsus.cli.output import (
+    JsonOption,
+    LangOption,
+    in_words,
+    out,
+    print_json,
+    print_table,
+    reader_language,
+    remark,
+    say,
+    word,
+)
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Question, Scheme, in_language
@@ -56,10 +67,9 @@ def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOptio
     language = _language(scheme, lang)
     console = out()
     console.print(in_language(scheme.title, language), style="bold", markup=False)
-    console.print(
-        f"{scheme.id} {scheme.version} · unit: {scheme.unit.role} · context: {scheme.unit.context}",
-        style="dim",
-    )
+    unit, context = word(f"unit {scheme.unit.role}"), word(f"context {scheme.unit.context}")
+    told = f"{scheme.id} {scheme.version} · {word('unit')}: {unit} · {word('context')}: {context}"
+    console.print(told, style="dim", markup=False)
     console.print(in_language(scheme.summary, language), markup=False)
     for question in scheme.questions:
         _show_question(scheme, question, language)
@@ -77,7 +87,7 @@ def _language(scheme: Scheme, wanted: str | None) -> str:
 def _show_question(scheme: Scheme, question: Question, language: str) -> None:
     console = out()
     console.print()
-    needed = "" if question.required else " (optional)"
+    needed = "" if question.required else f" ({word('optional')})"
     console.print(
         f"{in_language(question.name, language)} · {question.id}: {question.kind}{needed}",
         style="bold",
@@ -88,7 +98,7 @@ def _show_question(scheme: Scheme, question: Question, language: str) -> None:
         levels = [(level.value, in_language(level.meaning, language)) for level in question.levels]
         print_table(("", "meaning"), levels)
     if question.labels_from:
-        console.print(f"  labels: the list {question.labels_from!r}", markup=False)
+        console.print(in_words(f"  labels: the list {question.labels_from!r}"), markup=False)
     elif question.labels:
         rows = [
             (
@@ -120,9 +130,9 @@ def check_command(
         )
     else:
         for problem in problems:
-            kind = "error" if problem.severe else "advice"
-            typer.echo(f"{file}:{problem.line}: {kind}: {problem.message} [{problem.rule}]")
-        typer.echo(
+            kind = word("error" if problem.severe else "advice")
+            typer.echo(f"{file}:{problem.line}: {kind}: {in_words(problem.message)} [{problem.rule}]")
+        say(
             f"{file}: {errors} errors, {len(problems) - errors} pieces of advice"
             if problems
             else f"{file}: fine"

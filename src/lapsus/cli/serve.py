@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.output import remark
+from lapsus.cli.output import remark, say
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -168,11 +168,9 @@ def _serve(
         invitation = None if store.people.has_manager() else store.access.invite("manager", days=7)
 
         def ready() -> None:
-            typer.echo(f"Lapsus is at {root}")
+            say(f"Lapsus is at {root}")
             if invitation is not None:
-                typer.echo(
-                    f"Nobody manages it yet. This link makes the first manager: {root}/join/{invitation}"
-                )
+                say(f"Nobody manages it yet. This link makes the first manager: {root}/join/{invitation}")
             remark("Ctrl-C ends it.")
 
         if workers == 1:

@@ -7,7 +7,7 @@ import shlex
 import tempfile
 from pathlib import Path
 
-from lapsus.cli.output import out
+from lapsus.cli.output import in_words, out
 
 STEPS = (
     ("Four guidelines come with Lapsus, in English and Japanese.", "scheme list"),
@@ -44,10 +44,10 @@ def tour_command() -> None:
         for words, command in STEPS:
             console.print()
             if words:
-                console.print(words, style="italic")
+                console.print(in_words(words), style="italic")
             console.print(f"$ lapsus {command}", style="bold cyan", markup=False)
             try:
                 app(shlex.split(command), standalone_mode=False)
             except LapsusError as error:
                 complain(error)
-    console.print("\nThe documentation is in docs/; `lapsus --help` lists all commands.")
+    console.print("\n" + in_words("The documentation is in docs/; `lapsus --help` lists all commands."))

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, progress, remark, say
-from lapsus.cli.result_tables import announce
+from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark, say
+from lapsus.cli.result_tables import announce, in_readers_words
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
+    from lapsus.reports import Table
 
 _STEPS = 100
 """Of the progress bar, whatever the method counts."""
@@ -153,5 +154,9 @@ def _report(annotator: Annotator, target: Path, as_json: bool) -> None:
         f"{annotator.method} learned from {origin.documents:,} documents, {origin.units:,} {things},"
         f" {origin.votes:,} votes → {target}"
     )
-    if lines := annotator.account():
-        typer.echo("\n" + "\n".join(lines))
+    if told := annotator.account():
+        typer.echo("\n" + "\n".join(in_words(one) if isinstance(one, str) else _shown(one) for one in told))
+
+
+def _shown(table: Table) -> str:
+    return in_readers_words(table).to_text().rstrip("\n")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json
+from lapsus.cli.output import JsonOption, print_json, reader_language
 from lapsus.cli.result_tables import (
     CsvOption,
     LatexOption,
@@ -116,7 +116,7 @@ def _check(gate: Path, runs: list[Path], junit: Path | None, as_json: bool) -> N
     if as_json:
         print_json(verdict)
     else:
-        typer.echo(verdict.to_text())
+        typer.echo(verdict.to_text(reader_language()))
     if not verdict.passes:
         raise typer.Exit(1)
 

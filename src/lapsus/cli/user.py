@@ -9,7 +9,7 @@ import typer
 
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, print_json, print_table, say
+from lapsus.cli.output import JsonOption, in_words, print_json, print_table, say, word
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _role(name: str) -> Role:
 def _password() -> str:
     """Asked for twice on a terminal; from a program, the first line of standard input."""
     if sys.stdin is not None and sys.stdin.isatty():
-        return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+        return str(typer.prompt(in_words("Password"), hide_input=True, confirmation_prompt=True))
     line = "" if sys.stdin is None else sys.stdin.readline().rstrip("\n")
     if not line:
         hint = "send one as its first line, or say --no-password where that is allowed"
@@ -87,7 +87,7 @@ def role_command(
     with open_database(db) as store:
         person = store.people.named(name)
         store.people.set_role(person.id, _role(role))
-    typer.echo(f"{person.name}: {role}")
+    typer.echo(f"{person.name}: {word(role)}")
 
 
 @app.command("disable")
@@ -96,7 +96,7 @@ def disable_command(name: NameArgument, db: DbOption = None) -> None:
     with open_database(db) as store:
         person = store.people.named(name)
         store.people.set_disabled(person.id, True)
-    typer.echo(f"{person.name} is shut out")
+    say(f"{person.name} is shut out")
 
 
 @app.command("enable")
@@ -105,7 +105,7 @@ def enable_command(name: NameArgument, db: DbOption = None) -> None:
     with open_database(db) as store:
         person = store.people.named(name)
         store.people.set_disabled(person.id, False)
-    typer.echo(f"{person.name} may sign in again")
+    say(f"{person.name} may sign in again")
 
 
 @app.command("invite")
@@ -153,7 +153,8 @@ def tokens_command(name: NameArgument, db: DbOption = None, as_json: JsonOption 
         )
         return
     rows = [
-        (one.id, one.name, f"{one.created:%Y-%m-%d %H:%M}", "ended" if one.revoked else "") for one in found
+        (one.id, one.name, f"{one.created:%Y-%m-%d %H:%M}", word("ended") if one.revoked else "")
+        for one in found
     ]
     print_table(("id", "label", "made", "remark"), rows, numbers=("id",))
 
@@ -168,7 +169,7 @@ def revoke_command(
     with open_database(db) as store:
         person = store.people.named(name)
         store.access.revoke_token(person.id, token)
-    typer.echo(f"{person.name}: token {token} has ended")
+    say(f"{person.name}: token {token} has ended")
 
 
 def _show(people: list[Person], as_json: bool) -> None:
@@ -179,9 +180,9 @@ def _show(people: list[Person], as_json: bool) -> None:
         (
             p.id,
             p.name,
-            p.role,
+            word(p.role),
             p.language or "",
-            "shut out" if p.disabled else "" if p.has_password else "no password",
+            word("shut out" if p.disabled else "" if p.has_password else "no password"),
         )
         for p in people
     ]

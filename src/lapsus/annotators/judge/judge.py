@@ -39,6 +39,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
 from lapsus.model import EMPTY, Answer
 from lapsus.model.votes import SpanVotes, Votes
+from lapsus.reports import Table
 
 MOST: Final = 20_000
 """Units that are learned from at most: memory stays bounded, and more bring little."""
@@ -110,10 +111,9 @@ class Judge(Annotator):
         """Agreement with people beyond chance, a line a question."""
         return short_lines(self.reports_, self.unanswered)
 
-    def account(self) -> list[str]:
+    def account(self) -> list[str | Table]:
         """The table of agreement, and what follows from it."""
-        lines = report_lines(self.reports_, self.unanswered)
-        return [report_table(self.reports_).to_text().rstrip("\n"), *lines]
+        return [report_table(self.reports_), *report_lines(self.reports_, self.unanswered)]
 
     def report(self) -> dict[str, Any]:
         """What `account` tells, as JSON values."""
