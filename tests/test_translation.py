@@ -293,3 +293,10 @@ def test_names_that_read_like_messages_are_left_alone() -> None:
     assert translated("'it takes two' is empty", "ja") == "'it takes two'が空です"
     assert translated("r.jsonl: no such folder", "ja") == "r.jsonl：フォルダがありません"
     assert translated("r.jsonl: nobody has words for this", "ja") == "r.jsonl: nobody has words for this"
+
+
+def test_a_sentence_that_is_put_together_is_taken_apart_where_it_was_joined() -> None:
+    said = translated("m judged 3 of 5 units of c; 2 could not be judged", "ja")
+    assert said == "mがcの5か所のうち3か所を判定しました（2か所は判定できませんでした）"
+    said = translated("csv does not carry documents (a run holds labels only) (16 documents)", "ja")
+    assert said == "csv形式では文書（ランにはラベルだけが入ります）を残せません（文書16件）"

@@ -82,7 +82,10 @@ def _messages(language: str) -> list[_Message]:
 
 
 def _pattern(english: str) -> re.Pattern[str]:
-    return re.compile("(.*?)".join(map(re.escape, english.split("{}"))), re.DOTALL)
+    text = re.escape(english)
+    # What follows a bracket holds none itself: the last bracket of a text is the message's own.
+    text = text.replace(re.escape("({}"), re.escape("(") + "([^(]*?)")
+    return re.compile(text.replace(re.escape("{}"), "(.*?)"), re.DOTALL)
 
 
 def catalogue(language: str) -> dict[str, str]:

@@ -53,7 +53,8 @@ def ask_about_campaign(
     else:
         tell(model)
         said = f"{program.name} judged {judged:,} of {waiting:,} units of {campaign}"
-        say(f"{said}; {len(model.refused):,} could not be judged" if model.refused else said)
+        left = len(model.refused)
+        say(f"{said}; {left:,} could not be judged" if left else said)
         if not stop.is_set() and (meanwhile := waiting - judged - len(model.refused)) > 0:
             remark(f"{meanwhile:,} were judged under the same name meanwhile, and stand")
         remark("its answers stand beside those of people; a plan with `suggest` shows them")

@@ -73,11 +73,9 @@ def cascade_command(
 
 def _next(told: Cascade, out: Path | None) -> None:
     if told.waits_for is None:
-        words = f"all {told.units:,} units are settled"
-        say(f"{words} → {out}" if out else words)
+        say(f"all {told.units:,} units are settled", to=out)
         return
-    words = f"{told.waiting:,} units wait for {_WHOM[told.waits_for]}"
-    say(f"{words} → {out}" if out else words)
+    say(f"{told.waiting:,} units wait for {_WHOM[told.waits_for]}", to=out)
     if out is not None and told.waits_for == "second":
         remark(
             f"lapsus detect {out} --with openai:MODEL --scheme {told.scheme} --endpoint URL -o second.jsonl"

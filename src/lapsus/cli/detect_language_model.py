@@ -147,7 +147,5 @@ def _report(model: LanguageModel, journal: Journal, out: Path, as_json: bool) ->
         print_json({"by": model.name, "out": there, "judged": judged, **facts(model)})
         return
     tell(model)
-    said = f"{judged:,} units are judged by {model.name}"
-    if model.refused:
-        said = f"{said}, {len(model.refused):,} could not be judged"
-    say(f"{said} → {out}" if out.exists() else said)
+    said, left = f"{judged:,} units are judged by {model.name}", len(model.refused)
+    say(f"{said}, {left:,} could not be judged" if left else said, to=out if out.exists() else None)

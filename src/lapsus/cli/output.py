@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -104,9 +105,9 @@ def print_table(
     out().print(table)
 
 
-def say(text: str) -> None:
-    """A result in words, in the reader's language."""
-    typer.echo(in_words(text))
+def say(text: str, to: Path | None = None) -> None:
+    """A result in words, in the reader's language; `to`: the file that holds it."""
+    typer.echo(in_words(text) + ("" if to is None else f" → {to}"))
 
 
 def remark(text: str) -> None:

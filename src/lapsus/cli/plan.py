@@ -108,11 +108,18 @@ def _tell(plan: SamplingPlan) -> None:
     ]
     print_table(columns, rows, numbers=("units",))
     typer.echo("")
-    drawn = [(one.name, f"{one.units:,}", f"{one.drawn:,}", f"{one.weight:.2f}") for one in plan.strata]
+    drawn = [
+        (_stratum(one.name), f"{one.units:,}", f"{one.drawn:,}", f"{one.weight:.2f}") for one in plan.strata
+    ]
     print_table(
         ("stratum", "units", "drawn", "each stands for"), drawn, numbers=("units", "drawn", "each stands for")
     )
     say(f"{plan.units:,} of {plan.population:,} units that {plan.judge} judged, by {plan.people} people each")
+
+
+def _stratum(name: str) -> str:
+    system, comma, doubt = name.rpartition(", ")
+    return f"{system}{comma}{word(doubt)}"
 
 
 def _goal(one: Wanted) -> str:

@@ -94,7 +94,10 @@ def _head(cell: Cell) -> Cell:
 
 
 def _cell(cell: Cell) -> Cell:
-    return in_words(word(cell)) if isinstance(cell, str) else cell
+    if not isinstance(cell, str):
+        return cell
+    many, end, _ = cell.partition(" more a person")
+    return word(f"{{}}{end}").format(many) if end else word(cell)
 
 
 def _note(note: str) -> str:

@@ -67,8 +67,8 @@ def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOptio
     language = _language(scheme, lang)
     console = out()
     console.print(in_language(scheme.title, language), style="bold", markup=False)
-    unit, context = word(f"unit {scheme.unit.role}"), word(f"context {scheme.unit.context}")
-    told = f"{scheme.id} {scheme.version} · {word('unit')}: {unit} · {word('context')}: {context}"
+    unit, context = word(scheme.unit.role), word(scheme.unit.context)
+    told = in_words(f"{scheme.id} {scheme.version} · unit: {unit} · context: {context}")
     console.print(told, style="dim", markup=False)
     console.print(in_language(scheme.summary, language), markup=False)
     for question in scheme.questions:
