@@ -39,7 +39,10 @@ def translated(text: str, language: str) -> str:
 
 
 def _placed(text: str, language: str) -> str:
-    """A message behind the place or the name that it is about; as it is where that is no message either."""
+    """Words to choose from, or a message behind the place or name that it is about; as it is where it is neither."""
+    known, choices = _plain(language), text.split(" or ")
+    if all(choice in known for choice in choices):
+        return "・".join(known[choice] for choice in choices)
     where, colon, what = text.partition(": ")
     said = translated(what, language) if colon else what
     return text if said == what else f"{_place(where, language)}：{said}"

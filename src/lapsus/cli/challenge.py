@@ -12,7 +12,7 @@ from lapsus.cli.challenge_tables import TexOption, tables_command
 from lapsus.cli.convert import DataLanguage, OnlyOption
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say
+from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import CsvOption, print_result
 from lapsus.errors import UsageError
 
@@ -121,7 +121,8 @@ def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in found])
         return
-    print_table(columns, found, numbers=("teams", "runs"))
+    rows = [(name, word(state), *counts) for name, state, *counts in found]
+    print_table(columns, rows, numbers=("teams", "runs"))
 
 
 @app.command("publish")

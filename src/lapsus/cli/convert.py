@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lapsus.cli.output import JsonOption, print_json, progress, remark, say, warn
+from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark, say, warn
 from lapsus.formats import Conversion, EntryStream, convert, read
 from lapsus.formats.sink import check_place
 
@@ -71,7 +71,9 @@ def tell_reading(reading: EntryStream) -> None:
         languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")
     if dropped := reading.options.dropped:
-        remark("left out: " + ", ".join(f"{count:,} {what}" for what, count in dropped.most_common()))
+        remark(
+            "left out: " + ", ".join(f"{count:,} {in_words(what)}" for what, count in dropped.most_common())
+        )
     for what, count in reading.options.mended.items():
         remark(f"{what} ({count:,})")
     if others := reading.source.left_out():
