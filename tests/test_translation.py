@@ -90,7 +90,7 @@ def strings_of_code() -> set[str]:
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.expr) and (words := template(node)):
-                found |= {words, *words.split(", ")}
+                found |= {words, *words.split(", "), *words.split("; ")}
     return found
 
 
@@ -297,6 +297,6 @@ def test_names_that_read_like_messages_are_left_alone() -> None:
 
 def test_a_sentence_that_is_put_together_is_taken_apart_where_it_was_joined() -> None:
     said = translated("m judged 3 of 5 units of c; 2 could not be judged", "ja")
-    assert said == "mがcの5か所のうち3か所を判定しました（2か所は判定できませんでした）"
+    assert said == "mがcの5か所のうち3か所を判定しました。2か所は判定できませんでした"
     said = translated("csv does not carry documents (a run holds labels only) (16 documents)", "ja")
     assert said == "csv形式では文書（ランにはラベルだけが入ります）を残せません（文書16件）"

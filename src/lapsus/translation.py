@@ -19,33 +19,65 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 
 
 class _Message(NamedTuple):
-    """A message: what it looks like in English, and how it is said."""
+    """A message: what it looks like in English, how it is said, and how many signs of its own it has."""
 
     english: re.Pattern[str]
     translated: str
+    weight: int
+
+
+class _Reading(NamedTuple):
+    """What a text says, and how many of its signs belong to known messages."""
+
+    said: str
+    weight: int
 
 
 def translated(text: str, language: str) -> str:
     """A message in a language; as it is where that language does not have it."""
-    if language == "en" or not text.strip() or _QUOTED.fullmatch(text):
-        return text
-    if text in (whole := _plain(language)):
-        return whole[text]
+    return text if language == "en" else _read(text, language).said
+
+
+def _read(text: str, language: str) -> _Reading:
+    """A text as a message, as two, or as one behind the place or name that it is about: whatever is known best."""
+    if not text.strip() or _QUOTED.fullmatch(text):
+        return _Reading(text, 0)
+    return max(
+        _whole(text, language),
+        _joined(text, language),
+        _placed(text, language),
+        key=lambda reading: reading.weight,
+    )
+
+
+def _whole(text: str, language: str) -> _Reading:
+    known, choices = _plain(language), text.split(" or ")
+    if text in known:
+        return _Reading(known[text], len(text))
+    if all(choice in known for choice in choices):
+        return _Reading("・".join(known[choice] for choice in choices), len(text))
     for message in _messages(language):
         if found := message.english.fullmatch(text):
-            said = (translated(part, language) for part in found.groups())
-            return _filled(message.translated, list(said))
-    return _placed(text, language)
+            said = [translated(part, language) for part in found.groups()]
+            return _Reading(_filled(message.translated, said), message.weight)
+    return _Reading(text, 0)
 
 
-def _placed(text: str, language: str) -> str:
-    """Words to choose from, or a message behind the place or name that it is about; as it is where it is neither."""
-    known, choices = _plain(language), text.split(" or ")
-    if all(choice in known for choice in choices):
-        return "・".join(known[choice] for choice in choices)
-    where, colon, what = text.partition(": ")
-    said = translated(what, language) if colon else what
-    return text if said == what else f"{_place(where, language)}：{said}"
+def _joined(text: str, language: str) -> _Reading:
+    first, joint, second = text.rpartition("; ")
+    if not joint:
+        return _Reading(text, 0)
+    readings = _whole(first, language), _whole(second, language)
+    weights = [reading.weight for reading in readings]
+    return _Reading("。".join(reading.said for reading in readings), sum(weights) if all(weights) else 0)
+
+
+def _placed(text: str, language: str) -> _Reading:
+    where, joint, what = text.partition(": ")
+    if not joint:
+        return _Reading(text, 0)
+    said, weight = _read(what, language)
+    return _Reading(f"{_place(where, language)}：{said}" if weight else text, weight)
 
 
 def translated_error(error: LapsusError, language: str) -> LapsusError:
@@ -81,7 +113,10 @@ def _messages(language: str) -> list[_Message]:
     """Messages with places to fill, those with the most words of their own first."""
     found = [english for english in catalogue(language) if "{}" in english]
     ordered = sorted(found, key=lambda english: -len(english.replace("{}", "")))
-    return [_Message(_pattern(english), catalogue(language)[english]) for english in ordered]
+    return [
+        _Message(_pattern(english), catalogue(language)[english], len(english.replace("{}", "")))
+        for english in ordered
+    ]
 
 
 def _pattern(english: str) -> re.Pattern[str]:

@@ -82,7 +82,7 @@ class EntryStream:
             "with different text": [name for name in places if len(texts[name]) > 1],
             "with the same text": [name for name in places if len(texts[name]) == 1],
         }
-        counts = ", ".join(f"{len(names)} {how}" for how, names in kinds.items() if names)
+        counts = "; ".join(f"{len(names)} {how}" for how, names in kinds.items() if names)
         lines = [f"\n  {name} ({_said(places[name])})" for names in kinds.values() for name in names]
         more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
         return InputError(
