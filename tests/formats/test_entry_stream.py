@@ -30,7 +30,7 @@ def test_ids_that_come_twice_are_told_all_at_once_with_every_place(tmp_path: Pat
         list(read(tmp_path))
     message = str(caught.value)
     top = tmp_path.name
-    assert "7 ids come twice (1 with different text, 6 with the same text)" in message
+    assert "7 ids come twice (1 with different text; 6 with the same text)" in message
     assert f"d0 ({top}/one/d0.log.json; {top}/two/d0.log.json)" in message
     assert f"d3 ({top}/one/d3.log.json; {top}/three/x.log.json; {top}/two/d3.log.json)" in message
     assert "and 2 more" in message

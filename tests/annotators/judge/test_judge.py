@@ -69,7 +69,7 @@ def test_what_cannot_be_learned_is_left_unanswered_and_named(model: Judge) -> No
     judgment = next(iter(lapsus.detect(behaviours.entries(1, seed=2), model=model))).judgments[0]
     assert "luck" not in judgment.answers
     assert "luck" not in judgment.distributions
-    assert "luck" in "\n".join(model.account())
+    assert "luck" in "\n".join(map(str, model.account()))
     assert model.summary()[-1] == "left unanswered: luck"
 
 
@@ -85,7 +85,7 @@ def test_the_table_compares_judge_people_and_constant(model: Judge) -> None:
         units = [point.units for point in report.curve]
         assert units == sorted(units)
         assert units[-1] < report.units
-    lines = "\n".join(model.account())
+    lines = "\n".join(map(str, model.account()))
     assert "judge beyond chance" in lines
     assert "more" in lines
 

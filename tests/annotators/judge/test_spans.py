@@ -42,7 +42,7 @@ def test_marks_are_learned_better_than_a_constant(judge: Judge) -> None:
     assert found.judge.value > 2 * found.floor.value
     assert found.people.value > 0.8
     assert judge.unanswered == []
-    assert "errors" in judge.account()[0]
+    assert "errors" in str(judge.account()[0])
 
 
 def test_judgments_keep_the_rules_and_are_kept_in_a_file(judge: Judge, tmp_path: Path) -> None:
