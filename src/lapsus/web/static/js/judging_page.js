@@ -12,12 +12,12 @@ import { drawDocument } from "./conversation.js";
 import { byId, el, kbd, randomName } from "./dom.js";
 import { drawThreads, withWaiting } from "./flag_threads.js";
 import { Guide } from "./guideline_panel.js";
-import { Keys } from "./key_bindings.js";
+import { isTyping, Keys } from "./key_bindings.js";
 import { Messages } from "./messages.js";
 import { OfflineWork } from "./offline_work.js";
 import { brokenRules, seenOf } from "./rules.js";
 import { isOneTouch, isRequired } from "./scheme.js";
-import { pageBindings, speakToWidgets } from "./shortcuts.js";
+import { numberBindings, pageBindings, speakToWidgets } from "./shortcuts.js";
 import { Clock } from "./work_timer.js";
 import { Travel } from "./unit_travel.js";
 
@@ -54,6 +54,8 @@ export class Page {
     this.travel = new Travel(this);
     /** @type {string|null} the question that keys speak to */
     this.current = null;
+    /** @type {string|null} the last of them that takes numbers */
+    this.numbered = null;
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.draft = undefined;
     this.listen();
@@ -69,6 +71,10 @@ export class Page {
       const sizes = new ResizeObserver(() => this.uncover());
       [byId("questions"), byId("notices")].forEach((one) => sizes.observe(one));
     }
+    // Whoever leaves a field is again at the question that was answered before it.
+    byId("questions").addEventListener("focusout", (/** @type {FocusEvent} */ event) => {
+      if (isTyping(event.target) && this.numbered !== null) this.attend(this.numbered);
+    });
     addEventListener("pagehide", () => this.keepDraft());
     document.addEventListener("visibilitychange", () => document.hidden && this.keepDraft());
   }
@@ -83,6 +89,8 @@ export class Page {
     // What waits to be sent is newer than what the server knows.
     const waiting = await this.outbox.newestOf(unit.campaign, unit.number);
     const said = await this.outbox.flagsOf(unit.campaign, unit.number);
+    // A number that was typed a moment ago is about the unit that is still here.
+    this.parts?.forEach((part) => part.commit?.());
     this.keepDraft();
     this.unit = unit;
     this.flags = withWaiting(unit, said);
@@ -109,7 +117,7 @@ export class Page {
     const { unit, scheme, words } = this;
     byId("document").querySelector("dialog")?.close();
     this.guide = new Guide(scheme, words, unit.campaign);
-    this.current = null;
+    this.current = this.numbered = null;
     byId("main").dataset.unit = String(unit.number);
     byId("guide").lang = unit.guideline ?? words.language;
     byId("main").classList.toggle("one-touch", this.oneTouch);
@@ -142,7 +150,8 @@ export class Page {
 
   /** Open at the top, with the first question that has no answer yet in focus: what keys change is what one sees. */
   begin() {
-    const open = this.isClosed ? undefined : this.openParts()[0];
+    // Several labels can always be added to or taken back.
+    const open = this.isClosed ? undefined : (this.openParts()[0] ?? this.parts.find((part) => part.question.kind === "labels" && part.digit));
     // Labels have keys of their own: the arrows are left to the page.
     if (open?.question.kind === "labels") {
       byId("main").focus({ preventScroll: true });
@@ -159,14 +168,27 @@ export class Page {
     return this.parts.filter((part) => isRequired(part.question) && this.history.now[part.question.id] === undefined);
   }
 
-  /** A key has answered a question: on to the next one that has no answer, the way it goes down the page. @param {Widget} part */
-  advance(part) {
-    if (this.oneTouch || this.history.now[part.question.id] === undefined) return;
+  /** A key has answered a question: on to the next one that has no answer, the way it goes down the page.
+   * @param {Question} question @param {boolean} [isDone] @returns {boolean} whether there is one */
+  advance(question, isDone = this.history.now[question.id] !== undefined) {
+    if (this.oneTouch || !isDone) return false;
     const open = this.openParts();
-    const next = open.find((one) => this.parts.indexOf(one) > this.parts.indexOf(part)) ?? open[0];
-    if (!next) return;
-    next.focus();
-    next.element.scrollIntoView({ block: "nearest" });
+    const place = this.parts.findIndex((part) => part.question === question);
+    const next = open.find((one) => this.parts.indexOf(one) > place) ?? open[0];
+    next?.focus();
+    next?.element.scrollIntoView({ block: "nearest" });
+    return next !== undefined;
+  }
+
+  /** The Enter key. No other key says that enough labels are chosen: it goes on to what still waits, else it submits. */
+  enter() {
+    const part = this.parts.find((one) => one.question.id === this.current);
+    if (part?.question.kind === "labels" && part.digit && !this.isClosed) {
+      part.commit?.();
+      const isDone = !isRequired(part.question) || this.history.now[part.question.id] !== undefined;
+      if (this.advance(part.question, isDone)) return;
+    }
+    this.submit();
   }
 
   /** Bring what is to be judged into sight, moving as little as possible. */
@@ -189,7 +211,7 @@ export class Page {
   /** Each key once, though several questions may have it. */
   partBindings() {
     const seen = new Set();
-    const bindings = this.parts.flatMap((part) => part.bindings ?? []);
+    const bindings = [...numberBindings(this), ...this.parts.flatMap((part) => part.bindings ?? [])];
     if (this.unit.suggestion) bindings.push({ keys: [TAKE_KEY], label: this.words.say("keys.take"), run: () => this.takeSuggestion() });
     return bindings.filter((binding) => {
       const name = `${binding.keys.join()} ${binding.label}`;
@@ -342,6 +364,7 @@ export class Page {
   /** The question that has focus; keys speak to it first. @param {string} question */
   attend(question) {
     this.current = question;
+    if (this.parts?.find((part) => part.question.id === question)?.digit) this.numbered = question;
     for (const part of this.parts ?? []) part.element.classList.toggle("current", part.question.id === question);
   }
 }

@@ -37,6 +37,18 @@ export function keysOf(label) {
   return keys;
 }
 
+/** The keys of a label that are no digits. @param {Label} label */
+export function lettersOf(label) {
+  return keysOf(label).filter((key) => !/^[0-9]$/.test(key));
+}
+
+/** The numbers that choose labels: those that the guideline gives, else their places, as far as these are free.
+ * @param {Label[]} labels @returns {(number|undefined)[]} */
+export function numbersOf(labels) {
+  const given = labels.map((label) => label.number ?? (/^[0-9]$/.test(label.key ?? "") ? Number(label.key) : undefined));
+  return given.map((number, place) => number ?? (given.includes(place + 1) ? undefined : place + 1));
+}
+
 /** Whether one touch answers all that has to be answered. @param {Scheme} scheme */
 export function isOneTouch(scheme) {
   const needed = scheme.questions.filter(isRequired);

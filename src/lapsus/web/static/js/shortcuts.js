@@ -1,7 +1,8 @@
-/** The keys that every judging page has. */
+/** The keys that every judging page has. @typedef {import("./types.js").Widget} Widget */
 import { byId, el, newId, randomName } from "./dom.js";
 import { own } from "./flag_threads.js";
 import { openBelow } from "./key_bindings.js";
+import { isRequired } from "./scheme.js";
 
 /**
  * @param {import("./judging_page.js").Page} page
@@ -10,7 +11,7 @@ import { openBelow } from "./key_bindings.js";
 export function pageBindings(page) {
   const say = (/** @type {string} */ key) => page.words.say(`keys.${key}`);
   return [
-    { keys: ["Enter"], label: say("submit"), run: () => page.submit() },
+    { keys: ["Enter"], label: say(hasMoreThanLabels(page.scheme) ? "enter" : "submit"), run: () => page.enter() },
     { keys: ["Ctrl+Enter"], label: say("submit-typing"), run: () => page.submit() },
     { keys: ["j", "ArrowRight"], label: say("next"), run: () => page.bar.step("next") },
     { keys: ["k", "ArrowLeft"], label: say("previous"), run: () => page.bar.step("previous") },
@@ -25,6 +26,21 @@ export function pageBindings(page) {
     { keys: ["?"], label: say("help"), run: () => page.keys.show() },
     { keys: ["Escape"], label: say("leave"), run: () => leave() },
   ];
+}
+
+/** Whether one goes on with Enter from several labels to another question. @param {import("./types.js").Scheme} scheme */
+function hasMoreThanLabels({ questions }) {
+  return questions.some((one) => one.kind === "labels" && !one.labels_from && questions.some((other) => other !== one && isRequired(other)));
+}
+
+/** What digits do here: which there are depends on the questions, and whom they speak to on where one is.
+ * @param {import("./judging_page.js").Page} page @returns {import("./types.js").Binding[]} */
+export function numberBindings(page) {
+  const numbers = page.parts.flatMap((part) => part.numbers ?? []).map(Number).filter((number) => number >= 0);
+  if (page.oneTouch || !numbers.length) return [];
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+  const keys = first === last ? [String(first)] : [String(first), "…", String(last)];
+  return [{ keys, label: page.words.say(last > 9 ? "keys.number" : "keys.outlined"), run: () => undefined }];
 }
 
 /** The list of the question in focus, or of the next one that has a list; else the guideline. @param {import("./judging_page.js").Page} page */
@@ -68,26 +84,29 @@ export function askFlag(page) {
 }
 
 /**
- * A key for the questions: the one with focus, then those without an answer, then the others. A single answer that
- * was given is changed only where one looks: in the question that has focus.
+ * A key for the questions. A digit speaks to the one that is outlined, and to no other: all of them may have it.
+ * Letters speak to the one with focus, then to those without an answer, then to the others. A single answer that was
+ * given is changed only where one looks: in the question that has focus.
  * @param {import("./judging_page.js").Page} page
  * @param {string} name
- * @returns {boolean} whether one of them took it
+ * @returns {boolean} whether it is a key of theirs
  */
 export function speakToWidgets(page, name) {
   if (page.isClosed) return false;
-  const isOpen = (/** @type {import("./types.js").Widget} */ part) => page.history.now[part.question.id] === undefined;
-  const rank = (/** @type {import("./types.js").Widget} */ part) => (part.question.id === page.current ? 0 : isOpen(part) ? 1 : 2);
-  for (const part of [...page.parts].sort((a, b) => rank(a) - rank(b))) {
-    const isSingle = ["label", "scale"].includes(part.question.kind);
-    if (isSingle && rank(part) === 2 && !page.oneTouch) continue;
-    const binding = part.bindings?.find(({ keys }) => keys.includes(name));
-    if (!(/^[0-9]$/.test(name) && part.digit?.(name))) {
-      if (!binding) continue;
-      binding.run();
-    }
-    if (isSingle) page.advance(part);
+  if (/^[0-9]$/.test(name)) {
+    const spoken = page.parts.find((part) => (page.oneTouch ? part.digit : part.question.id === page.current));
+    if (!spoken?.digit?.(name)) bindingOf(spoken, name)?.run();
     return true;
   }
-  return false;
+  const isOpen = (/** @type {Widget} */ part) => page.history.now[part.question.id] === undefined;
+  const rank = (/** @type {Widget} */ part) => (part.question.id === page.current ? 0 : isOpen(part) ? 1 : 2);
+  const having = page.parts.filter((part) => bindingOf(part, name)).sort((a, b) => rank(a) - rank(b));
+  const stands = (/** @type {Widget} */ part) => ["label", "scale"].includes(part.question.kind) && rank(part) === 2 && !page.oneTouch;
+  bindingOf(having.find((part) => !stands(part)), name)?.run();
+  return having.length > 0;
+}
+
+/** @param {Widget|undefined} part @param {string} name */
+function bindingOf(part, name) {
+  return part?.bindings?.find(({ keys }) => keys.includes(name));
 }

@@ -28,7 +28,7 @@
  *
  * @typedef {{keys: string[], label: string, run: () => void, quiet?: boolean}} Binding
  * @typedef {{question: Question, element: HTMLElement, show: (answer: Answer|undefined) => void,
- *   bindings?: Binding[], digit?: (digit: string) => boolean, focus: () => void, commit?: () => void,
+ *   bindings?: Binding[], numbers?: string[], digit?: (digit: string) => boolean, focus: () => void, commit?: () => void,
  *   search?: () => void, done?: () => void, begin?: () => void, procedure?: () => Procedure, unfinished?: () => Broken[]}} Widget
  * @typedef {import("./judging_page.js").Page} Page
  */

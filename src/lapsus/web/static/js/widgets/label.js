@@ -1,7 +1,8 @@
 /** One of several labels. */
-import { el, kbd } from "../dom.js";
-import { isRequired, keysOf, labelsOf, sign } from "../scheme.js";
-import { frame, roving } from "./question_frame.js";
+import { el } from "../dom.js";
+import { isRequired, labelsOf, lettersOf, numbersOf, sign } from "../scheme.js";
+import { NumberKeys } from "./number_keys.js";
+import { frame, keyOn, roving } from "./question_frame.js";
 
 /**
  * @param {import("../types.js").Question} question
@@ -10,6 +11,7 @@ import { frame, roving } from "./question_frame.js";
  */
 export function labelWidget(question, page) {
   const labels = labelsOf(page.scheme, question);
+  const numbers = numbersOf(labels);
   const group = el("div", { class: "choices", role: "radiogroup" });
   const { element, name, ask } = frame(question, page, group);
   group.setAttribute("aria-labelledby", name);
@@ -22,12 +24,26 @@ export function labelWidget(question, page) {
     page.set(question.id, takesBack ? undefined : id);
     if (!takesBack) page.chosen(question);
   };
-  const buttons = labels.map((label) => {
-    const keys = keysOf(label);
+  const chooseByKey = (/** @type {number} */ place) => {
+    // From here Tab goes on to the next question.
+    if (!page.oneTouch) buttons[place].focus();
+    choose(labels[place].id);
+    page.advance(question);
+  };
+  const typed = new NumberKeys(numbers, (number) => {
+    const place = numbers.indexOf(number);
+    // Whoever went elsewhere before the number was complete stays there.
+    if (page.oneTouch || page.current === question.id) chooseByKey(place);
+    else choose(labels[place].id);
+  });
+  element.firstElementChild?.append(typed.element);
+  const keys = labels.map((label, place) => [...(numbers[place] === undefined ? [] : [String(numbers[place])]), ...lettersOf(label)]);
+  const buttons = labels.map((label, place) => {
+    const pressed = keys[place].filter((key) => key.length === 1);
     const button = el(
       "button",
-      { type: "button", class: "choice", role: "radio", "aria-checked": "false", "aria-keyshortcuts": keys.join(" ") || null, data: { label: label.id } },
-      ...keys.slice(0, 1).map(kbd),
+      { type: "button", class: "choice", role: "radio", "aria-checked": "false", "aria-keyshortcuts": pressed.join(" ") || null, data: { label: label.id } },
+      keyOn(label, numbers[place]),
       sign(label) && el("span", { class: "sign", "aria-hidden": "true", text: sign(label) }),
       el("span", { text: page.words.of(label.name) }),
     );
@@ -46,14 +62,14 @@ export function labelWidget(question, page) {
       labels.forEach((label, place) => buttons[place].setAttribute("aria-checked", String(label.id === chosen)));
       stop(buttons[Math.max(0, labels.findIndex((label) => label.id === chosen))]);
     },
+    numbers: typed.numbers,
+    digit: (digit) => typed.type(digit),
+    commit: () => typed.commit(),
+    // Where there are several questions, numbers are said of all of them at once.
     bindings: labels.map((label, place) => ({
-      keys: keysOf(label),
+      keys: page.oneTouch ? keys[place] : lettersOf(label),
       label: page.words.of(label.name) ?? label.id,
-      run: () => {
-        // From here Tab goes on to the next question.
-        if (!page.oneTouch) buttons[place].focus();
-        choose(label.id);
-      },
+      run: () => chooseByKey(place),
     })),
     focus: () => (buttons.find((button) => button.tabIndex === 0) ?? buttons[0])?.focus(),
   };

@@ -1,9 +1,10 @@
 /** Several labels: in the grid of the guideline where it has one. What a choice rules out is said at once. */
 import { el, kbd } from "../dom.js";
 import { Judge, ruledOut, seenOf } from "../rules.js";
-import { isRequired, keysOf, labelName, labelsOf } from "../scheme.js";
-import { frame, roving } from "./question_frame.js";
-import { NumberKeys, Walk } from "./label_walk.js";
+import { isRequired, labelName, labelsOf, lettersOf, numbersOf } from "../scheme.js";
+import { Walk } from "./label_walk.js";
+import { NumberKeys } from "./number_keys.js";
+import { frame, keyOn, roving } from "./question_frame.js";
 
 /**
  * @param {import("../types.js").Question} question
@@ -25,19 +26,19 @@ class Grid {
     this.chosen = [];
     /** @type {string|null} what was asked for although it is ruled out: asked for again, it takes the place */
     this.offered = null;
+    const numbers = numbersOf(this.labels);
     /** @type {Map<string, HTMLElement>} */
-    this.buttons = new Map(this.labels.map((label) => [label.id, this.button(label)]));
+    this.buttons = new Map(this.labels.map((label, place) => [label.id, this.button(label, numbers[place])]));
     this.reason = el("p", { class: "reason", role: "status" });
-    this.numbers = new NumberKeys(this.labels.map((label) => label.number), (number) => {
-      const label = this.labels.find((one) => one.number === number);
-      if (label) this.toggle(label.id, true);
-    });
+    // Whoever went elsewhere before the number was complete stays there.
+    this.typed = new NumberKeys(numbers, (number) => this.toggle(this.labels[numbers.indexOf(number)].id, page.current === question.id));
+    this.numbers = this.typed.numbers;
     const grid = el("div", { class: question.axes ? "grid" : "choices many" });
     const { element, name } = frame(question, page, grid, this.reason);
     this.element = element;
     grid.setAttribute("role", "group");
     grid.setAttribute("aria-labelledby", name);
-    element.firstElementChild?.append(this.numbers.element);
+    element.firstElementChild?.append(this.typed.element);
     if (question.axes) this.drawAxes(grid);
     else grid.append(...this.buttons.values());
     this.stop = roving(grid, [...this.buttons.values()]);
@@ -68,14 +69,13 @@ class Grid {
     return [{ rule: "walk", question: this.question.id, message }];
   }
 
-  /** @param {import("../types.js").Label} label */
-  button(label) {
+  /** @param {import("../types.js").Label} label @param {number|undefined} number */
+  button(label, number) {
     const { words, guide } = this.page;
-    const key = label.number ?? keysOf(label)[0];
     const button = el(
       "button",
       { type: "button", class: "choice", role: "checkbox", "aria-checked": "false", data: { label: label.id } },
-      key === undefined ? null : kbd(String(key)),
+      keyOn(label, number),
       el("span", { class: "choice-name", text: words.of(label.name) }),
       el("span", { class: "visually-hidden why-not" }),
     );
@@ -102,17 +102,19 @@ class Grid {
 
   noneButton() {
     if (!isRequired(this.question) || (this.question.at_least ?? 0) > 0) return null;
-    const none = el("button", { type: "button", class: "choice none", role: "checkbox", "aria-checked": "false" }, kbd("0"), this.page.words.say("none-fits"));
+    const none = el("button", { type: "button", class: "choice none", role: "checkbox", "aria-checked": "false" }, this.numbers.includes("0") ? null : kbd("0"), this.page.words.say("none-fits"));
     none.addEventListener("click", () => this.page.set(this.question.id, []));
     return none;
   }
 
   makeBindings() {
     const { words } = this.page;
-    const lettered = this.labels.filter((label) => label.number === undefined && keysOf(label).length);
-    const bindings = lettered.map((label) => ({ keys: keysOf(label), label: words.of(label.name) ?? "", run: () => this.toggle(label.id, true) }));
-    const last = Math.max(...this.labels.map((label) => label.number ?? 0));
-    if (last > 0) bindings.unshift({ keys: ["1", "…", String(last)], label: words.say("keys.number"), run: () => undefined });
+    const bindings = this.labels.map((label) => ({
+      keys: label.number === undefined ? lettersOf(label) : [],
+      label: words.of(label.name) ?? "",
+      run: () => this.toggle(label.id, true),
+    }));
+    if (this.none && !this.numbers.includes("0")) bindings.push({ keys: ["0"], label: words.say("none-fits"), run: () => this.none?.click() });
     if (this.walk) bindings.push(...this.walk.bindings());
     return bindings;
   }
@@ -173,15 +175,11 @@ class Grid {
 
   /** @param {string} digit */
   digit(digit) {
-    if (digit === "0" && this.none) {
-      this.none.click();
-      return true;
-    }
-    return this.numbers.type(digit);
+    return this.typed.type(digit);
   }
 
   commit() {
-    this.numbers.commit();
+    this.typed.commit();
   }
 
   focus() {

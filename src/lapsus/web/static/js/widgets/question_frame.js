@@ -1,6 +1,6 @@
 /** What every question has around it: its name, what it asks, room for a kind word; and moving inside a group. */
-import { el, newId } from "../dom.js";
-import { isRequired, listOf } from "../scheme.js";
+import { el, kbd, newId } from "../dom.js";
+import { isRequired, keysOf, listOf } from "../scheme.js";
 
 const NEXT = new Set(["ArrowRight", "ArrowDown"]);
 const BACK = new Set(["ArrowLeft", "ArrowUp"]);
@@ -33,6 +33,17 @@ export function frame(question, page, ...body) {
   element.addEventListener("focusin", () => page.attend(question.id));
   page.guide.on(/** @type {any} */ (element.firstChild), { question });
   return { element, name, ask, broken: said };
+}
+
+/** The key that stands on a label. A place in the list is a key only while its question is the one that digits speak to.
+ * @param {import("../types.js").Label} label @param {number|undefined} number */
+export function keyOn(label, number) {
+  const own = label.number ?? (label.key ? keysOf(label)[0] : undefined);
+  const key = own ?? number ?? keysOf(label)[0];
+  if (key === undefined) return null;
+  const shown = kbd(String(key));
+  shown.classList.toggle("place", own === undefined && number !== undefined);
+  return shown;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A level of a scale, with what each level means, and a calculator where the guideline has one. */
 import { el, newId } from "../dom.js";
 import { isRequired } from "../scheme.js";
+import { NumberKeys } from "./number_keys.js";
 import { frame, roving } from "./question_frame.js";
 
 /**
@@ -37,6 +38,14 @@ export function scaleWidget(question, page) {
   });
   strip.append(...buttons);
   const stop = roving(strip, buttons);
+  const typed = new NumberKeys(levels.map((level) => level.value), (value) => {
+    set(value);
+    // Whoever went elsewhere before the number was complete stays there.
+    if (page.current !== question.id) return;
+    buttons[levels.findIndex((level) => level.value === value)].focus();
+    page.advance(question);
+  });
+  element.firstElementChild?.append(typed.element);
 
   return {
     question,
@@ -48,13 +57,9 @@ export function scaleWidget(question, page) {
       stop(buttons[Math.max(0, at)]);
       explain(undefined);
     },
-    digit(digit) {
-      const at = levels.findIndex((level) => String(level.value) === digit);
-      if (at < 0) return false;
-      set(levels[at].value);
-      buttons[at].focus();
-      return true;
-    },
+    numbers: typed.numbers,
+    digit: (digit) => typed.type(digit),
+    commit: () => typed.commit(),
     focus: () => (buttons.find((button) => button.tabIndex === 0) ?? buttons[0])?.focus(),
   };
 }
