@@ -171,7 +171,8 @@ def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:
 def mark_signs(scheme: Scheme, language: str) -> dict[str, str]:
     """What stands beside a judged turn, by label, as the script draws it: a sign, a number, or the name."""
     labels = [label for kind in kinds_of(scheme).values() for label in kind.labels]
-    return {label.id: _sign(label) or in_language(label.name, language) for label in labels}
+    # Where questions share an id, the first one sums the unit up.
+    return {label.id: _sign(label) or in_language(label.name, language) for label in reversed(labels)}
 
 
 def _sign(label: Label) -> str:

@@ -310,4 +310,7 @@ def test_beside_a_turn_stands_what_one_said_of_it(
     for key in ("2", "1", "Enter"):
         page.keyboard.press(key)
     shows(page, 2)
-    expect(page.locator("a.mark")).to_have_text(mark)
+    plain = browse(ada, lang=lang, java_script_enabled=False)
+    plain.goto(page.url)
+    for shown in (page, plain):
+        expect(shown.locator("a.mark")).to_have_text(mark)

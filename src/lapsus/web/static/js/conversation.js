@@ -65,7 +65,8 @@ function drawTurn(turn, unit, scheme, words, go) {
  * @param {Segment} turn @param {Unit} unit @param {Scheme} scheme @param {Words} words @param {(number: number) => void} go */
 function drawMark(turn, unit, scheme, words, go) {
   if (turn.mark === undefined) return null;
-  const labels = new Map(scheme.questions.flatMap((question) => labelsOf(scheme, question)).map((label) => [label.id, label]));
+  // Where questions share an id, the first one sums the unit up.
+  const labels = new Map(scheme.questions.flatMap((question) => labelsOf(scheme, question)).reverse().map((label) => [label.id, label]));
   const ids = Array.isArray(turn.mark) ? turn.mark : [turn.mark];
   const short = ids.map((id) => sign(labels.get(id)) ?? labels.get(id)?.number ?? words.of(labels.get(id)?.name) ?? id).join(" ");
   const long = words.join(ids.map((id) => words.of(labels.get(id)?.name) ?? id));
