@@ -116,6 +116,39 @@ def test_later_turns_are_nowhere_on_the_device(own: tuple[Workbench, Browsing]) 
     assert said(bench, name, ada) == {1: {"breakdown": "O"}, 2: {"breakdown": "T"}}
 
 
+@pytest.mark.parametrize(
+    ("lang", "kept", "progress"),
+    [
+        ("en", "The page goes on by itself", "2 of 6 judged"),
+        ("ja", "つながると自動で先へ進みます", "6件中2件 判断済み"),
+    ],
+)
+def test_after_a_reload_the_page_still_goes_on_by_itself(
+    own: tuple[Workbench, Browsing], lang: str, kept: str, progress: str
+) -> None:
+    bench, browse = own
+    ada = bench.person()
+    name = bench.campaign(people=[ada], documents=[chat("d0"), chat("d1")])
+    page = begin(browse(ada, watched=False, lang=lang), name)
+    page.keyboard.press("1")
+    shows(page, 2)
+    is_kept(page, f"/c/{name}/u/2.json", f"/c/{name}/")
+    bench.stop()
+    page.keyboard.press("2")
+    expect(page.locator('[data-notice="travel"]')).to_contain_text(kept)
+    page.reload()
+    ready(page)
+    shows(page, 2)
+    expect(page.locator('[data-notice="travel"]')).to_contain_text(kept)
+    bench.start()
+    page.evaluate("dispatchEvent(new Event('online'))")
+    shows(page, 3)
+    expect(page.locator("#progress")).to_have_text(progress)
+    expect(page.locator('[data-notice="travel"]')).to_have_count(0)
+    assert said(bench, name, ada) == {1: {"breakdown": "O"}, 2: {"breakdown": "T"}}
+    assert [len(bench.store.judgments.history(name, unit)) for unit in (1, 2)] == [1, 1]
+
+
 def test_signing_out_and_others_leave_nothing_behind(house: Workbench, browse: Browsing) -> None:
     ada, bob = house.person(), house.person("Bob")
     name = house.campaign(people=[ada, bob], documents=documents("breakdown", "en"), per_unit=2)

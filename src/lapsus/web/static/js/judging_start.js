@@ -31,6 +31,7 @@ const [words, scheme, outbox, makeWidget] = await Promise.all([
 ]);
 const page = new Page({ words, scheme, outbox, makeWidget });
 await page.open(unit);
+await page.travel.resume();
 outbox.pump();
 document.documentElement.dataset.ready = "";
 

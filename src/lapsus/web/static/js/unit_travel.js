@@ -40,6 +40,15 @@ export class Travel {
     return this.leaving;
   }
 
+  /** The page was loaded anew while an answer waits: it still goes on when that arrives. */
+  async resume() {
+    const { unit, outbox } = this.page;
+    const waiting = await outbox.newestOf(unit.campaign, unit.number);
+    if (!waiting?.body.submitted || waiting.refused) return;
+    this.leaving = waiting.key;
+    this.leftAt = -TURNING;
+  }
+
   /** Whether the page is just about to go on. */
   get isTurning() {
     return this.leaving !== null && performance.now() - this.leftAt < TURNING;
