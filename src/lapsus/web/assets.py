@@ -20,7 +20,11 @@ _TYPES = {".js": "text/javascript", ".woff2": "font/woff2", ".svg": "image/svg+x
 
 _DARK = regex.compile(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{([^}]*)\}\s*\}")
 THEMES = ("light", "dark")
-_COMMENT = regex.compile(r"^[ \t]*(?:/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)[ \t]*$", regex.MULTILINE)
+_COMMENT = regex.compile(
+    r"^[ \t]*(?:/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)[ \t]*$"  # on lines of its own
+    r"|/\*\* @type \{(?:[^*]|\*(?!/))*\*/ ?",  # a type within a line, which no text begins like
+    regex.MULTILINE,
+)
 
 
 class Asset(NamedTuple):
@@ -79,14 +83,14 @@ def by_choice(styles: str) -> str:
     )
 
 
-def without_comments(script: str) -> str:
-    """A script as it goes over the wire: what was said to people only is left out, and every line keeps its number."""
-    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), script)
+def without_comments(source: str) -> str:
+    """A file as it goes over the wire: what was said to people only is left out, and every line keeps its number."""
+    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source)
 
 
 def _asset(name: str, content: bytes) -> Asset:
     if name.endswith(".css"):
-        content = by_choice(content.decode()).encode()
+        content = without_comments(by_choice(content.decode())).encode()
     elif name.endswith(".js"):
         content = without_comments(content.decode()).encode()
     return Asset(content, _media_type(name), hashlib.sha256(content).hexdigest())

@@ -234,7 +234,7 @@ def test_one_alone_after_a_moment(house: Workbench, browse: Browsing) -> None:
     ada = house.person()
     page = begin(browse(ada), house.campaign("error-types", [ada], documents("x", "en")))
     page.keyboard.press("1")
-    expect(page.locator(".typed")).to_have_text("1…")
+    expect(page.locator(".typed:visible")).to_have_text("1…")
     expect(page.locator('[data-label="uninterpretable"]')).to_have_attribute("aria-checked", "true")
 
 
