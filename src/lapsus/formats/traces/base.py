@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Source
-from lapsus.formats.traces.calls import Call, CallStore, dialogue_of
+from lapsus.formats.traces.calls import Call, CallStore
+from lapsus.formats.traces.dialogues import dialogue_of
 from lapsus.formats.traces.records import SUFFIXES, Record, first_record, records
 from lapsus.model import Document, Entry
 
@@ -51,7 +52,7 @@ class TraceFormat(Format):
                     for call in self._calls(record, options.dropped):
                         store.add(call)
             for conversation, calls in store.conversations():
-                segments, metadata = dialogue_of(calls, options.dropped)
+                segments, metadata = dialogue_of(calls, options)
                 if not segments:
                     options.dropped["conversations without a word"] += 1
                     continue

@@ -1,9 +1,8 @@
-"""Calls of a language model put together into dialogues, every turn once."""
+"""Calls of a language model, kept by conversation until all of it was read."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import msgspec
 
 from lapsus.formats.traces.messages import Message
-from lapsus.model import Segment
 
 MODEL_CALL, WHOLE_RUN = 0, 1
 """What a call stands for: a question to a model, or the run of a program around it, used where there is no other."""
@@ -62,84 +60,3 @@ class CallStore:
     def close(self) -> None:
         """Give the disk space back."""
         self._database.close()
-
-
-def dialogue_of(calls: list[Call], dropped: Counter[str]) -> tuple[list[Segment], dict[str, Any]]:
-    """The turns of a conversation, each once, and its metadata, from calls in the order of time.
-
-    A call repeats the history before it, all of it or its latest part; what is new of it is added. A call that gives
-    only the newest message is added too. A reply that was generated again takes the place of the one before. A call
-    with a history of its own (a classifier's, a summary's) belongs to no turn and is counted in `dropped`.
-    """
-    if any(call.rank == MODEL_CALL for call in calls):
-        calls = [call for call in calls if call.rank == MODEL_CALL]
-    turns = _Turns()
-    metadata: dict[str, Any] = {}
-    for call in calls:
-        for message in call.heard:
-            if message.role == "instructions":
-                metadata.setdefault("instructions", message.text)
-        if turns.add(call):
-            metadata |= {key: value for key, value in call.document.items() if key not in metadata}
-        else:
-            dropped["calls beside the conversation"] += 1
-    models = sorted(
-        {str(segment.metadata["model"]) for segment in turns.segments() if "model" in segment.metadata}
-    )
-    if models:
-        metadata.setdefault("system", ", ".join(models))
-    return turns.segments(), metadata
-
-
-class _Turns:
-    def __init__(self) -> None:
-        self.said: list[tuple[Message, dict[str, Any]]] = []
-
-    def add(self, call: Call) -> bool:
-        heard = [message for message in call.heard if message.role in ("user", "system")]
-        history = [message for message, _ in self.said]
-        at = self._regenerated(history, heard, call)
-        if at is not None:
-            del self.said[at:]
-        new = [] if at is not None else _continuation(history, heard)
-        if new is None:
-            return False
-        self.said += [(message, {}) for message in new]
-        self.said += [(message, call.turn) for message in call.said if message.role == "system"]
-        return True
-
-    def _regenerated(self, history: list[Message], heard: list[Message], call: Call) -> int | None:
-        """Where the latest reply begins, if the call answers the same once more: a retry, or one call traced twice."""
-        end = len(history)
-        while end and history[end - 1].role == "system":
-            end -= 1
-        if not heard or len(heard) > end or end == len(history):
-            return None
-        same_trace = self.said[-1][1].get("trace_id") == call.turn.get("trace_id") is not None
-        if len(heard) < end and not same_trace:
-            # Only the newest message was given, and somebody may say the same thing twice.
-            return None
-        return end if _same(history[end - len(heard) : end], heard) else None
-
-    def segments(self) -> list[Segment]:
-        return [
-            Segment(
-                str(place), "system" if message.role == "system" else "user", message.text, None, metadata
-            )
-            for place, (message, metadata) in enumerate(self.said)
-        ]
-
-
-def _continuation(history: list[Message], heard: list[Message]) -> list[Message] | None:
-    """What of `heard` is new after `history`; None where it is no continuation of it."""
-    for known in range(min(len(history), len(heard)), 0, -1):
-        if _same(history[-known:], heard[:known]):
-            return heard[known:]
-    return heard if not history or len(heard) <= 1 else None
-
-
-def _same(one: list[Message], other: list[Message]) -> bool:
-    return all(
-        left.role == right.role and left.text.strip() == right.text.strip()
-        for left, right in zip(one, other, strict=True)
-    )
