@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from lapsus.errors import InputError, UsageError
-from lapsus.formats import read
+from lapsus.formats import convert, read
 
 LINE = b'{"id": "c%d", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}\n'
 CHAT = LINE % 1 + LINE % 2
@@ -37,6 +37,38 @@ def test_damage_is_named(ending: str, pack: object, tmp_path: Path) -> None:
     path = tmp_path / f"chats.jsonl{ending}"
     path.write_bytes(pack(LINE % 1 * 2000)[:-9] + b"damaged !")
     with pytest.raises(InputError, match="chats"):
+        ids(path)
+
+
+MANY = b"".join(LINE % number for number in range(2000))
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".zst", zstandard.compress)])
+@pytest.mark.parametrize("left", [-1, 0.3, 0.9, 15, 3])
+def test_a_file_that_is_cut_off_is_said_to_be(ending: str, pack: object, left: float, tmp_path: Path) -> None:
+    assert callable(pack)
+    packed = pack(MANY)
+    cut = packed[: int(left * len(packed)) if 0 < left < 1 else int(left)]
+    path = tmp_path / f"chats.jsonl{ending}"
+    for content in (cut, pack(CHAT) + cut):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="ends in the middle"):
+            ids(path)
+        with pytest.raises(InputError, match="ends in the middle"):
+            convert(read(path, "chat"), tmp_path / "out.jsonl")
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_frames_of_every_sort_are_whole(tmp_path: Path) -> None:
+    skipped = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"notes"
+    checked = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
+    stored = zstandard.ZstdCompressor(level=1)
+    path = tmp_path / "chats.jsonl.zst"
+    noise = b" " * 300_000 + b"\n"
+    path.write_bytes(checked.compress(LINE % 1) + skipped + stored.compress(LINE % 2 + noise) + skipped)
+    assert ids(path) == ["c1", "c2"]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match="ends in the middle"):
         ids(path)
 
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from lapsus.errors import InputError
 from lapsus.formats import Source, read
-from lapsus.formats.source import MAX_EXPANSION, SMALL, lines
+from lapsus.formats.packed import MAX_EXPANSION, SMALL
+from lapsus.formats.source import lines
 
 DIALOGUE = b'{"turns": [{"turn-index": 0, "speaker": "S", "utterance": "hello"}]}'
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError
-from lapsus.formats.source import DAMAGE
+from lapsus.formats.packed import DAMAGE
 from lapsus.model import EMPTY, Scheme
 from lapsus.model.decoders import decoder
 from lapsus.version import __version__

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
 from lapsus.errors import InputError, UsageError
 
@@ -64,16 +64,3 @@ def _ending(start: bytes) -> str:
         # An object that ends on its line is the first of several; one that goes on is the whole file.
         return ".jsonl" if text.split(b"\n", 1)[0].rstrip().endswith(b"}") else ".json"
     return ".csv"
-
-
-def open_compressed(stream: IO[bytes], ending: str) -> Any:
-    """The unpacked bytes of a `.gz` or `.zst` stream."""
-    if ending == ".gz":
-        import gzip
-
-        return gzip.GzipFile(fileobj=stream, mode="rb")
-    try:
-        import zstandard
-    except ImportError:
-        raise UsageError("a .zst file", hint="pip install 'lapsus[remote]'") from None
-    return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)

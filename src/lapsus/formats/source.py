@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import io
-import lzma
 import os
 import shutil
 import stat
-import struct
 import tempfile
 import weakref
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple, NoReturn, cast
+from typing import IO, Any, NamedTuple, NoReturn
 
 from lapsus.errors import InputError
-from lapsus.formats.remote import fetch, is_remote, open_compressed
+from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
+from lapsus.formats.remote import fetch, is_remote
 
-MAX_EXPANSION = 250
-"""How many times larger than its zipped size a member may be. Honest JSON stays below 60."""
-SMALL = 1 << 20
-"""Members up to this size may expand as they like."""
 _BOM = b"\xef\xbb\xbf"
 _LITTER = "__MACOSX/"
 """A folder that Macs add to zips: files with the names of real ones but without their content."""
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".arrow")
-COMPRESSED = (".gz", ".zst")
-DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-    LookupError,
-)
-"""All that the standard library raises, here or there, over a zip that is broken or made to break it."""
 
 
 class Member(NamedTuple):
@@ -173,88 +154,23 @@ class Source:
     @cached_property
     def _archive(self) -> zipfile.ZipFile:
         """Open for as long as the source is in use: members outlive the loop that found them."""
-        with _sound(str(self.path)):
+        with sound(str(self.path)):
             return zipfile.ZipFile(self.path)
 
     def _open_zipped(self, info: zipfile.ZipInfo) -> IO[bytes]:
         place = f"{self.path}, {info.filename}"
         if info.flag_bits & 0x1:
             raise InputError("is encrypted", where=place, hint="unpack it first")
-        with _sound(place):
-            return io.BufferedReader(_Zipped(self._archive.open(info), place))
+        with sound(place):
+            return io.BufferedReader(Unpacked(self._archive.open(info), place))
 
 
 def _member(name: str, open: Callable[[], IO[bytes]]) -> Member:
     """A file, unpacked where it is compressed; its name then has the ending of what is in it."""
     for ending in COMPRESSED:
         if name.lower().endswith(ending):
-            return Member(name[: -len(ending)], partial(_open_compressed, open, ending, name))
+            return Member(name[: -len(ending)], partial(open_packed, open, ending, name))
     return Member(name, open)
-
-
-def _open_compressed(open: Callable[[], IO[bytes]], ending: str, name: str) -> IO[bytes]:
-    stream = open()
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    with _sound(name, ending):
-        unpacked = open_compressed(stream, ending)
-    return io.BufferedReader(_Zipped(unpacked, name, ending, stream, max(SMALL, MAX_EXPANSION * size)))
-
-
-class _Zipped(io.RawIOBase):
-    """A packed file. Damage often shows only while it is read, and is then told as an error of ours."""
-
-    def __init__(
-        self,
-        stream: IO[bytes],
-        place: str,
-        kind: str = "zip",
-        packed: IO[bytes] | None = None,
-        largest: int | None = None,
-    ) -> None:
-        self.stream = stream
-        self.packed = packed
-        self.place = place
-        self.kind = kind
-        self.largest = largest
-        self.given = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        with _sound(self.place, self.kind):
-            size = cast(io.BufferedIOBase, self.stream).readinto(buffer)
-        self.given += size
-        if self.largest is not None and self.given > self.largest:
-            hint = "this looks like a bomb; unpack it yourself if you trust it"
-            raise InputError(f"unpacks to more than {self.largest:,} bytes", where=self.place, hint=hint)
-        return size
-
-    def readall(self) -> bytes:
-        # In one go where the archive has said how much it is; else by parts, so that no more than may be is unpacked.
-        if self.largest is not None:
-            return super().readall() or b""
-        with _sound(self.place, self.kind):
-            return self.stream.read()
-
-    def close(self) -> None:
-        self.stream.close()
-        if self.packed is not None:
-            self.packed.close()
-        super().close()
-
-
-@contextmanager
-def _sound(place: str, kind: str = "zip") -> Iterator[None]:
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        if not isinstance(error, DAMAGE) and not type(error).__module__.startswith("zstandard"):
-            raise
-        raise InputError(f"cannot be read as a {kind.strip('.')} file: {error}", where=place) from error
 
 
 def _refuse(error: OSError) -> NoReturn:

@@ -18,8 +18,8 @@ from sqlalchemy import Column, Connection, MetaData, Table, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from lapsus.errors import InputError, UsageError
+from lapsus.formats.packed import DAMAGE
 from lapsus.formats.sink import put_in_place
-from lapsus.formats.source import DAMAGE
 from lapsus.model.decoders import decoder
 from lapsus.store.base import Part
 from lapsus.store.database import connected, database_url, own_tables, schema_version
