@@ -85,7 +85,7 @@ def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Vali
                 checked += 1
                 if rules := checker.broken(judgment, entry.document):
                     broken.append(BrokenJudgment(reading.source.place, judgment, rules))
-    where = str(reading.source.path)
+    where = reading.source.shown
     if scheme is not None and not checked:
         found = ", ".join(others) or "nothing"
         raise InputError(f"nothing is judged under {scheme.id!r}", where=where, hint=f"there is: {found}")

@@ -161,7 +161,7 @@ def run_format(target: Path, scheme: str = SCHEME, *, keep: bool = False) -> For
 
 def nothing_to_judge(reading: EntryStream) -> InputError:
     """What to say where there is no unit: to say nothing would look as if all were well."""
-    where = str(reading.source.path)
+    where = reading.source.shown
     if not reading.documents:
         hint = "give the dialogues that they are about"
         return InputError("holds judgments and no dialogues", where=where, hint=hint)

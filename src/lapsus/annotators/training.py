@@ -49,7 +49,7 @@ def train(
             annotator = first or make_annotator(method, settings, guideline)
             lesson = lesson_of(entries, annotator.scheme)
         except LapsusError as error:
-            raise error.at(str(reading.source.path)) if isinstance(error, InputError) else error from error
+            raise error.at(reading.source.shown) if isinstance(error, InputError) else error from error
         del entries
         (annotator.adapt if start else annotator.fit)(*lesson, progress)
         if target and draft:

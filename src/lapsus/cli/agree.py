@@ -22,10 +22,18 @@ from lapsus.cli.result_tables import (
     bootstrap_plan,
     print_result,
 )
+from lapsus.formats.remote import location
 
 
 def agree_command(
-    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Judged documents: file, folder or zip.",
+            metavar="DATA",
+            parser=location,
+        ),
+    ],
     scheme: SchemeOption = None,
     question: QuestionOption = None,
     measure: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
 from lapsus.cli.output import JsonOption, print_json, print_table, progress, remark, say, warn, word
 from lapsus.errors import UsageError
+from lapsus.formats.remote import Address, location
 
 if TYPE_CHECKING:
     from lapsus.model import Scheme
@@ -52,7 +54,13 @@ def create_command(
         str | None, typer.Option("--scheme", help="Guideline: a name or a file.", metavar="S")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Documents: file, folder or zip.", metavar="PATH")
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Documents: file, folder or zip.",
+            metavar="PATH",
+            parser=location,
+        ),
     ] = None,
     from_format: FromOption = None,
     only: OnlyOption = None,
@@ -103,7 +111,8 @@ def create_command(
     }  # fmt: skip
     if data is not None:
         # Said on the command line, a path starts from where one is, not from the plan's folder.
-        found = {"path": str(data.absolute()), "format": from_format, "only": only, "language": lang}
+        path = os.fspath(data if isinstance(data, Address) else data.absolute())
+        found = {"path": path, "format": from_format, "only": only, "language": lang}
         given["data"] = {key: value for key, value in found.items() if value is not None}
     elif from_format or only or lang:
         raise UsageError("--from, --only and --lang say how to read --data", hint="name --data too")
@@ -191,7 +200,14 @@ def _counts(store: Store, campaign: Campaign) -> dict[str, Any]:
 @app.command("add")
 def add_command(
     name: NameArgument,
-    data: Annotated[Path, typer.Argument(help="More documents: file, folder or zip.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="More documents: file, folder or zip.",
+            metavar="DATA",
+            parser=location,
+        ),
+    ],
     from_format: FromOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,

@@ -13,6 +13,7 @@ from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.output import JsonOption, print_json, progress, remark, say
 from lapsus.cli.result_tables import DropBrokenOption, announce
 from lapsus.errors import InputError
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.analysis.validating import Validation
@@ -22,7 +23,14 @@ if TYPE_CHECKING:
 
 def import_command(
     name: Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")],
-    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Judged documents: file, folder or zip.",
+            metavar="DATA",
+            parser=location,
+        ),
+    ],
     from_format: FromOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,

@@ -11,6 +11,7 @@ from lapsus.cli.convert import DataLanguage, OnlyOption
 from lapsus.cli.output import JsonOption, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import SchemeOption, announce
 from lapsus.errors import UsageError
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.analysis.cascade import Cascade
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 def cascade_command(
     data: Annotated[
-        list[Path], typer.Argument(help="What was judged so far: files, folders or zips.", metavar="DATA…")
+        list[Path],
+        typer.Argument(
+            help="What was judged so far: files, folders or zips.",
+            metavar="DATA…",
+            parser=location,
+        ),
     ],
     judge: Annotated[
         list[str], typer.Option("--judge", help="The first judge; given again, the second.", metavar="NAME")

@@ -15,6 +15,7 @@ from lapsus.cli.help_words import Commands
 from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import CsvOption, print_result
 from lapsus.errors import UsageError
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.store import Store
@@ -34,7 +35,13 @@ app = typer.Typer(
 def create_command(
     name: NameArgument,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Dialogues with votes: file, folder or zip.", metavar="GOLD")
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Dialogues with votes: file, folder or zip.",
+            metavar="GOLD",
+            parser=location,
+        ),
     ] = None,
     campaign: Annotated[
         str | None,

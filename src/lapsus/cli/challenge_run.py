@@ -25,6 +25,7 @@ from lapsus.cli.language_model_options import (
 )
 from lapsus.cli.output import JsonOption, print_json, remark, say, word
 from lapsus.errors import LapsusError, UsageError
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
@@ -57,6 +58,7 @@ def run_command(
             "--train",
             help="Train the method on these judged dialogues first; crf with the challenge's t.",
             metavar="DATA",
+            parser=location,
         ),
     ] = None,
     only: OnlyOption = None,

@@ -16,6 +16,7 @@ from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.output import JsonOption, print_json, remark
 from lapsus.cli.result_tables import CsvOption
 from lapsus.errors import UsageError
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.challenge.paper_layout import PaperTable
@@ -35,7 +36,10 @@ def tables_command(
     data: Annotated[
         Path | None,
         typer.Option(
-            "--data", help="Judged dialogues: train and score every run of the paper on them.", metavar="DATA"
+            "--data",
+            help="Judged dialogues: train and score every run of the paper on them.",
+            metavar="DATA",
+            parser=location,
         ),
     ] = None,
     only: OnlyOption = None,
@@ -55,7 +59,10 @@ def tables_command(
     also: Annotated[
         list[Path] | None,
         typer.Option(
-            "--also", help="More corpora for Table 1, such as training data; repeatable.", metavar="DATA"
+            "--also",
+            help="More corpora for Table 1, such as training data; repeatable.",
+            metavar="DATA",
+            parser=location,
         ),
     ] = None,
     lang: TrackOption = None,

@@ -22,6 +22,7 @@ from lapsus.cli.language_model_options import (
 from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark
 from lapsus.errors import UsageError
 from lapsus.formats import read
+from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place, put_in_place
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
 def check_command(
     log: Annotated[
         Path,
-        typer.Argument(help="Chat logs, or pairs of data and text: file, folder or zip.", metavar="CHATLOG"),
+        typer.Argument(
+            help="Chat logs, or pairs of data and text: file, folder or zip.",
+            metavar="CHATLOG",
+            parser=location,
+        ),
     ],
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page to look at.", metavar="REPORT.html")
@@ -45,7 +50,10 @@ def check_command(
     adapt: Annotated[
         Path | None,
         typer.Option(
-            "--adapt", help="Turns of your system that people judged: judge as they did.", metavar="JUDGED"
+            "--adapt",
+            help="Turns of your system that people judged: judge as they did.",
+            metavar="JUDGED",
+            parser=location,
         ),
     ] = None,
     judge: Annotated[

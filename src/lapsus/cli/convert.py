@@ -9,6 +9,7 @@ import typer
 
 from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark, say, warn
 from lapsus.formats import Conversion, EntryStream, convert, read
+from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place
 
 _NAMED = 3
@@ -29,7 +30,14 @@ DataLanguage = Annotated[
 
 
 def convert_command(
-    source: Annotated[Path, typer.Argument(help="File, folder or zip to read.", metavar="IN")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="File, folder or zip to read.",
+            metavar="IN",
+            parser=location,
+        ),
+    ],
     target: Annotated[Path, typer.Argument(help="File, folder or zip to write.", metavar="OUT")],
     from_format: FromOption = None,
     to_format: Annotated[
@@ -47,7 +55,7 @@ def convert_command(
     """Convert documents and judgments from one format to another."""
     reading = read(source, from_format, only=only, language=lang)
     if reading.recognised and not as_json:
-        remark(f"{source} is read as {reading.format.name}")
+        remark(f"{reading.source.shown} is read as {reading.format.name}")
     check_place(target, overwrite=overwrite, source=source)
     with progress("documents") as step:
         done = convert(reading, target, to_format, lossy=lossy, overwrite=overwrite, progress=step)

@@ -22,6 +22,7 @@ from lapsus.cli.language_model_options import (
 from lapsus.cli.output import JsonOption, print_json, progress, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import Conversion, EntryStream, read
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator, Detection
@@ -38,7 +39,14 @@ ProfileOption = Annotated[
 
 @asks_language_models("--words")
 def detect_command(
-    data: Annotated[Path, typer.Argument(help="Documents: file, folder or zip.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Documents: file, folder or zip.",
+            metavar="DATA",
+            parser=location,
+        ),
+    ],
     target: Annotated[
         Path, typer.Option("-o", "--out", help="The run: RUN.zip, a folder, or RUN.jsonl.", metavar="RUN")
     ],
@@ -153,7 +161,7 @@ class Detecting(NamedTuple):
 def tell_format(reading: EntryStream, as_json: bool) -> None:
     """Say which format a source was recognised as."""
     if reading.recognised and not as_json:
-        remark(f"{reading.source.path} is read as {reading.format.name}")
+        remark(f"{reading.source.shown} is read as {reading.format.name}")
 
 
 def _tell_kept(target: Path, as_json: bool) -> None:

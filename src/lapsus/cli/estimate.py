@@ -19,11 +19,17 @@ from lapsus.cli.result_tables import (
     print_result,
 )
 from lapsus.cli.trust import JudgesOption, JuryOption
+from lapsus.formats.remote import location
 
 
 def estimate_command(
     data: Annotated[
-        list[Path], typer.Argument(help="Judged documents: files, folders or zips.", metavar="DATA…")
+        list[Path],
+        typer.Argument(
+            help="Judged documents: files, folders or zips.",
+            metavar="DATA…",
+            parser=location,
+        ),
     ],
     judge: JudgesOption = None,
     jury: JuryOption = False,

@@ -12,6 +12,7 @@ from lapsus.cli.convert import DataLanguage, OnlyOption
 from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import QuestionOption, SchemeOption, announce
 from lapsus.errors import UsageError
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.analysis.plan import SamplingPlan, Wanted
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 def plan_command(
     data: Annotated[
         list[Path],
-        typer.Argument(help="Documents that a judge judged: files, folders or zips.", metavar="DATA…"),
+        typer.Argument(
+            help="Documents that a judge judged: files, folders or zips.",
+            metavar="DATA…",
+            parser=location,
+        ),
     ],
     judge: Annotated[str | None, typer.Option("--judge", help="The judge.", metavar="NAME")] = None,
     within: Annotated[

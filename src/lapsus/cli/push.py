@@ -11,12 +11,18 @@ from lapsus.cli.convert import FromOption
 from lapsus.cli.output import JsonOption, in_words, print_json, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import read
+from lapsus.formats.remote import STANDARD_INPUT, Address, location
 
 
 def push_command(
     server: Annotated[str, typer.Argument(help="langfuse or phoenix.", metavar="SERVER")],
     source: Annotated[
-        Path, typer.Argument(help="Judged dialogues that were read from traces.", metavar="DATA")
+        Path,
+        typer.Argument(
+            help="Judged dialogues that were read from traces.",
+            metavar="DATA",
+            parser=location,
+        ),
     ],
     url: Annotated[str, typer.Option("--url", help="Address of the server.", metavar="URL")],
     yes: Annotated[bool, typer.Option("--yes", help="Send without asking.")] = False,
@@ -29,6 +35,10 @@ def push_command(
 
     if server not in SERVERS:
         raise UsageError(f"no server {server!r}", hint=f"known: {', '.join(SERVERS)}")
+    if not yes and isinstance(source, Address) and source.address == STANDARD_INPUT:
+        raise UsageError(
+            "cannot ask where the data comes on standard input", hint="--yes sends without asking"
+        )
     judgments = without = pieces = 0
     for entry in read(source, from_format):
         found = list(feedback_of(entry))

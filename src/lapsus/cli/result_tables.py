@@ -13,6 +13,7 @@ import typer
 from lapsus.cli.output import in_words, reader_language, remark, warn, word
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream
+from lapsus.formats.remote import location
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
@@ -42,9 +43,21 @@ SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the resampling.
 DropBrokenOption = Annotated[
     bool, typer.Option("--drop-broken", help="Leave out judgments that break the guideline.")
 ]
-GoldArgument = Annotated[Path, typer.Argument(help="What people said: file, folder or zip.", metavar="GOLD")]
+GoldArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="What people said: file, folder or zip.",
+        metavar="GOLD",
+        parser=location,
+    ),
+]
 RunsArgument = Annotated[
-    list[Path], typer.Argument(help="Runs to score: files, folders or zips.", metavar="RUN…")
+    list[Path],
+    typer.Argument(
+        help="Runs to score: files, folders or zips.",
+        metavar="RUN…",
+        parser=location,
+    ),
 ]
 
 
@@ -58,7 +71,7 @@ def bootstrap_plan(resamples: int, seed: int) -> Bootstrap | None:
 def announce(reading: EntryStream) -> None:
     """Say which format a source was recognised as."""
     if reading.recognised:
-        remark(f"{reading.source.path} is read as {reading.format.name}")
+        remark(f"{reading.source.shown} is read as {reading.format.name}")
 
 
 def tell_broken(notes: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark
 from lapsus.cli.result_tables import announce, in_readers_words
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream
+from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
@@ -26,7 +27,14 @@ def train_command(
     method: Annotated[
         str, typer.Argument(help="How to judge: judge, encoder, crf, svm, …", metavar="METHOD")
     ],
-    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Judged documents: file, folder or zip.",
+            metavar="DATA",
+            parser=location,
+        ),
+    ],
     target: Annotated[Path, typer.Option("-o", "--out", help="The model's file.", metavar="MODEL")],
     scheme: Annotated[
         str | None,

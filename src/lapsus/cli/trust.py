@@ -18,6 +18,7 @@ from lapsus.cli.result_tables import (
     print_result,
 )
 from lapsus.errors import UsageError
+from lapsus.formats.remote import location
 
 JudgesOption = Annotated[
     list[str] | None,
@@ -31,7 +32,9 @@ def trust_command(
     data: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Judged documents: files, folders or zips. With --gate: the newest run.", metavar="DATA…"
+            help="Judged documents: files, folders or zips. With --gate: the newest run.",
+            metavar="DATA…",
+            parser=location,
         ),
     ] = None,
     judge: JudgesOption = None,

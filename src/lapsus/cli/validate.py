@@ -10,13 +10,21 @@ import typer
 from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
 from lapsus.cli.output import JsonOption, print_json, reader_language, remark, say, warn
 from lapsus.cli.result_tables import announce
+from lapsus.formats.remote import location
 
 SHOWN = 50
 """How many problems are listed on a terminal; the JSON has all."""
 
 
 def validate_command(
-    data: Annotated[Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Judged documents: file, folder or zip.",
+            metavar="DATA",
+            parser=location,
+        ),
+    ],
     scheme: Annotated[
         str | None,
         typer.Option("--scheme", help="Only judgments under this scheme: a name or a file.", metavar="S"),

@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +15,7 @@ from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.in_memory import InMemory, InMemorySource
 from lapsus.formats.library import FORMATS, recognise
+from lapsus.formats.remote import location
 from lapsus.formats.source import Source
 from lapsus.model import Document, Entry
 
@@ -58,9 +58,13 @@ class EntryStream:
         if doubled:
             raise self._report(doubled)
         if not self.documents and not self.judgments:
-            raise InputError(f"nothing of format {self.format.name!r} is in it", where=str(self.source.path))
+            raise InputError(f"nothing of format {self.format.name!r} is in it", where=self.source.shown)
 
     def _entries(self) -> Iterator[Entry]:
+        with self.source.named():
+            yield from self._read()
+
+    def _read(self) -> Iterator[Entry]:
         try:
             yield from self.format.read(self.source, self.options)
         except UnicodeDecodeError as error:
@@ -87,7 +91,7 @@ class EntryStream:
         more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
         return InputError(
             f"{len(lines)} ids come twice ({counts}), and are not merged:{''.join(lines[:SHOWN])}{more}\n",
-            where=str(self.source.path),
+            where=self.source.shown,
             hint="give each an id of its own; where they stand in several files, choose with --only",
         )
 
@@ -117,13 +121,14 @@ def read(
         if format is not None or only is not None:
             raise UsageError("data in memory has neither a format nor files to choose from")
         return EntryStream(InMemorySource(), InMemory(path), recognised=False, options=ReadOptions(language))
-    source = Source(Path(path), only)
+    source = Source(location(path), only)
     if format is not None:
         kind = FORMATS.get(format)
         if not kind.reads:
-            raise InputError(f"format {format!r} can be written but not read", where=str(path))
+            raise InputError(f"format {format!r} can be written but not read", where=source.shown)
         return EntryStream(source, kind(), recognised=False, options=ReadOptions(language))
-    return EntryStream(source, recognise(source), recognised=True, options=ReadOptions(language))
+    with source.named():
+        return EntryStream(source, recognise(source), recognised=True, options=ReadOptions(language))
 
 
 def _said(places: Sequence[str]) -> str:

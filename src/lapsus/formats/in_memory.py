@@ -18,7 +18,7 @@ class InMemorySource(Source):
 
     def __init__(self, name: str = NAME) -> None:
         self.path, self.only, self.place = Path(name), None, name
-        self.asked, self.found = set(), {}
+        self.asked, self.found, self.shown = set(), {}, name
 
     def left_out(self) -> list[str]:
         """Files that were passed over: none, since there are no files."""

@@ -54,17 +54,17 @@ def recognise(source: Source) -> Format:
     if fitting:
         raise InputError(
             "could be of several formats",
-            where=str(source.path),
+            where=source.shown,
             hint=f"`lapsus convert --from` takes one of: {names}",
         )
     if source.only and not source.first():
-        raise InputError(f"nothing in it matches --only {source.only!r}", where=str(source.path))
+        raise InputError(f"nothing in it matches --only {source.only!r}", where=source.shown)
     _refuse_what_is_no_text(source)
     shape = '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}'
     hint = f"if it is, `lapsus convert --from` takes one of: {names}"
     if source.first(".jsonl", ".json"):
         hint = f"if it is, `lapsus convert --from` takes one of: {names}; a chat log has a conversation a line: {shape}"
-    raise InputError("is in no known format", where=str(source.path), hint=hint)
+    raise InputError("is in no known format", where=source.shown, hint=hint)
 
 
 def _refuse_what_is_no_text(source: Source) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
+import re
 import stat
-import tempfile
-import weakref
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,11 +15,12 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn
 
-from lapsus.errors import InputError
+from lapsus.errors import InputError, LapsusError
 from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
-from lapsus.formats.remote import fetch, is_remote
+from lapsus.formats.remote import STANDARD_INPUT_FILE, STANDARD_INPUT_SHOWN, Address, location
 
 _BOM = b"\xef\xbb\xbf"
+_COPY = re.compile(rf"{STANDARD_INPUT_FILE}(\.\w+)*")
 _LITTER = "__MACOSX/"
 """A folder that Macs add to zips: files with the names of real ones but without their content."""
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".arrow")
@@ -65,20 +64,33 @@ class Source:
     """The member read last, for messages."""
     asked: set[tuple[str, ...]] = field(default_factory=set, init=False)
     """The endings that were asked for; an empty one stands for any."""
+    shown: str = field(default="", init=False)
+    """What it is called in messages: the path, or the address that it was copied from."""
     found: dict[str, Any] = field(default_factory=dict, init=False)
     """What was found out about the source while its format was being told, so that it is looked up once."""
 
     def __post_init__(self) -> None:
-        if is_remote(self.path):
-            folder = Path(tempfile.mkdtemp(prefix="lapsus-"))
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            self.path = fetch(self.path, folder)
+        given = location(self.path)
+        self.shown = str(given)
+        if isinstance(given, Address):
+            # Kept, for its copy is there for as long as it is.
+            self._address, self.path = given, given.local()
         try:
             is_there = self.path.exists()
         except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", where=str(self.path)) from error
+            raise InputError(f"cannot be read: {error.strerror}", where=self.shown) from error
         if not is_there:
-            raise InputError("no such file or folder", where=str(self.path))
+            raise InputError("no such file or folder", where=self.shown)
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Errors speak of standard input, not of the file that it was copied to."""
+        try:
+            yield
+        except LapsusError as error:
+            if error.where and self.shown == STANDARD_INPUT_SHOWN:
+                error.where = _COPY.sub(STANDARD_INPUT_SHOWN, error.where)
+            raise
 
     @property
     def name(self) -> str:
@@ -144,7 +156,7 @@ class Source:
     def _of_zip(self) -> Iterator[Member]:
         infos = sorted(self._archive.infolist(), key=lambda info: info.filename)
         for info in infos:
-            _check_zip_member(self.path, info)
+            _check_zip_member(self.shown, info)
         for info in infos:
             if not info.is_dir():
                 # Some programs write backslashes for slashes.
@@ -154,11 +166,11 @@ class Source:
     @cached_property
     def _archive(self) -> zipfile.ZipFile:
         """Open for as long as the source is in use: members outlive the loop that found them."""
-        with sound(str(self.path)):
+        with sound(self.shown):
             return zipfile.ZipFile(self.path)
 
     def _open_zipped(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        place = f"{self.path}, {info.filename}"
+        place = f"{self.shown}, {info.filename}"
         if info.flag_bits & 0x1:
             raise InputError("is encrypted", where=place, hint="unpack it first")
         with sound(place):
@@ -197,26 +209,22 @@ def _printable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _check_zip_member(path: Path, info: zipfile.ZipInfo) -> None:
+def _check_zip_member(place: str, info: zipfile.ZipInfo) -> None:
     name = info.filename
     if not name:
-        raise InputError("a member has no name", where=str(path), hint="pack it again")
+        raise InputError("a member has no name", where=place, hint="pack it again")
     if (
         name.startswith(("/", "\\"))
         or ".." in PurePosixPath(name.replace("\\", "/")).parts
         or name[1:2] == ":"
     ):
-        raise InputError(
-            f"member {name!r} points outside the archive", where=str(path), hint="do not trust it"
-        )
+        raise InputError(f"member {name!r} points outside the archive", where=place, hint="do not trust it")
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise InputError(
-            f"member {name!r} is a link", where=str(path), hint="archives may hold plain files only"
-        )
+        raise InputError(f"member {name!r} is a link", where=place, hint="archives may hold plain files only")
     if info.file_size > SMALL and info.file_size > MAX_EXPANSION * max(info.compress_size, 1):
         raise InputError(
             f"member {name!r} would grow from {info.compress_size:,} to {info.file_size:,} bytes",
-            where=str(path),
+            where=place,
             hint="this looks like a zip bomb; unpack it yourself if you trust it",
         )
 

@@ -10,6 +10,7 @@ import msgspec
 from sqlalchemy import Connection, Row, case, func, insert, select, update
 
 from lapsus.errors import InputError, UsageError
+from lapsus.formats.remote import shown
 from lapsus.model import Document, Scheme, Text
 from lapsus.model.targets import Screened
 from lapsus.registry import did_you_mean
@@ -58,7 +59,9 @@ class Campaigns(Part):
         _keep_scheme(conn, scheme)
         source = None if plan.chain is None else self._source(conn, plan.chain.campaign)
         chain = None if source is None else checked_chain(conn, plan, scheme, source)
-        kept = msgspec.structs.replace(plan, scheme=scheme.id, chain=chain)
+        # An address may hold a signature, and whoever looks at the plan later need not know it.
+        data = plan.source and msgspec.structs.replace(plan.source, path=shown(plan.source.path))
+        kept = msgspec.structs.replace(plan, scheme=scheme.id, chain=chain, data=data or plan.data)
         row = _insert_campaign(conn, kept, scheme, source, self.clock())
         ensure_members(conn, row.id, self._ids(conn, plan.people), self.clock())
         if source is not None:

@@ -9,6 +9,7 @@ import msgspec
 
 from lapsus.errors import InputError, LapsusError
 from lapsus.formats import read
+from lapsus.formats.remote import Address, location
 from lapsus.model import Document, Entry, Scheme
 from lapsus.model.targets import Screened, screened
 from lapsus.schemes import load_scheme
@@ -28,7 +29,9 @@ def plan_documents(plan: Plan, folder: Path, scheme: Scheme) -> Iterator[Screene
     """The documents that a plan names, each with its targets; paths start from the folder."""
     if (data := plan.source) is None:
         return
-    entries = read(folder / data.path, data.format, only=data.only, language=data.language)
+    place = location(data.path)
+    path = place if isinstance(place, Address) else folder / data.path
+    entries = read(path, data.format, only=data.only, language=data.language)
     yield from screened(entries, scheme)
 
 

@@ -127,7 +127,7 @@ class FeedbackFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """Nothing: feedback holds no documents."""
-        raise UsageError(f"format {self.name!r} can be written but not read", where=str(source.path))
+        raise UsageError(f"format {self.name!r} can be written but not read", where=source.shown)
 
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Texts, and judgments on turns that came from no trace."""
