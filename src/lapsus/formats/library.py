@@ -59,7 +59,7 @@ def recognise(source: Source) -> Format:
         )
     if source.only and not source.first():
         raise InputError(f"nothing in it matches --only {source.only!r}", where=source.shown)
-    _refuse_what_is_no_text(source)
+    _refuse_what_cannot_be_read(source)
     shape = '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}'
     hint = f"if it is, `lapsus convert --from` takes one of: {names}"
     if source.first(".jsonl", ".json"):
@@ -67,14 +67,20 @@ def recognise(source: Source) -> Format:
     raise InputError("is in no known format", where=source.shown, hint=hint)
 
 
-def _refuse_what_is_no_text(source: Source) -> None:
-    """Say more than that the format is unknown, where a file is empty or in another encoding."""
-    member = source.first(".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+def _refuse_what_cannot_be_read(source: Source) -> None:
+    """Say more than that the format is unknown, where a file is empty, damaged or in another encoding."""
+    from lapsus.formats.traces.records import LINED, SUFFIXES, TABLES, records
+
+    member = source.first(*SUFFIXES, ".tsv")
     if member is None:
         return
-    if not member.head().strip():
-        raise InputError("is empty", where=member.name)
-    refuse_other_encodings(member)
+    name = member.name.lower()
+    if not name.endswith(TABLES):
+        if not member.head().strip():
+            raise InputError("is empty", where=member.name)
+        refuse_other_encodings(member)
+    if name.endswith((*TABLES, *LINED, ".json")) and next(records(member), None) is None:
+        raise InputError("has no rows", where=member.name)
 
 
 def format_for_output(path: Path) -> Format:

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
@@ -17,8 +18,9 @@ from lapsus.cli.app import app
 from lapsus.errors import LapsusError, LossError, UsageError
 from lapsus.formats import convert, read
 from lapsus.formats.traces import push
-from lapsus.formats.traces.feedback import feedback_of
+from lapsus.formats.traces.feedback import OpenInferenceAnnotations, feedback_of
 from lapsus.model import Document, Entry, Judgment, Segment, Span
+from lapsus.schemes import given_schemes, load_scheme
 
 IDS = {"trace_id": "t1", "span_id": "s1"}
 DOCUMENT = Document(
@@ -60,6 +62,8 @@ def written(data: Path, format: str) -> list[dict[str, Any]]:
 
 def test_openinference(data: Path) -> None:
     person, program = written(data, "openinference-annotations")
+    identifier = person["attributes"].pop("annotations.0.annotation.identifier")
+    assert identifier != program["attributes"]["annotations.0.annotation.identifier"]
     assert person == {
         "trace_id": "t1",
         "span_id": "s1",
@@ -68,7 +72,7 @@ def test_openinference(data: Path) -> None:
             "annotations.0.annotation.label": "X",
             "annotations.0.annotation.explanation": "Off topic, badly.",
             "annotations.0.annotation.annotator_kind": "HUMAN",
-            "annotations.0.annotation.identifier": "ann",
+            "annotations.0.annotation.metadata": '{"annotator": "ann"}',
         },
     }
     assert program["attributes"]["annotations.0.annotation.score"] == 0.7
@@ -98,6 +102,31 @@ def test_langfuse_and_langsmith(data: Path, tmp_path: Path) -> None:
         0.7,
     )
     assert feedback["feedback_source"]["type"] == "model"
+
+
+def test_several_labels_are_several_annotations(tmp_path: Path) -> None:
+    judgment = Judgment("visit-1", "1", "ann", "own", "1", {"types": ("odd", "rude")})
+    entry = Entry("visit-1", DOCUMENT, (judgment,))
+    found = [OpenInferenceAnnotations().record(piece)["attributes"] for piece in feedback_of(entry)]
+    identifiers = [one["annotations.0.annotation.identifier"] for one in found]
+    assert len(set(identifiers)) == 2
+    # The same ones that `lapsus push phoenix` sends.
+    assert identifiers == [piece.id for piece in feedback_of(entry)]
+
+
+def test_nothing_is_told_from_a_label_of_that_name() -> None:
+    shipped = load_scheme("error-types")
+    question = shipped.questions[0]
+    labels = (msgspec.structs.replace(question.labels[0], id="none"), *question.labels[1:])
+    question = msgspec.structs.replace(question, id="types", labels=labels)
+    scheme = msgspec.structs.replace(shipped, scheme="own", questions=(question,))
+    judgments = (
+        Judgment("visit-1", "1", "ann", "own", "1", {"types": ()}),
+        Judgment("visit-1", "1", "bob", "own", "1", {"types": ("none",)}),
+    )
+    with given_schemes([scheme]):
+        pieces = list(feedback_of(Entry("visit-1", DOCUMENT, judgments)))
+    assert [piece.label for piece in pieces] == ["(none)", "none"]
 
 
 def test_scales_sets_and_spans() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,14 @@ class TestOpenTelemetry:
         assert entry.document is not None
         assert len(entry.document.segments) == 2
         assert reading.options.dropped["calls beside the conversation"] == 1
+
+    def test_small_times_are_nanoseconds_too(self, tmp_path: Path) -> None:
+        # Guessed by their size, the second would be a year later than the first and the third the earliest.
+        times = (90_000_000_000, 100_000_000_000, 100_000_000_001_000)
+        calls = [otel_span(1, [U1], [A1]), otel_span(2, [U2], [A2]), otel_span(3, [U1], [A2])]
+        spans = [call | {"startTimeUnixNano": str(time)} for call, time in zip(calls, times, strict=True)]
+        (document,) = documents(put(tmp_path, "x.jsonl", bundle(*reversed(spans))), "otel")
+        assert [one.metadata.get("span_id") for one in document.segments[1::2]] == ["s1", "s2", "s3"]
 
     def test_tools_are_left_out_and_said(self, tmp_path: Path) -> None:
         call = {"role": "assistant", "parts": [{"type": "tool_call", "name": "trains"}]}
@@ -395,6 +404,43 @@ def test_chats_in_parquet_and_saved_data_sets(tmp_path: Path) -> None:
     (saved / "dataset_info.json").write_text("{}")
     first, _ = documents(saved, "chat-arrow")
     assert talk(first) == ["u: Hello?", "s: Good day!"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda whole: whole[:-20], "cut off"),
+        (lambda whole: whole[:300] + b"?" * 200 + whole[500:], "not a sound Parquet file"),
+        (lambda whole: b"", "cut off"),
+    ],
+)
+def test_a_damaged_table_is_not_of_an_unknown_format(
+    damage: Callable[[bytes], bytes], said: str, tmp_path: Path
+) -> None:
+    from arro3.io import write_parquet
+
+    path = tmp_path / "x.parquet"
+    write_parquet(arrow_table(), path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError, match=said):
+        read(path)
+
+
+def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
+    from arro3.io import write_parquet
+
+    write_parquet(arrow_table().slice(0, 0), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="has no rows"):
+        read(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.json"])
+def test_a_number_that_is_none_is_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text('{"id": "a", "traceId": "t", "type": "GENERATION", "startTime": 1e400}')
+    with pytest.raises(InputError, match="not sound JSON") as caught:
+        read(path)
+    assert str(caught.value.where).endswith(" 1")
 
 
 def test_damaged_arrow_is_named(tmp_path: Path) -> None:

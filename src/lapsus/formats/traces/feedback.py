@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
@@ -77,7 +78,7 @@ def _answers(document: Document, judgment: Judgment, trace: str, span: str | Non
         if question in free:
             continue
         shares = judgment.distributions.get(question, {})
-        for label, at, score, words in _parts(document, answer):
+        for label, at, score, words in _parts(document, answer, judgment.scheme):
             yield Feedback(
                 trace,
                 span,
@@ -98,14 +99,25 @@ def free_texts(scheme: str) -> set[str]:
     return {question.id for question in questions} - {question.id for question in countable(questions)}
 
 
-def _parts(document: Document, answer: Answer) -> Iterator[tuple[str | None, str, float | None, str | None]]:
-    """Label, place, score and words of each part of an answer; one that says there is nothing has the label `none`."""
+def nothing_of(scheme: str) -> str:
+    """The label of an answer that says there is nothing: `none`, or `(none)` where a scheme has such a label itself."""
+    questions = found.questions if (found := known_scheme(scheme)) else ()
+    word = "none"
+    while any(question.label(word) for question in questions):
+        word = f"({word})"
+    return word
+
+
+def _parts(
+    document: Document, answer: Answer, scheme: str
+) -> Iterator[tuple[str | None, str, float | None, str | None]]:
+    """Label, place, score and words of each part of an answer, or of one that says there is nothing."""
     if isinstance(answer, str):
         yield answer, "", None, None
     elif isinstance(answer, int | float):
         yield None, "", float(answer), None
     elif not answer:
-        yield "none", "", None, None
+        yield nothing_of(scheme), "", None, None
     for part in answer if isinstance(answer, tuple) else ():
         if isinstance(part, Span):
             words = document.segment(part.segment).text[part.start : part.end]
@@ -166,7 +178,9 @@ class OpenInferenceAnnotations(FeedbackFormat):
             "score": feedback.score,
             "explanation": feedback.explanation,
             "annotator_kind": feedback.kind,
-            "identifier": feedback.judgment.annotator,
+            # One of each: several labels are several annotations of the same name by the same annotator.
+            "identifier": feedback.id,
+            "metadata": json.dumps({"annotator": feedback.judgment.annotator}, ensure_ascii=False),
         }
         attributes = {
             f"annotations.0.annotation.{key}": value for key, value in values.items() if value is not None

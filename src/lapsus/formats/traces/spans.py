@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 
@@ -53,11 +54,21 @@ def _otlp(span: dict[str, Any]) -> SpanRecord:
         str(span.get("traceId") or span.get("trace_id") or ""),
         str(span.get("spanId") or span.get("span_id") or ""),
         str(span.get("parentSpanId") or span.get("parent_span_id") or ""),
-        span.get("startTimeUnixNano") or span.get("timeUnixNano") or span.get("observedTimeUnixNano"),
-        span.get("endTimeUnixNano"),
+        _nanoseconds(span, "startTimeUnixNano", "timeUnixNano", "observedTimeUnixNano"),
+        _nanoseconds(span, "endTimeUnixNano"),
         flattened(attributes),
         events,
     )
+
+
+def _nanoseconds(span: dict[str, Any], *keys: str) -> datetime | None:
+    """The first time that is given. It is in nanoseconds, as its key says, however small."""
+    value = next((span[key] for key in keys if span.get(key)), "")
+    try:
+        seconds, rest = divmod(int(value), 10**9)
+        return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=rest // 1000)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
 
 
 def _single(span: dict[str, Any]) -> SpanRecord:
@@ -77,8 +88,8 @@ def _single(span: dict[str, Any]) -> SpanRecord:
         str(one("context.trace_id", "trace_id", "traceId")),
         str(one("context.span_id", "span_id", "spanId", "id")),
         str(one("parent_id", "parentId", "parent_span_id", "parentSpanId")),
-        one("start_time", "startTime", "start"),
-        one("end_time", "endTime", "end"),
+        one("start_time", "startTime", "start") or _nanoseconds(span, "startTimeUnixNano"),
+        one("end_time", "endTime", "end") or _nanoseconds(span, "endTimeUnixNano"),
         flattened(_attributes_of(span) or {}),
         events,
     )
