@@ -42,7 +42,8 @@ def records(member: Member) -> Iterator[Record]:
         yield from _csv_records(member)
     else:
         for number, content in _json_items(member):
-            where = f"{member.name}, {'line' if name.endswith(LINED) else 'record'} {number}"
+            is_lined = name.endswith(LINED)
+            where = f"{member.name}, line {number}" if is_lined else f"{member.name}, record {number}"
             value = decoded_json(content, where, _NAMES)
             if not isinstance(value, dict):
                 raise InputError("is no JSON object", where=where, hint="an object a record is expected")
