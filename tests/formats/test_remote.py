@@ -127,7 +127,11 @@ def test_a_copy_of_standard_input_does_not_stay(tmp_path: Path, monkeypatch: pyt
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("content", [b"", b'{"a": 1}\n', CHAT + b"{bad", gzip.compress(CHAT)[:-3]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b'{"a": 1}\n', CHAT + b"{bad", gzip.compress(CHAT)[:-3]],
+    ids=["empty", "unknown", "broken", "cut"],
+)
 def test_messages_speak_of_standard_input(content: bytes, standard_input: Any) -> None:
     standard_input(content)
     with pytest.raises(InputError) as caught:
