@@ -36,8 +36,8 @@ else:
 class Address(_PlainPath):
     """Standard input or an address, where a path is expected. Shown without what it may hold in secret."""
 
-    address: str
-    """As it was given: a path would lose slashes that follow each other."""
+    address: str = ""
+    """As it was given: a path would lose slashes that follow each other. Nothing for what Python 3.11 made from one."""
     _copy: Path | None = None
 
     def __new__(cls, address: str) -> Address:
@@ -47,10 +47,16 @@ class Address(_PlainPath):
         return made
 
     def __str__(self) -> str:
+        if not self.address:
+            return super().__str__()
         return STANDARD_INPUT_SHOWN if self.address == STANDARD_INPUT else shown(self.address)
 
     def __fspath__(self) -> str:
-        return self.address
+        return self.address or super().__str__()
+
+    def with_segments(self, *parts: str | os.PathLike[str]) -> Path:
+        """What is made from it, such as its folder, is a path like any other (Python 3.12 and later)."""
+        return Path(*parts)
 
     def __reduce__(self) -> tuple[type[Address], tuple[str]]:
         return Address, (self.address,)
@@ -66,7 +72,7 @@ class Address(_PlainPath):
 
 def location(path: str | os.PathLike[str]) -> Path:
     """What a user gave as a path: a path, or what stands for standard input or an address."""
-    if isinstance(path, Address):
+    if isinstance(path, Address) and path.address:
         return path
     text = os.fspath(path)
     match = _ADDRESS.fullmatch(text)
