@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from lapsus.annotators.jury import jury_of, with_jury
@@ -64,3 +65,15 @@ def test_documents_come_with_members_and_jury_in_their_order() -> None:
     ]  # fmt: skip
     alone = list(with_jury([one, other], scheme, alone=True))
     assert [len(entry.judgments) for entry in alone] == [1, 1, 1]
+
+
+def test_it_says_what_a_member_learned_from_but_not_in_a_run_for_the_challenge() -> None:
+    scheme = load_scheme("breakdown")
+    knew, knew_not = said("breakdown", "breakdown", "X", "O")
+    knew = msgspec.structs.replace(knew, metadata={"learned": True, "setting": {"model": "abc"}})
+    (found,) = jury_of([knew, knew_not], scheme)
+    assert found.metadata["learned"] is True
+    (other,) = jury_of([knew_not], scheme)
+    assert "learned" not in other.metadata
+    (entry,) = with_jury([[Entry("d0", None, (knew,))]], scheme, alone=True)
+    assert set(entry.judgments[0].metadata) == {"program", "members"}

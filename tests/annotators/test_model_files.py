@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from lapsus.annotators import find_annotator, go_on_from, load_model, make_annotator
+from lapsus.annotators.learned_documents import SIZE
 from lapsus.annotators.library import default_model
 from lapsus.errors import InputError, UsageError
 from tests.annotators import invented
@@ -75,6 +77,7 @@ def test_arrays_that_do_not_fit_together(tmp_path: Path) -> None:
 
 def test_what_a_model_learned_from_is_told(model: Path) -> None:
     header = json.loads(zipfile.ZipFile(model).read("model.json"))
+    assert len(b64decode(header["origin"].pop("texts"))) == 4 * SIZE
     assert header["origin"] | {"digest": ""} == {
         "version": "1.0", "documents": 4, "units": 20, "votes": 160, "digest": "", "languages": ["en"],
         "words": {}, "before": None,

@@ -157,6 +157,46 @@ def test_saved_and_loaded_it_judges_the_same(name: str, language: str, tmp_path:
     assert Annotator.load(path).name == name
 
 
+def test_it_says_which_documents_it_learned_from(name: str, tmp_path: Path) -> None:
+    known, others = invented.data("en", 3)[0], invented.data("en", 3, seed=1)[0]
+    fitted(name).save(tmp_path / "m.lapsus")
+    renamed = [msgspec.structs.replace(one, id=f"other {one.id}") for one in known]
+    for annotator in (fitted(name), load_model(tmp_path / "m.lapsus")):
+        assert all(judgment.metadata["learned"] is True for judgment in judged(annotator, renamed))
+        assert not any("learned" in judgment.metadata for judgment in judged(annotator, others))
+
+
+def test_it_says_which_model_judges(name: str, tmp_path: Path) -> None:
+    documents, _ = invented.data("en", 1, seed=1)
+    annotator = fitted(name)
+    annotator.save(tmp_path / "another-name.lapsus")
+    loaded = load_model(tmp_path / "another-name.lapsus")
+    assert judged(annotator, documents)[0].metadata["setting"] == {"model": annotator.digest}
+    assert len(annotator.digest) == 16
+    assert loaded.digest == annotator.digest
+    other = make_annotator(name, SMALL.get(name), "breakdown").fit(*invented.data("en", 6, seed=5))
+    # Whatever the floor learned from, the usual label is the same model.
+    assert (other.digest == annotator.digest) == (name == "majority")
+    if annotator.adapts:
+        before = other.digest
+        assert other.adapt(*invented.data("en", 6, seed=7)).digest != before
+        marks = [
+            judgment.metadata["learned"] for judgment in judged(other, invented.data("en", 2, seed=5)[0])
+        ]
+        assert all(marks)
+
+
+def test_a_model_of_before_says_nothing_of_its_documents(name: str, tmp_path: Path) -> None:
+    fitted(name).save(tmp_path / "m.lapsus")
+    with zipfile.ZipFile(tmp_path / "m.lapsus") as archive:
+        header = json.loads(archive.read("model.json"))
+    del header["origin"]["texts"]
+    old = damaged(tmp_path / "m.lapsus", tmp_path / "old.lapsus", model=json.dumps(header).encode())
+    judgments = judged(load_model(old), invented.data("en", 2)[0])
+    assert judgments
+    assert not any("learned" in judgment.metadata for judgment in judgments)
+
+
 def test_a_model_holds_no_pickle(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.lapsus"
     fitted(name).save(path)

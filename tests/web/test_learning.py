@@ -79,6 +79,8 @@ def test_a_judge_learns_suggests_and_judges_the_rest(bench: Bench) -> None:
     programs = bench.store.exports.export("talk", programs=True)
     judged = [(e, j) for e in programs for j in e.judgments if j.annotator == "judge-talk"]
     assert len(judged) == 80 - 60
+    # It learned from talks in the same words, and from none of these units: no figure of theirs is too good.
+    assert not any("learned" in said.metadata for _, said in judged)
     texts = [next(s.text for s in entry.document.segments if s.id == said.segment) for entry, said in judged]
     right = sum(
         said.answers["breakdown"] == label(text) for text, (_, said) in zip(texts, judged, strict=True)

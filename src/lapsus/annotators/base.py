@@ -9,13 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, final
 
+import msgspec
+
 from lapsus.annotators.cases import Case, cases_of, document_of
 from lapsus.annotators.features.word_forms import Words, plain_language
-from lapsus.annotators.model_files import Header, State, write_model
+from lapsus.annotators.learned_documents import packed, text_digest, unpacked
+from lapsus.annotators.model_files import Header, State, model_digest, write_model
 from lapsus.annotators.progress import Progress, unwatched
 from lapsus.annotators.training_examples import Origin
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze
+from lapsus.model.notes import LEARNED, SETTING
 from lapsus.model.votes import Votes
 from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
 
@@ -45,6 +49,8 @@ class Lesson(NamedTuple):
 
     cases: list[Case]
     votes: Mapping[str, Votes]
+    texts: Mapping[str, bytes] = EMPTY
+    """For each document of the cases a digest of its text."""
 
 
 class Annotator(ABC):
@@ -80,6 +86,7 @@ class Annotator(ABC):
         """Why it could not judge to the end, if so."""
         self.origin_: Origin | None = None
         self.words_ = Words({})
+        self._digest: str | None = None
         self._scheme = load_scheme(self.made_for) if self.made_for else None
 
     @property
@@ -143,7 +150,10 @@ class Annotator(ABC):
         self.origin_ = None
         languages = sorted({plain_language(case.unit.language) for case in lesson.cases} - {""})
         self.words_ = Words.here(languages) if self.uses_words else Words({})
-        self.origin_ = self._learn_from(lesson, languages, progress)
+        origin = self._learn_from(lesson, languages, progress)
+        # A method that learns from a part of the documents alone says itself which these are.
+        texts = origin.texts or packed(lesson.texts.values())
+        self.origin_, self._digest = msgspec.structs.replace(origin, texts=texts), None
         return self
 
     @final
@@ -157,7 +167,10 @@ class Annotator(ABC):
         before = self._origin_or_complain()
         if not self.adapts:
             raise UsageError(f"method {self.method!r} cannot go on from a model", hint="train it anew")
-        self.origin_ = self._learn_more_from(self._lesson(self._welcome(documents), votes), before, progress)
+        lesson = self._lesson(self._welcome(documents), votes)
+        origin = self._learn_more_from(lesson, before, progress)
+        texts = packed(lesson.texts.values(), before.texts)
+        self.origin_, self._digest = msgspec.structs.replace(origin, texts=texts), None
         return self
 
     @final
@@ -261,18 +274,31 @@ class Annotator(ABC):
         """Become a model that was kept in a file."""
         self.words_ = Words(origin.words if origin and self.uses_words else {})
         self._restore(state)
-        self.origin_ = origin
+        self.origin_, self._digest = origin, None
+
+    @final
+    @property
+    def digest(self) -> str:
+        """Differs where anything does that decides about its answers; empty where it cannot be kept in a file."""
+        if self._digest is None:
+            try:
+                self._digest = model_digest(self.method, self.parameters(), self.words_.ways, self.state())
+            except (UsageError, NotImplementedError):
+                self._digest = ""
+        return self._digest
 
     def _lesson(self, documents: Iterable[Document | Entry], votes: Mapping[str, Votes] | Votes) -> Lesson:
         given = votes if isinstance(votes, Mapping) else {self.scheme.questions[0].id: votes}
         voted = {unit for one in given.values() for unit in one.units}
-        cases = [
-            case
-            for document in documents
-            for case in cases_of(document, self.scheme, all_units=True)
-            if case.unit.key in voted
-        ]
-        return Lesson(cases, given)
+        cases: list[Case] = []
+        texts: dict[str, bytes] = {}
+        for item in documents:
+            found = cases_of(item, self.scheme, all_units=True)
+            mine = [case for case in found if case.unit.key in voted]
+            if mine and (document := document_of(item)) is not None:
+                cases += mine
+                texts[document.id] = text_digest(document)
+        return Lesson(cases, given, texts)
 
     def _origin_or_complain(self) -> Origin:
         if self.origin_ is None:
@@ -282,13 +308,19 @@ class Annotator(ABC):
     def _judgments(self, documents: Iterable[Document | Entry]) -> Iterator[Judgment]:
         scheme = self.scheme
         version = self.origin_.version if self.origin_ else scheme.version
-        waiting = (case for document in self._welcome(documents) for case in cases_of(document, scheme))
+        setting = {"model": self.digest} if self.digest else None
+        waiting = (
+            (case, learned) for item, learned in self._known(documents) for case in cases_of(item, scheme)
+        )
         while batch := list(islice(waiting, BATCH)):
-            for case, opinion in zip(batch, self._opinions(batch), strict=True):
+            opinions = self._opinions([case for case, _ in batch])
+            for (case, learned), opinion in zip(batch, opinions, strict=True):
                 known = {
                     "evidence": opinion.evidence,
                     "scores": dict(opinion.scores) or None,
                     "expected": dict(opinion.expected) or None,
+                    SETTING: setting,
+                    LEARNED: learned or None,
                 }
                 metadata = {name: value for name, value in known.items() if value is not None}
                 yield Judgment(
@@ -301,6 +333,13 @@ class Annotator(ABC):
                     opinion.distributions,
                     metadata=freeze(metadata) if metadata else EMPTY,
                 )
+
+    def _known(self, documents: Iterable[Document | Entry]) -> Iterator[tuple[Document | Entry, bool]]:
+        """The documents, each with whether the model learned from it."""
+        texts = unpacked(self.origin_.texts) if self.origin_ else frozenset()
+        for item in self._welcome(documents):
+            document = document_of(item) if texts else None
+            yield item, document is not None and text_digest(document) in texts
 
     def _welcome(self, documents: Iterable[Document | Entry]) -> Iterator[Document | Entry]:
         """The documents, as long as they are in a language that the model knows."""

@@ -17,8 +17,12 @@ from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_
 from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
 from lapsus.model import Document, Entry, Judgment, Scheme, Span
+from lapsus.model.notes import without_notes
 from lapsus.model.targets import voted_segments
 from lapsus.model.votes import LabelVotes
+
+RUN = "dbdc-run"
+"""The challenge's own format of runs: files in it hold what the challenge asks for and no more."""
 
 
 @dataclass
@@ -40,7 +44,7 @@ class Detection:
     left_out: int = 0
     """Answers about turns that nobody judged."""
     answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """For each question with one answer how often each was given; for marks how many there are of each label."""
+    """For each question how often each answer was given; of several labels and of marks, each label."""
     engine: Engine = field(default_factory=Here)
     """Where it is judged."""
 
@@ -83,6 +87,8 @@ class Detection:
         done, kept = Conversion(format), KeptChunks.beside(target)
         with put_in_place(target, overwrite=overwrite) as draft:
             entries = self._judged(judged_only(self.turns, format), kept)
+            if format.name == RUN:
+                entries = map(_without_notes, entries)
             format.write(carried(_watched(entries, progress), done), draft)
         kept.remove()
         return done
@@ -102,7 +108,7 @@ class Detection:
             for question, answer in judgment.answers.items():
                 counts = self.answers.setdefault(question, Counter())
                 if isinstance(answer, tuple):
-                    counts.update(mark.label for mark in answer if isinstance(mark, Span))
+                    counts.update(one.label if isinstance(one, Span) else one for one in answer)
                 else:
                     counts[str(answer)] += 1
 
@@ -141,7 +147,7 @@ def judged_only(turns: str | None, format: Format) -> bool:
     """Whether turns without votes are passed over: the challenge's program pairs answers with judged turns."""
     if turns not in (None, "judged", "all"):
         raise UsageError(f"no turns are called {turns!r}", hint="known: judged, all")
-    return turns == "judged" or (turns is None and format.name == "dbdc-run")
+    return turns == "judged" or (turns is None and format.name == RUN)
 
 
 def run_format(target: Path, scheme: str = SCHEME, *, keep: bool = False) -> Format:
@@ -156,7 +162,7 @@ def run_format(target: Path, scheme: str = SCHEME, *, keep: bool = False) -> For
         )
     if keep:
         raise UsageError("a run for the challenge holds one detector", hint="with --keep name a RUN.jsonl")
-    return FORMATS.get("dbdc-run")()
+    return FORMATS.get(RUN)()
 
 
 def nothing_to_judge(reading: EntryStream) -> InputError:
@@ -174,6 +180,10 @@ def _watched(entries: Iterable[Entry], progress: Callable[[], None]) -> Iterator
         progress()
         if entry.judgments:
             yield entry
+
+
+def _without_notes(entry: Entry) -> Entry:
+    return Entry(entry.id, entry.document, tuple(map(without_notes, entry.judgments)))
 
 
 def _beside(others: tuple[Judgment, ...], entry: Entry) -> Entry:

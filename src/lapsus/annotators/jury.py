@@ -12,6 +12,7 @@ from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
 from lapsus.kinds.votes import scheme_votes
 from lapsus.model import Answer, Entry, Judgment, Scheme, UnitKey
+from lapsus.model.notes import LEARNED, learned_from, without_notes
 from lapsus.trust.jury import jury
 
 JURY = "jury"
@@ -47,13 +48,13 @@ def jury_of(judgments: Sequence[Judgment], scheme: Scheme) -> list[Judgment]:
                     shares.setdefault(unit, {}).setdefault(question.id, {})[quantity.label] = share
     members = list(dict.fromkeys(one.annotator for one in judgments))
     metadata: dict[str, Any] = {"program": True, "members": members}
+    learned = {one.unit for one in judgments if learned_from(one)}
     units = dict.fromkeys(one.unit for one in judgments)
     return [
-        Judgment(
-            *unit, JURY, scheme.id, scheme.version, answers[unit], shares.get(unit, {}), metadata=metadata
-        )
+        Judgment(*unit, JURY, scheme.id, scheme.version, answers[unit], shares.get(unit, {}), metadata=about)
         for unit in units
         if unit in answers
+        for about in [{**metadata, LEARNED: True} if unit in learned else metadata]
     ]
 
 
@@ -81,4 +82,8 @@ def with_jury(
         said = [one for entry in same for one in entry.judgments]
         found = jury_of([one for one in said if one.scheme == scheme.id], scheme)
         document = next((entry.document for entry in same if entry.document is not None), None)
-        yield Entry(id, document, tuple(found) if alone else (*others.get(id, ()), *said, *found))
+        if alone:
+            # The challenge's own format, which holds what it asks for and no more.
+            yield Entry(id, document, tuple(map(without_notes, found)))
+        else:
+            yield Entry(id, document, (*others.get(id, ()), *said, *found))

@@ -76,6 +76,19 @@ def fingerprint(*states: State) -> str:
     return hashed.hexdigest()
 
 
+def model_digest(method: str, parameters: Mapping[str, Any], words: Mapping[str, str], state: State) -> str:
+    """Of all that decides about a model's answers; what it is called and where it lies do not."""
+    hashed = hashlib.blake2b(digest_size=8)
+    plain = [method, dict(parameters), dict(words), dict(state.data)]
+    hashed.update(msgspec.json.encode(plain, order="sorted"))
+    for name, array in sorted(state.arrays.items()):
+        hashed.update(msgspec.json.encode([name, array.dtype.str, array.shape]))
+        hashed.update(np.ascontiguousarray(array).tobytes())
+    for name, content in sorted(state.files.items()):
+        hashed.update(msgspec.json.encode([name, len(content)]) + content)
+    return hashed.hexdigest()
+
+
 def write_model(path: Path, header: Header, state: State, scheme: Scheme | None = None) -> None:
     """Write a model with the guideline that it judges by. The same model gives the same bytes."""
     packed = io.BytesIO()

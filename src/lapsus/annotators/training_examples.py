@@ -37,6 +37,8 @@ class Origin(msgspec.Struct, frozen=True):
     """For each language how words were found: `spaces`, `sudachi` or `characters`."""
     before: str | None = None
     """The digest of what the model had learned from before it was adapted."""
+    texts: bytes = b""
+    """Short digests of the documents' texts, one after the other; models of before have none."""
 
 
 def make_examples(documents: Iterable[Document], votes: LabelVotes, rule: UnitRule) -> Iterator[Example]:

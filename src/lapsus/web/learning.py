@@ -13,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import msgspec
+
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.entries import judged_entries, lesson_of
 from lapsus.annotators.judge.agreement import Figure
@@ -235,4 +237,8 @@ def _loaded(store: Store, campaign: str) -> Annotator:
     with tempfile.TemporaryDirectory(prefix="lapsus-judge-") as folder:
         path = Path(folder) / "judge.lapsus"
         path.write_bytes(model)
-        return load_model(path)
+        judge = load_model(path)
+    # It judges units here that nobody had judged, so that it learned from none of them: nothing is too good.
+    if judge.origin_ is not None:
+        judge.origin_ = msgspec.structs.replace(judge.origin_, texts=b"")
+    return judge

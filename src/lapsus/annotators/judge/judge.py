@@ -31,6 +31,7 @@ from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.report import report_lines, report_table, short_lines
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.judge.spans import Marked, Side, learn_spans, mark, restored_sides, side_arrays
+from lapsus.annotators.learned_documents import packed
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.annotators.progress import Progress, part_of
@@ -126,6 +127,7 @@ class Judge(Annotator):
                 hint="it learns questions of kind label, labels, scale and spans",
             )
         cases = drawn_cases(lesson.cases, self.most, self.seed)
+        texts = packed(lesson.texts[name] for name in {case.unit.document for case in cases})
         if self.encoder:
             cases = self._with_own_encoder(lesson, cases, part_of(progress, 0.0, 0.7))
             progress = part_of(progress, 0.7, 1.0)
@@ -152,7 +154,7 @@ class Judge(Annotator):
                 f" giving the usual answer ({len(units):,} units in {reports[0].documents:,} documents)",
                 hint="it takes more judgments, or judgments in which people agree more",
             )
-        return origin_of(self.scheme, cases, given, marks, languages)
+        return msgspec.structs.replace(origin_of(self.scheme, cases, given, marks, languages), texts=texts)
 
     def _with_own_encoder(self, lesson: Lesson, cases: Sequence[Case], progress: Progress) -> Sequence[Case]:
         """Load the encoder and tune it where asked; the cases that are left to learn from.
