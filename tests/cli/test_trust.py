@@ -98,7 +98,7 @@ def test_trust_lists_each_judge_and_the_floors(write: Any) -> None:
     assert 0.5 < robot["advantage"] < 1
     assert [one["epsilon"] for one in robot["epsilons"]] == [0.1, 0.15, 0.2]
     assert found[2]["passes"] is False
-    assert "robot may stand in" in run("trust", data)
+    assert "robot: may stand in" in run("trust", data)
 
 
 def test_whoever_is_named_a_judge_is_no_person(write: Any) -> None:
@@ -385,6 +385,10 @@ def test_a_cascade_goes_on_from_stage_to_stage(write: Any, tmp_path: Path) -> No
     assert told["stages"][1]["tokens"] == 100 * len(doubted)
     assert told["stages"][1]["seconds"] == pytest.approx(0.5 * len(doubted))
     assert told["stages"][1]["settled"] == len(doubted) - len(disputed)
+    # Nobody measured how long the first took; nothing was asked of people yet, which took no time.
+    assert [told["stages"][place]["seconds"] for place in (0, 2)] == [None, 0.0]
+    shown = run("cascade", first, second, *named).splitlines()
+    assert [line.split()[-1] for line in shown[1:4:2]] == ["–", "0.0"]
     people = write(judged("ann", disputed, lambda unit: "T"), "people.jsonl")
     assert "all 120 units are settled" in run("cascade", first, second, people, *named)
     final = {j.unit: j for entry in lapsus.read(out) for j in entry.judgments}

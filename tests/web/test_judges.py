@@ -150,6 +150,7 @@ def test_a_language_model_is_added_judges_and_stands_beside_people(
     assert (judge["units"], judge["compared"], judge["tokens"]) == (80, 60, 80 * 110)
     assert judge["advantage"] > constant["advantage"]
     assert [stand["passes"] for stand in judge["stands"]] == [True, True, True]
+    assert (judge["beats_constant"], found["cautions"]) == (True, [])
     assert random["id"] is None
     assert [one["name"].partition(":")[0] for one in found["estimates"]] == ["s0"] * 3 + ["s1"] * 3
     share = found["estimates"][0]
@@ -217,9 +218,36 @@ def test_a_trained_judge_comes_from_the_folder_and_from_nowhere_else(
     found = done(mori, name)
     assert found["runs"][0]["name"] == "our judge"
     assert found["judges"][0]["seconds"] is not None
+    assert (
+        "our judge learned from 6 of these 15 documents: these figures are too good" in found["cautions"][0]
+    )
     again = add(mori, name, model="file:mine", name="our judge")
     assert again.status_code == 422
     assert "is there already" in again.json()["error"]
+
+
+def test_a_judge_that_passes_as_a_floor_does_is_not_praised(bench: Bench, stub: Stub) -> None:
+    documents = [talk(number) for number in range(20)]
+    name = bench.campaign(documents=documents, per_unit=3)
+    said = [
+        Entry(d.id, d, tuple(
+            Judgment(d.id, s.id, who, "breakdown", "1.0", {"breakdown": "X" if (n + 5 * p) % 17 == 0 else "O"})
+            for s in d.segments for p, who in enumerate(("Ada", "Ben", "Cyd"))))
+        for n, d in enumerate(documents)
+    ]  # fmt: skip
+    bench.store.imports.add_judgments(name, said)
+    mori = bench.person("Mori", "manager")
+    stub.answer = lambda body: completion({"breakdown": "O", "comment": None})
+    add(mori, name, **ask(stub))
+    found = done(mori, name)
+    assert [stand["passes"] for stand in found["judges"][0]["stands"]] == [True, True, True]
+    (caution,) = found["cautions"]
+    assert caution.startswith("openai:tiny: passes, but so does always the same answer")
+    html = mori.get(f"/c/{name}/judges").text
+    assert html.count("so does a floor") == 3
+    assert "on these data the test tells nothing" in html
+    assert "on these data the test tells nothing" in campaign_report(bench.store, name).to_html()
+    assert "検定からは何も言えません" in campaign_report(bench.store, name, "ja").to_html()
 
 
 def test_only_endpoints_that_the_operator_named_are_asked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +33,8 @@ class Stage(msgspec.Struct, frozen=True):
     settled: int
     """Units that need no later stage."""
     tokens: int
-    seconds: float
+    seconds: float | None
+    """None where some of its judgments do not say how long they took."""
 
 
 class Cascade(msgspec.Struct, frozen=True):
@@ -151,14 +152,15 @@ def _stages(
     )  # fmt: skip
 
 
-def _cost(judgments: Any) -> tuple[int, float]:
+def _cost(judgments: Iterable[Judgment]) -> tuple[int, float | None]:
     """Tokens and seconds."""
-    tokens, seconds = 0, 0.0
+    tokens, taken = 0, []
     for judgment in judgments:
         counted = judgment.metadata.get("tokens")
         tokens += sum(counted.values()) if isinstance(counted, Mapping) else 0
-        seconds += judgment.seconds or 0.0
-    return tokens, round(seconds, 3)
+        taken.append(judgment.seconds)
+    measured = [seconds for seconds in taken if seconds is not None]
+    return tokens, round(sum(measured), 3) if len(measured) == len(taken) else None
 
 
 def _final(said: _Judged, disputed: set[UnitKey]) -> dict[UnitKey, Judgment]:

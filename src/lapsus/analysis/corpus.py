@@ -25,6 +25,16 @@ Announce: TypeAlias = Callable[[EntryStream], None]
 """Told of each source that is opened."""
 
 
+class SeveralSchemesError(UsageError):
+    """Data judged under several schemes, and none was asked for."""
+
+    def __init__(self, schemes: Sequence[str]) -> None:
+        super().__init__(
+            f"judged under several schemes: {', '.join(schemes)}", hint="say which with --scheme"
+        )
+        self.schemes = tuple(schemes)
+
+
 class DocumentFacts(NamedTuple):
     """What is kept of a document when its text has gone by."""
 
@@ -138,7 +148,8 @@ def choose_scheme(
     `suits` says which schemes come into question at all.
     """
     if wanted is not None:
-        scheme = load_scheme(wanted)
+        is_theirs = any(wanted in corpus.schemes() for corpus in corpora)
+        scheme = _named_by_data(wanted) if is_theirs else load_scheme(wanted)
         for corpus in corpora:
             if scheme.id not in corpus.schemes():
                 found = ", ".join(corpus.schemes()) or "nothing"
@@ -164,12 +175,17 @@ def choose_scheme(
         found = "; ".join(f"{corpus.name}: {', '.join(corpus.schemes())}" for corpus in corpora)
         raise InputError("they are judged under different schemes", hint=found)
     if len(shared) > 1:
-        raise UsageError(f"judged under several schemes: {', '.join(shared)}", hint="say which with --scheme")
+        raise SeveralSchemesError(shared)
+    return _named_by_data(shared[0])
+
+
+def _named_by_data(name: str) -> Scheme:
+    """The scheme that judgments name; where it is somebody's own, its file is wanted."""
     try:
-        return load_scheme(shared[0])
+        return load_scheme(name)
     except UsageError as error:
-        hint = f"if it is your own, say --scheme with its file, such as {shared[0]}.yaml"
-        raise UsageError(f"the scheme {shared[0]!r} is not installed", hint=hint) from error
+        hint = f"if it is your own, say --scheme with its file, such as {name}.yaml"
+        raise UsageError(f"the scheme {name!r} is not installed", hint=hint) from error
 
 
 def by_system(corpus: Corpus, by: str) -> dict[str, Corpus]:

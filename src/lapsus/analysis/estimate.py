@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
+from lapsus.analysis.learned import learned_warnings
 from lapsus.analysis.trust import load_corpora, only_drawn, sight
 from lapsus.errors import UsageError
 from lapsus.kinds.quantities import Quantity, quantities
@@ -85,6 +86,8 @@ def estimate(
     if any(one.weighted for one in found):
         notes.insert(0, "units were drawn with different chances, and count by what they stand for")
     notes += _warnings(found)
+    who = sight(corpus, chosen, judges, by_name=False)
+    notes += [f"warning: {told}" for told in learned_warnings(corpus, chosen, who)]
     return Table(COLUMNS, rows, notes=tuple(notes), data=found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +17,7 @@ import msgspec
 import yaml
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
+from lapsus.analysis.learned import learned_warnings
 from lapsus.analysis.trust import load_corpora, sight
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds.similarity import compared
@@ -81,6 +82,8 @@ class Verdict(msgspec.Struct, frozen=True):
     judge: str
     passes: bool
     checks: tuple[Check, ...]
+    warnings: tuple[str, ...] = ()
+    """What makes no check fail, and still has to be known."""
 
     def to_text(self, language: str = "en") -> str:
         """For people: what failed first."""
@@ -108,6 +111,8 @@ class Verdict(msgspec.Struct, frozen=True):
                 ElementTree.SubElement(case, "failure", {"message": message}).text = message
             else:
                 ElementTree.SubElement(case, "system-out").text = _plain(check.found)
+        if self.warnings:
+            ElementTree.SubElement(suite, "system-err").text = _plain("\n".join(self.warnings))
         return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
@@ -121,8 +126,12 @@ def freeze(
     epsilon: float = USUAL_EPSILON,
     tolerance: float = TOLERANCE,
     announce: Announce = lambda reading: None,
+    tell: Callable[[str], None] = lambda warning: None,
 ) -> Gate:
-    """A gate from how a judge stands now: bounds a little below its figures, digests of what it was made with."""
+    """A gate from how a judge stands now: bounds a little below its figures, digests of what it was made with.
+
+    `tell` hears what has to be known of these figures.
+    """
     corpus = load_corpora([data], announce=announce)
     chosen = choose_scheme([corpus], scheme)
     who = sight(corpus, chosen, [judge] if judge else ())
@@ -141,6 +150,8 @@ def freeze(
         )
     if not bounds:
         raise InputError("the judge and people have no unit in common", where=corpus.name)
+    for warning in learned_warnings(corpus, chosen, who):
+        tell(warning)
     path = os.path.relpath(data.resolve(), target.resolve().parent)
     return Gate(
         who.judges[0],
@@ -170,7 +181,8 @@ def check_gate(path: Path, run: Path | None = None, announce: Announce = lambda 
         else _with_run(frozen, load_corpora([newest], announce=announce), scheme, gate)
     )
     checks = tuple(_checks(gate, frozen, corpus, scheme, who))
-    return Verdict(gate.judge, all(check.passes for check in checks), checks)
+    warnings = tuple(learned_warnings(corpus, scheme, who))
+    return Verdict(gate.judge, all(check.passes for check in checks), checks, warnings)
 
 
 def read_gate(path: Path) -> Gate:
@@ -231,7 +243,8 @@ def _checks(gate: Gate, frozen: Corpus, corpus: Corpus, scheme: Scheme, who: Sig
     now = _setting(_of(corpus, scheme, gate.judge))
     for name, wanted in gate.setting.items():
         given = now.get(name)
-        yield Check(f"made with the same {name}", given == wanted, str(given), str(wanted))
+        told = "not said" if given is None else str(given)
+        yield Check(f"made with the same {name}", given == wanted, told, str(wanted))
     seen = set()
     for question, like, advantage, rate in _figures(corpus, scheme, who, list(gate.bounds), gate.epsilon):
         seen.add(question)

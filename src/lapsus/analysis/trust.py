@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from lapsus.analysis.corpus import (
     Announce,
     Corpus,
@@ -13,6 +15,7 @@ from lapsus.analysis.corpus import (
     countable_questions,
     load_corpus,
 )
+from lapsus.analysis.learned import learned_documents, learned_warnings
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind
 from lapsus.measures.score import Interval, Score
@@ -57,13 +60,16 @@ def rank_judges(
     several = len({one.question for one in found}) > 1
     rows = tuple(_row(one, several) for one in found)
     verdicts = [
-        f"{f'{one.question}: ' if several else ''}{one.judge} {one.verdict}" for one in found if not one.floor
+        f"{f'{one.question}: ' if several else ''}{one.judge}: {one.verdict}"
+        for one in found
+        if not one.floor
     ]
     notes = (
         *verdicts,
         f"passes: at ε {epsilon:g}, plain test as published; clustered: units of one document as one draw",
         *dict.fromkeys(one.signature for one in found),
         *corpus.version_warnings(chosen),
+        *(f"warning: {told}" for told in learned_warnings(corpus, chosen, sight(corpus, chosen, judges))),
     )
     return Table(COLUMNS, rows, notes=notes, data=found)
 
@@ -89,7 +95,13 @@ def all_standings(
             found += standings(
                 question.id, votes, here, epsilon=epsilon, least_units=least_units, with_jury=jury
             )
-    return found
+    learned = learned_documents(corpus, scheme, who)
+    return [
+        msgspec.structs.replace(one, learned_documents=learned[one.judge].learned)
+        if one.judge in learned
+        else one
+        for one in found
+    ]
 
 
 def load_corpora(

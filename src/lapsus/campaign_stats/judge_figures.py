@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lapsus.analysis.corpus import Corpus, load_corpus
 from lapsus.analysis.estimate import Estimated, all_estimates
+from lapsus.analysis.learned import Learned, learned_documents
 from lapsus.analysis.trust import only_drawn, sight
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.model import ANONYMOUS, Judgment
@@ -39,6 +40,8 @@ class JudgeFigures(NamedTuple):
     calibration: tuple[CalibrationBin, ...]
     apart: tuple[int, ...]
     """Units that it sees otherwise than people, the biggest disagreements first."""
+    learned: Learned | None = None
+    """Where it learned from documents that it is compared on."""
 
 
 class Judges(NamedTuple):
@@ -80,9 +83,12 @@ def _judges(stats: CampaignStats) -> Judges:
     )
     stand = {one.judge: one for one in found}
     numbers = {(row.document, row.segment): row.number for row in stats.store.units.places(stats.name)}
+    learned = learned_documents(corpus, stats.scheme, here)
     ordered = [name for name in stand or here.judges if name in programs]
     judges = tuple(
-        _judge(stats, corpus, votes, Sight(here.people, (name,)), programs[name], stand.get(name), numbers)
+        _judge(
+            stats, corpus, votes, Sight(here.people, (name,)), programs[name], stand.get(name), numbers
+        )._replace(learned=learned.get(name))
         for name in ordered
     )
     beside = tuple(one for one in found if one.judge not in programs)

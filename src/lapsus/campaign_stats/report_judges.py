@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from lapsus.analysis.estimate import Bounds
 from lapsus.campaign_stats.campaign import CampaignStats
+from lapsus.campaign_stats.judge_cautions import cautions
 from lapsus.campaign_stats.judge_charts import (
     CHARTS,
     Say,
@@ -34,12 +35,14 @@ def judges_part(desks: Sequence[CampaignStats], say: Callable[..., str], languag
     tables: list[Table] = []
     charts: list[Chart] = []
     signatures: dict[str, None] = {}
+    told: dict[str, None] = {}
     for stats in desks:
         found = judges_of(stats)
         if not found.judges:
             continue
         about = in_language(stats.question.name, language)
         tables.append(_standings(found, about, spoken))
+        told |= dict.fromkeys(f"{about}: {caution}" for caution in cautions(found, spoken, language))
         drawn = [advantage_chart(found, spoken)]
         for judge in found.judges:
             if rows := _estimates(stats, judge, spoken, language):
@@ -53,7 +56,13 @@ def judges_part(desks: Sequence[CampaignStats], say: Callable[..., str], languag
         return []
     return [
         Part(
-            "judges", spoken("title"), (spoken("hint"),), tuple(tables), tuple(charts), (), tuple(signatures)
+            "judges",
+            spoken("title"),
+            (spoken("hint"), *told),
+            tuple(tables),
+            tuple(charts),
+            (),
+            tuple(signatures),
         )
     ]
 

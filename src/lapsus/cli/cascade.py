@@ -70,10 +70,15 @@ def cascade_command(
     columns = ("stage", "by", "units", "judged", "settled", "tokens", "seconds")
     rows = [
         (word(one.stage), ", ".join(one.by) or "-", f"{one.asked:,}", f"{one.judged:,}", f"{one.settled:,}",
-         f"{one.tokens:,}", f"{one.seconds:,.1f}")
+         f"{one.tokens:,}", "–" if one.seconds is None else f"{one.seconds:,.1f}")
         for one in told.stages
     ]  # fmt: skip
     print_table(columns, rows, numbers=columns[2:])
+    if any(one.seconds is None for one in told.stages):
+        remark(
+            "–: not measured. `lapsus detect` keeps no seconds of detectors, so that the same model gives the same"
+            " file; language models, people in campaigns and judges that a server runs have theirs"
+        )
     _next(told, out)
 
 

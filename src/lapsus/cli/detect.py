@@ -105,6 +105,8 @@ class Detecting(NamedTuple):
     as_json: bool
     asking: LanguageModelOptions
     engine: Engine
+    is_member: bool = False
+    """Whether it is one judge of a jury: its file is gone in the end, and no result by itself."""
 
     def ask(self, name: str, target: Path) -> None:
         """By a language model."""
@@ -126,6 +128,7 @@ class Detecting(NamedTuple):
             overwrite=self.overwrite,
             as_json=self.as_json,
             judged_only=judged_only(self.turns, format),
+            is_member=self.is_member,
         )
 
     def detect(self, name: str | None, target: Path) -> None:
@@ -155,7 +158,10 @@ class Detecting(NamedTuple):
             )
         if (others := found.reading.documents - done.documents) and not self.as_json:
             remark(f"documents without a turn to judge, left out: {others:,}")
-        _report(found, done, target, self.as_json)
+        if self.is_member:
+            _report_member(found, done)
+        else:
+            _report(found, done, target, self.as_json)
 
 
 def tell_format(reading: EntryStream, as_json: bool) -> None:
@@ -175,10 +181,18 @@ def _tell_kept(target: Path, as_json: bool) -> None:
         )
 
 
+def _report_member(found: Detection, done: Conversion) -> None:
+    remark(f"{', '.join(found.judges.names)}: {done.documents:,} documents, {found.units:,} units")
+    for question, answers in _answers(found).items():
+        remark(f"  {question}: {_counts(answers)}")
+
+
+def _answers(found: Detection) -> dict[str, dict[str, int]]:
+    return {question: dict(sorted(answers.items())) for question, answers in found.answers.items() if answers}
+
+
 def _report(found: Detection, done: Conversion, target: Path, as_json: bool) -> None:
-    counts = {
-        question: dict(sorted(answers.items())) for question, answers in found.answers.items() if answers
-    }
+    counts = _answers(found)
     only = next(iter(counts.values())) if len(counts) == 1 else None
     if as_json:
         facts = {"documents": done.documents, "turns": found.units, "answers": counts}

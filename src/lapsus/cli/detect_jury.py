@@ -37,7 +37,7 @@ def detect_by_jury(names: list[str], how: Detecting, target: Path) -> None:
     alone = format.name == "dbdc-run"
     turns = how.turns or ("judged" if alone else "all")
     parts = [target.with_name(f"{target.name}.{place}.jsonl") for place in range(1, len(names) + 1)]
-    one_by_one = how._replace(keep=False, overwrite=False, turns=turns, as_json=False)
+    one_by_one = how._replace(keep=False, overwrite=False, turns=turns, as_json=False, is_member=True)
     for name, part in zip(names, parts, strict=True):
         if part.exists():
             remark(f"{part} holds what {name} said, and is used")

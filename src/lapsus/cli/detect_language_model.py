@@ -43,8 +43,12 @@ def ask_about_data(
     overwrite: bool,
     as_json: bool,
     judged_only: bool,
+    is_member: bool = False,
 ) -> None:
-    """Have a language model judge the units of a source, and write what it said."""
+    """Have a language model judge the units of a source, and write what it said.
+
+    `is_member`: for a jury, so that the file is none that stays.
+    """
     from lapsus.annotators.language_model.journal import Journal
 
     _check_target(target, format, scheme, keep)
@@ -70,7 +74,11 @@ def ask_about_data(
             format.write(_judged(reading, scheme, journal, model.name, keep), draft)
         if not model.refused:
             journal.remove()
-    _report(model, journal, target if is_through else journal.path, as_json)
+    if is_through and is_member:
+        tell(model)
+        remark(_said(model, journal))
+    else:
+        _report(model, journal, target if is_through else journal.path, as_json)
     finish(model, stop)
 
 
@@ -147,5 +155,9 @@ def _report(model: LanguageModel, journal: Journal, out: Path, as_json: bool) ->
         print_json({"by": model.name, "out": there, "judged": judged, **facts(model)})
         return
     tell(model)
-    said, left = f"{judged:,} units are judged by {model.name}", len(model.refused)
-    say(f"{said}, {left:,} could not be judged" if left else said, to=out if out.exists() else None)
+    say(_said(model, journal), to=out if out.exists() else None)
+
+
+def _said(model: LanguageModel, journal: Journal) -> str:
+    said, left = f"{len(journal.judgments):,} units are judged by {model.name}", len(model.refused)
+    return f"{said}, {left:,} could not be judged" if left else said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +16,8 @@ from lapsus.cli.result_tables import (
     LatexOption,
     QuestionOption,
     SchemeOption,
-    announce,
-    print_result,
+    announce_once,
+    print_each_scheme,
 )
 from lapsus.cli.trust import JudgesOption, JuryOption
 from lapsus.formats.remote import location
@@ -45,15 +46,15 @@ def estimate_command(
     """Estimate shares of labels, means of scales and marks a text: judge alone, people alone, corrected."""
     from lapsus.analysis.estimate import estimate
 
-    table = estimate(
+    make = partial(
+        estimate,
         *data,
         judges=judge or (),
-        scheme=scheme,
         questions=question or (),
         by=by,
         jury=jury,
         only=only,
         language=lang,
-        announce=announce,
+        announce=announce_once(),
     )
-    print_result(table, as_json=as_json, csv=csv, latex=latex)
+    print_each_scheme(lambda under: make(scheme=under), scheme, as_json=as_json, csv=csv, latex=latex)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, word
+from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, warn, word
 from lapsus.cli.result_tables import QuestionOption, SchemeOption, announce
 from lapsus.errors import UsageError
 from lapsus.formats.remote import location
@@ -120,6 +120,12 @@ def _tell(plan: SamplingPlan) -> None:
         ("stratum", "units", "drawn", "each stands for"), drawn, numbers=("units", "drawn", "each stands for")
     )
     say(f"{plan.units:,} of {plan.population:,} units that {plan.judge} judged, by {plan.people} people each")
+    wanted = max((one.units for one in plan.goals if one.units is not None), default=0)
+    if wanted > plan.population:
+        warn(
+            f"the goals take {wanted:,} units and {plan.judge} judged {plan.population:,}: judging all of these"
+            " does not reach them; let it judge more documents"
+        )
 
 
 def _stratum(name: str) -> str:

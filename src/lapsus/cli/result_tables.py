@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +11,13 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.output import in_words, reader_language, remark, warn, word
-from lapsus.errors import UsageError
+from lapsus.errors import LapsusError, UsageError
 from lapsus.formats import EntryStream
 from lapsus.formats.remote import location
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
+from lapsus.translation import translated_error
 
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 LatexOption = Annotated[bool, typer.Option("--latex", help="Print the table for LaTeX (booktabs).")]
@@ -74,6 +75,18 @@ def announce(reading: EntryStream) -> None:
         remark(f"{reading.source.shown} is read as {reading.format.name}")
 
 
+def announce_once() -> Callable[[EntryStream], None]:
+    """The same, of each source the first time that it is opened."""
+    told: set[Path] = set()
+
+    def tell(reading: EntryStream) -> None:
+        if reading.source.path not in told:
+            told.add(reading.source.path)
+            announce(reading)
+
+    return tell
+
+
 def tell_broken(notes: Iterable[str]) -> None:
     """Say what was found of judgments that break the guideline."""
     for note in notes:
@@ -118,6 +131,37 @@ def _note(note: str) -> str:
     if not note.startswith(warning):
         return in_words(note)
     return f"警告：{in_words(note.removeprefix(warning))}"
+
+
+def print_each_scheme(
+    make: Callable[[str | None], Table], scheme: str | None, *, as_json: bool, csv: bool, latex: bool
+) -> None:
+    """Print what is made under a scheme; for people to read, one after the other where data is judged under several.
+
+    What another program reads is one table, so that there the scheme must be named.
+    """
+    from lapsus.analysis.corpus import SeveralSchemesError
+
+    problems: dict[str, LapsusError] = {}
+    try:
+        tables = [make(scheme)]
+    except SeveralSchemesError as several:
+        if as_json or csv or latex:
+            raise
+        tables = []
+        for name in several.schemes:
+            try:
+                tables.append(replace(make(name), title=name))
+            except LapsusError as error:
+                problems[name] = error
+        if not tables:
+            raise
+    for place, table in enumerate(tables):
+        sys.stdout.write("\n" if place else "")
+        print_result(table, as_json=as_json, csv=csv, latex=latex)
+    for name, problem in problems.items():
+        said = translated_error(problem, reader_language())
+        remark(f"{name}: {said.what}" + (f" ({said.hint})" if said.hint else ""))
 
 
 def print_result(table: Table, *, as_json: bool, csv: bool, latex: bool, across: bool = False) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, reader_language
+from lapsus.cli.output import JsonOption, print_json, reader_language, warn
 from lapsus.cli.result_tables import (
     CsvOption,
     LatexOption,
     QuestionOption,
     SchemeOption,
     announce,
-    print_result,
+    announce_once,
+    print_each_scheme,
 )
 from lapsus.errors import UsageError
 from lapsus.formats.remote import location
@@ -90,19 +92,19 @@ def trust_command(
         return
     from lapsus.analysis.trust import rank_judges
 
-    table = rank_judges(
+    make = partial(
+        rank_judges,
         *data,
         judges=judge or (),
-        scheme=scheme,
         questions=question or (),
         epsilon=epsilon,
         least_units=least_units,
         jury=jury,
         only=only,
         language=lang,
-        announce=announce,
+        announce=announce_once(),
     )
-    print_result(table, as_json=as_json, csv=csv, latex=latex)
+    print_each_scheme(lambda under: make(scheme=under), scheme, as_json=as_json, csv=csv, latex=latex)
 
 
 def _check(gate: Path, runs: list[Path], junit: Path | None, as_json: bool) -> None:
@@ -116,6 +118,8 @@ def _check(gate: Path, runs: list[Path], junit: Path | None, as_json: bool) -> N
         # Reports of earlier builds are replaced, as every tool that writes them does.
         with put_in_place(junit, overwrite=True) as draft:
             draft.write_bytes(verdict.to_junit())
+    for warning in verdict.warnings:
+        warn(warning)
     if as_json:
         print_json(verdict)
     else:
@@ -150,6 +154,7 @@ def _freeze(
         epsilon=epsilon,
         tolerance=tolerance,
         announce=announce,
+        tell=warn,
     )
     with put_in_place(target, overwrite=overwrite) as draft:
         draft.write_text(gate_yaml(made), encoding="utf-8")

@@ -262,6 +262,19 @@ def units_needed(distance: Floats, variance: Floats, level: float, power: float 
     return found
 
 
+def agrees_better(one: Duels, other: Duels, documents: NDArray[np.intp]) -> bool | None:
+    """Whether a judge is shown to agree with people better than another on the same units, documents as clusters.
+
+    One-sided at `LEVEL`; None where there are fewer than two documents.
+    """
+    document = np.unique(documents[one.unit], return_inverse=True)[1].reshape(-1)
+    if not len(document) or document.max() < 1:
+        return None
+    everybody = np.zeros(len(document), dtype=np.intp)
+    found = _means(one.judge_score - other.judge_score, everybody, document)
+    return bool(_below(-found.mean, found.error, found.degrees)[0] <= LEVEL)
+
+
 def constant_judge(answers: Answers, people: Sequence[int]) -> Codes:
     """A floor: the usual answer, always."""
     given = answers.codes[:, list(people)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from lapsus.kinds.similarity import compared
 from lapsus.measures.score import signature
@@ -15,6 +16,7 @@ from lapsus.trust.alternative_test import (
     LEAST_UNITS,
     Outcome,
     Trial,
+    agrees_better,
     constant_judge,
     duels,
     random_judge,
@@ -24,6 +26,9 @@ from lapsus.trust.jury import JURY, jury
 
 CONSTANT, RANDOM = "(constant)", "(random)"
 """The floors' names: no annotator needs a name in brackets."""
+FLOORS = {CONSTANT: "always the same answer", RANDOM: "answering at random"}
+"""What the floors do, in words."""
+NOTHING = "on these data the test tells nothing"
 USUAL_EPSILON = 0.2
 
 
@@ -46,6 +51,8 @@ class Stand(msgspec.Struct, frozen=True):
     clustered_winning_rate: float | None
     clustered_passes: bool | None
     clustered_more_units: int | None
+    floors: tuple[str, ...] = ()
+    """The floors that pass as well, so that to pass tells little."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -75,6 +82,12 @@ class Standing(msgspec.Struct, frozen=True):
     rank: int | None
     """Place among the judges by advantage; floors have none."""
     signature: str
+    floors: tuple[str, ...] = ()
+    """The floors that pass at `epsilon` as well."""
+    beats_constant: bool | None = None
+    """Whether it is shown to agree with people better than the usual answer, always; null where it cannot be told."""
+    learned_documents: int = 0
+    """How many of the documents it learned from: its figures are too good then."""
 
 
 def standings(
@@ -103,21 +116,39 @@ def standings(
     if people and (answers.codes[:, people] >= 0).any():
         seen[CONSTANT] = constant_judge(answers, people)
         seen[RANDOM] = random_judge(answers, people, seed)
+    fought = {name: duels(answers, people, codes) for name, codes in seen.items()}
     trials = {
-        name: trial(duels(answers, people, codes), documents, epsilons=epsilons, least_units=least_units)
-        for name, codes in seen.items()
+        name: trial(found, documents, epsilons=epsilons, least_units=least_units)
+        for name, found in fought.items()
     }
     ordered = sorted(judges, key=lambda name: -(trials[name].advantage or -1.0))
     ranks: dict[str, int | None] = {name: place for place, name in enumerate(ordered, 1)}
     floors = [name for name in (CONSTANT, RANDOM) if name in trials]
+    passing = {one: tuple(name for name in floors if _at(trials[name].plain, one).passes) for one in epsilons}
+
+    def beats_constant(name: str) -> bool | None:
+        if CONSTANT not in seen or name in floors:
+            return None
+        where = np.where(seen[name] >= 0, seen[CONSTANT], -1)
+        return agrees_better(fought[name], duels(answers, people, where), documents)
+
     return [
-        _standing(name, question, trials[name], epsilon, ranks.get(name), least_units)
+        _standing(
+            name, question, trials[name], epsilon, ranks.get(name), least_units, passing, beats_constant(name)
+        )
         for name in [*ordered, *floors]
     ]
 
 
 def _standing(
-    judge: str, question: str, found: Trial, epsilon: float, rank: int | None, least_units: int
+    judge: str,
+    question: str,
+    found: Trial,
+    epsilon: float,
+    rank: int | None,
+    least_units: int,
+    floors: Mapping[float, tuple[str, ...]],
+    better: bool | None,
 ) -> Standing:
     stands = [
         Stand(
@@ -129,6 +160,7 @@ def _standing(
             clustered.winning_rate,
             clustered.passes,
             clustered.more_units,
+            floors[plain.epsilon],
         )
         for plain, clustered in zip(found.plain, found.clustered, strict=True)
     ]
@@ -136,10 +168,12 @@ def _standing(
     low, high = found.interval or (None, None)
     return Standing(
         judge, question, epsilon, plain.winning_rate, found.advantage, low, high,
-        len(found.people), found.units, found.documents, plain.passes, verdict(stands, found, least_units),
+        len(found.people), found.units, found.documents, plain.passes,
+        floor_verdict(stands) if rank is None else verdict(stands, found, better, least_units),
         {"winning_rate": clustered.winning_rate, "passes": clustered.passes, "more_units": clustered.more_units},
         plain.more_units, found.judge_agreement, found.people_agreement, tuple(stands), len(found.left_out),
         rank is None, rank, signature(test="alt", epsilon=epsilon, fdr="BY,q=0.05", least=least_units),
+        floors[epsilon], better,
     )  # fmt: skip
 
 
@@ -147,24 +181,51 @@ def _at(outcomes: Sequence[Outcome], epsilon: float) -> Outcome:
     return next(one for one in outcomes if one.epsilon == epsilon)
 
 
-def verdict(stands: Sequence[Stand], found: Trial, least_units: int = LEAST_UNITS) -> str:
-    """For whom the judge may stand in. The dearer people are, the more a judge may be worse than they."""
+def verdict(
+    stands: Sequence[Stand], found: Trial, better: bool | None, least_units: int = LEAST_UNITS
+) -> str:
+    """For whom the judge may stand in. The dearer people are, the more a judge may be worse than they.
+
+    Where a floor passes too, or the judge is not shown to be `better` than the constant one, that is said.
+    """
     if not found.people:
         return (
             f"cannot be told: nobody judged {least_units} units that another person and the judge judged too"
         )
-    usual = sorted((one for one in stands if one.epsilon in EPSILONS), key=lambda one: -one.epsilon)
-    yes = [one.people for one in usual if one.passes]
-    no = [one.people for one in usual if not one.passes]
-    if not yes:
+    usual = _usual(stands)
+    passed = [one for one in usual if one.passes]
+    if not passed:
         return "may not stand in for these people"
-    if not no:
-        text = "may stand in for these people, whoever they are"
-    else:
-        text = (
-            f"may stand in for these people if they are {' or '.join(yes)}, not if they are {' or '.join(no)}"
-        )
-    shaky = [one.people for one in usual if one.passes and not one.clustered_passes]
-    if shaky:
-        text += f"; with documents as clusters it does not hold for {' or '.join(shaky)}"
+    easy = [one for one in passed if one.floors]
+    floor = "" if not easy else FLOORS[easy[0].floors[0]]
+    if len(easy) == len(passed) and not better:
+        return f"passes, but so does {floor}, and it is not shown to be better than that: {NOTHING}"
+    text = _for_whom(usual)
+    if easy:
+        text += f"; {floor} passes for {_names(easy)} too"
+    if shaky := [one for one in passed if not one.clustered_passes]:
+        text += f"; with documents as clusters it does not hold for {_names(shaky)}"
+    if not better:
+        text += f"; it is not shown to agree with people better than {FLOORS[CONSTANT]}"
     return text
+
+
+def floor_verdict(stands: Sequence[Stand]) -> str:
+    """What it says of the data where a floor passes."""
+    passed = any(one.passes for one in _usual(stands))
+    return f"passes, though it is a floor: {NOTHING}" if passed else "does not pass, as a floor should not"
+
+
+def _for_whom(usual: Sequence[Stand]) -> str:
+    yes, no = ([one for one in usual if bool(one.passes) is passes] for passes in (True, False))
+    if not no:
+        return "may stand in for these people, whoever they are"
+    return f"may stand in for these people if they are {_names(yes)}, not if they are {_names(no)}"
+
+
+def _usual(stands: Sequence[Stand]) -> list[Stand]:
+    return sorted((one for one in stands if one.epsilon in EPSILONS), key=lambda one: -one.epsilon)
+
+
+def _names(stands: Sequence[Stand]) -> str:
+    return " or ".join(one.people for one in stands)

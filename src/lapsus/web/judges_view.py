@@ -8,6 +8,7 @@ import msgspec
 
 from lapsus.analysis.estimate import Bounds, Estimated
 from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats.judge_cautions import cautions
 from lapsus.campaign_stats.judge_charts import Say, estimate_name, estimates_of, standing_name
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
 from lapsus.store.program_runs import ProgramRun
@@ -55,6 +56,8 @@ class JudgeResponse(msgspec.Struct, frozen=True):
     seconds: float | None
     disagreements: int
     disagreements_at: str
+    beats_constant: bool | None = None
+    """Whether it is shown to agree with people better than always the same answer."""
 
 
 class EstimateResponse(msgspec.Struct, frozen=True):
@@ -73,6 +76,8 @@ class JudgesResponse(CampaignStatsResponse, frozen=True, kw_only=True):
 
     runs: list[RunResponse]
     judges: list[JudgeResponse]
+    cautions: list[str]
+    """In words: where figures mean less than they look."""
     people: int
     unnamed: bool
     chosen: int | None
@@ -142,6 +147,7 @@ def judges_page(
             *(_judge(stats, one) for one in found.judges),
             *(_beside(one, spoken) for one in found.beside),
         ],
+        cautions=cautions(found, spoken, visit.language),
         people=found.people,
         unnamed=found.unnamed,
         chosen=chosen.program if chosen else None,
@@ -196,6 +202,7 @@ def _row(
     return JudgeResponse(
         id, name, units, one.units, one.judge_agreement, one.people_agreement, one.advantage, one.advantage_low,
         one.advantage_high, stands, one.more_units, tokens, seconds, apart, far,
+        one.beats_constant,
     )  # fmt: skip
 
 
