@@ -11,6 +11,7 @@ from typing import Any
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.breakdown import SCHEME
 from lapsus.annotators.bulk import Bulk, Engine, Here, KeptChunks
+from lapsus.annotators.entries import without_dialogues
 from lapsus.annotators.judges import Judges, usual_profile
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
@@ -169,8 +170,8 @@ def nothing_to_judge(reading: EntryStream) -> InputError:
     """What to say where there is no unit: to say nothing would look as if all were well."""
     where = reading.source.shown
     if not reading.documents:
-        hint = "give the dialogues that they are about"
-        return InputError("holds judgments and no dialogues", where=where, hint=hint)
+        error = without_dialogues()
+        return InputError(error.what, where=where, hint=error.hint)
     hint = "turns of the system have a role such as 'assistant' or 'bot'; 'system' is read as a prompt"
     return InputError("no dialogue in it has a turn of the system to judge", where=where, hint=hint)
 

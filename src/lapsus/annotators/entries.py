@@ -32,6 +32,15 @@ def training_data(entries: Iterable[Entry]) -> tuple[list[Document], LabelVotes]
     return documents, breakdown_votes(collect_votes(judgments, load_scheme(SCHEME).questions[0]))
 
 
+def without_dialogues() -> InputError:
+    """What to say of a table of judgments: its rows have the text of judged turns only, so no dialogue is whole."""
+    return InputError(
+        "holds judgments without the dialogues that they are about",
+        hint="give both: the jsonl that a table was made from, or in Python a list of two tables, of segments and of"
+        " judgments",
+    )
+
+
 def lesson_of(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], dict[str, Votes]]:
     """Documents and the votes on a scheme's questions: what `fit` takes.
 
@@ -39,12 +48,17 @@ def lesson_of(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], di
     """
     kept: list[Entry] = []
     judgments: list[Judgment] = []
+    lone = 0
     before = scheme.target.scheme if scheme.target else None
     for entry in entries:
         if entry.document is not None:
             judgments += (judgment for judgment in entry.judgments if judgment.scheme == scheme.id)
             earlier = tuple(judgment for judgment in entry.judgments if judgment.scheme == before)
             kept.append(Entry(entry.id, entry.document, earlier))
+        else:
+            lone += any(judgment.scheme == scheme.id for judgment in entry.judgments)
+    if not judgments and lone:
+        raise without_dialogues()
     if not judgments:
         raise InputError(f"nothing in it is judged under {scheme.id!r}", hint="give judged documents")
     questions = countable(scheme.questions)

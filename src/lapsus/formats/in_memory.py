@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lapsus.errors import UsageError
+from lapsus.errors import InputError, UsageError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.frame_reader import NAME, entries_of_table, is_table
 from lapsus.formats.source import Source
-from lapsus.model import Document, Entry
+from lapsus.model import Document, Entry, Judgment
 
 
 class InMemorySource(Source):
@@ -26,7 +26,7 @@ class InMemorySource(Source):
 
 
 class InMemory(Format):
-    """Entries, documents, or a table of judgments, of conversations or of turns."""
+    """Entries, documents, or a table of judgments, of conversations or of turns; or several tables about the same."""
 
     name = "memory"
     title = "data in memory"
@@ -47,6 +47,9 @@ class InMemory(Format):
         if self._is_table:
             yield from entries_of_table(self._data, options)
             return
+        if self._data and all(map(is_table, self._data)):
+            yield from _joined(self._data, options)
+            return
         for place, item in enumerate(self._data):
             if isinstance(item, Document):
                 yield Entry(item.id, item)
@@ -57,3 +60,18 @@ class InMemory(Format):
                     f"item {place} is a {type(item).__name__}",
                     hint="give a path, entries (as lapsus.read yields them) or a table",
                 )
+
+
+def _joined(tables: Iterable[Any], options: ReadOptions) -> Iterator[Entry]:
+    """What several tables say of each document: one of segments and one of judgments make whole entries."""
+    documents: dict[str, Document] = {}
+    judgments: dict[str, list[Judgment]] = {}
+    for table in tables:
+        for entry in entries_of_table(table, options):
+            if entry.document is not None:
+                if entry.id in documents:
+                    raise InputError(f"two tables hold document {entry.id!r}", where=NAME)
+                documents[entry.id] = entry.document
+            judgments.setdefault(entry.id, []).extend(entry.judgments)
+    for id, said in judgments.items():
+        yield Entry(id, documents.get(id), tuple(said))
