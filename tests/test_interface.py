@@ -1,4 +1,4 @@
-"""What the functions of `lapsus` take: tables with and without their dialogues, guidelines by name, by file or loaded."""
+"""What the functions of `lapsus` take: tables with and without their dialogues, guidelines in every form."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def judged(answers: dict[str, Any] | None = None, scheme: str = "own", version: 
 def test_a_table_of_judgments_alone_is_told_from_data_that_nobody_judged(own: Path) -> None:
     frame = lapsus.to_frame(judged())
     for call in (lambda: lapsus.train("judge", frame, scheme=str(own)), lambda: list(lapsus.detect(frame))):
-        with pytest.raises(InputError, match="holds judgments without the dialogues .*list of two tables"):
+        with pytest.raises(InputError, match=r"holds judgments without the dialogues .*list of two tables"):
             call()
 
 
@@ -66,3 +66,67 @@ def test_tables_of_segments_and_of_judgments_make_whole_entries(own: Path) -> No
     assert [len(entry.judgments) for entry in lapsus.detect(tables, model=model)] == [2] * 6
     with pytest.raises(InputError, match="two tables hold document 'd0'"):
         list(lapsus.read([tables[0], tables[0]]))
+
+
+def test_a_guideline_is_taken_by_its_file_and_loaded(own: Path) -> None:
+    entries = judged()
+    run = [Entry(entry.id, None, entry.judgments[::2]) for entry in entries]
+    loaded = lapsus.load_scheme(str(own))
+    for scheme in (str(own), own, loaded):
+        assert "fleiss" in str(lapsus.agree(entries, scheme=scheme, bootstrap=None))
+        assert lapsus.gold(entries, scheme=scheme)["verdict"].answers == ("good", "bad") * 6
+        assert "exact" in str(lapsus.score(entries, run, scheme=scheme, bootstrap=None))
+        assert lapsus.validate(entries, scheme=scheme).judgments == 24
+        assert "good" in str(lapsus.estimate(entries, judges=["ann"], scheme=scheme))
+
+
+def test_one_entry_is_data() -> None:
+    one = Entry(
+        "d", None, tuple(Judgment("d", "1", who, "breakdown", "1.0", {"breakdown": "X"}) for who in "ab")
+    )
+    assert "judged units" in str(lapsus.agree(one, bootstrap=None))
+    assert list(lapsus.read(one)) == [one]
+
+
+MARKS = {"◯": "O", "Ｏ": "O", "o": "O", "○": "O", "NB": "O", "△": "T", "☓": "X", "x": "X", "×": "X"}
+
+
+@pytest.mark.parametrize("form", ["entries", "table", "jsonl", "csv"])
+def test_marks_are_understood_in_every_form(form: str, tmp_path: Path) -> None:
+    said = tuple(
+        Judgment("d", str(n), "ann", "breakdown", "1.0", {"breakdown": mark}, {"breakdown": {mark: 1.0}})
+        for n, mark in enumerate(MARKS)
+    )
+    data: Any = [Entry("d", None, said)]
+    if form == "table":
+        data = lapsus.to_frame(data)
+    elif form != "entries":
+        # As a file of somebody else: written with ids, then the marks put in.
+        path = tmp_path / f"marks.{form}"
+        kept = tuple(
+            Judgment("d", j.segment, "ann", "breakdown", "1.0", {"breakdown": f"mark{n}"})
+            for n, j in enumerate(said)
+        )
+        lapsus.convert([Entry("d", None, kept)], path)
+        text = path.read_text(encoding="utf-8")
+        for n, mark in enumerate(MARKS):
+            text = text.replace(f"mark{n}", mark)
+        path.write_text(text, encoding="utf-8")
+        data = path
+    found = [judgment for entry in lapsus.read(data) for judgment in entry.judgments]
+    assert [judgment.answers["breakdown"] for judgment in found] == list(MARKS.values())
+    if form in ("entries", "table"):
+        assert [dict(judgment.distributions["breakdown"]) for judgment in found] == [
+            {id: 1.0} for id in MARKS.values()
+        ]
+
+
+def test_spellings_of_a_guideline_of_ones_own(own: Path) -> None:
+    entries = judged({"verdict": "◎"})
+    assert set(lapsus.gold(entries, scheme=own)["verdict"].answers or ()) == {"good"}
+    assert lapsus.validate(entries, scheme=own).broken == ()
+    mixed = [
+        Entry(e.id, e.document, e.judgments[:2] + w.judgments[2:])
+        for e, w in zip(entries, judged(), strict=True)
+    ]
+    assert lapsus.train("judge", mixed, scheme=own).scheme.id == "own"

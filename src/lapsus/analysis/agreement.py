@@ -27,6 +27,7 @@ from lapsus.measures.score import Score
 from lapsus.model import Question, Scheme, in_language, latest
 from lapsus.model.votes import Votes
 from lapsus.reports import Table
+from lapsus.schemes import AnyScheme
 
 KEYS = {"fleiss": "fleiss_kappa", "alpha(nominal)": "alpha"}
 """Names in JSON that differ from how one writes the measure."""
@@ -64,7 +65,7 @@ class AgreementRow(NamedTuple):
 def agree(
     data: Any,
     *,
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     questions: Sequence[str] = (),
     measures: Sequence[str] = (),
     merge: str | None = None,

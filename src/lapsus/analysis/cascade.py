@@ -77,7 +77,7 @@ def cascade(
             "a cascade has a first judge, and a second for what the first doubts", hint="--judge, twice"
         )
     paths = [data, *more]
-    corpus = load_corpora(paths, only=only, language=language, announce=announce)
+    corpus = load_corpora(paths, only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
     who = sight(corpus, chosen, [name for name in judges if _is_there(corpus, name) or name == judges[0]],
                 by_name=False, need_people=False)  # fmt: skip

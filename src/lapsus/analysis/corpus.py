@@ -16,7 +16,7 @@ from lapsus.model import EMPTY, Document, Judgment, Question, Scheme, Span, Unit
 from lapsus.model.unit import drawn_units, weight_of
 from lapsus.model.votes import Votes
 from lapsus.registry import did_you_mean
-from lapsus.schemes import load_scheme, scheme_names
+from lapsus.schemes import AnyScheme, given_schemes, load_scheme, scheme_names
 from lapsus.schemes.checker import Checker
 
 UNKNOWN_SYSTEM = "?"
@@ -112,36 +112,38 @@ def load_corpus(
     *,
     only: str | None = None,
     language: str | None = None,
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     drop_broken: bool = False,
     announce: Announce = lambda reading: None,
 ) -> Corpus:
     """Read a source whole, keeping what measures need; judgments that break their guideline are counted.
 
-    `scheme` may be a team's own, by its file. With `drop_broken` judgments that break their guideline are left out.
+    `scheme` may be a team's own. With `drop_broken` judgments that break their guideline are left out.
     """
     reading = read(path, format, only=only, language=language)
     announce(reading)
     documents: dict[str, DocumentFacts] = {}
     judgments: list[Judgment] = []
     texts: dict[str, Document] = {}
-    checker = Checker([load_scheme(scheme)] if scheme else ())
+    given = [load_scheme(scheme)] if scheme else []
+    checker = Checker(given)
     broken: Counter[str] = Counter()
-    for entry in reading:
-        if entry.document is not None:
-            documents[entry.id] = _facts(entry.document)
-            if any(map(_is_marked, entry.judgments)):
-                texts[entry.id] = entry.document
-        bad = {place for place, j in enumerate(entry.judgments) if checker.broken(j, entry.document)}
-        broken.update(entry.judgments[place].scheme for place in bad)
-        kept = (j for place, j in enumerate(entry.judgments) if not (drop_broken and place in bad))
-        judgments.extend(kept)
+    with given_schemes(given):
+        for entry in reading:
+            if entry.document is not None:
+                documents[entry.id] = _facts(entry.document)
+                if any(map(_is_marked, entry.judgments)):
+                    texts[entry.id] = entry.document
+            bad = {place for place, j in enumerate(entry.judgments) if checker.broken(j, entry.document)}
+            broken.update(entry.judgments[place].scheme for place in bad)
+            kept = (j for place, j in enumerate(entry.judgments) if not (drop_broken and place in bad))
+            judgments.extend(kept)
     name = reading.source.path.name.removesuffix(".zip").removesuffix(".jsonl").removesuffix(".labels.json")
     return Corpus(name, documents, judgments, texts, broken, drop_broken, reading.options.mended)
 
 
 def choose_scheme(
-    corpora: Sequence[Corpus], wanted: str | None, suits: Callable[[Scheme], bool] | None = None
+    corpora: Sequence[Corpus], wanted: AnyScheme | None, suits: Callable[[Scheme], bool] | None = None
 ) -> Scheme:
     """The scheme to work under: the one asked for, or the only one that all corpora have judgments under.
 

@@ -22,6 +22,7 @@ from lapsus.model.unit import WHOLE
 from lapsus.model.votes import Votes
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
+from lapsus.schemes import AnyScheme
 from lapsus.trust.estimators import Estimate, Estimates, Sample, difference, estimates
 from lapsus.trust.jury import JURY
 from lapsus.trust.ranking import Sight
@@ -65,7 +66,7 @@ def estimate(
     data: Path | str,
     *more: Path | str,
     judges: Sequence[str] = (),
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     questions: Sequence[str] = (),
     by: str | None = None,
     jury: bool = False,
@@ -77,7 +78,7 @@ def estimate(
 
     With `jury` also from the mean of what all judges said: their shares of votes.
     """
-    corpus = load_corpora([data, *more], only=only, language=language, announce=announce)
+    corpus = load_corpora([data, *more], only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
     found = all_estimates(corpus, chosen, judges, questions=questions, by=by, jury=jury)
     several = len({one.question for one in found}) > 1, len({one.by for one in found}) > 1

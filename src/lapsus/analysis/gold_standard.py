@@ -17,6 +17,7 @@ from lapsus.measures.gold import METHODS, Gold, make_gold
 from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme, UnitKey
 from lapsus.model.votes import Votes
 from lapsus.registry import did_you_mean
+from lapsus.schemes import AnyScheme
 
 USUAL_METHOD = "majority"
 ANNOTATOR = "gold"
@@ -29,7 +30,7 @@ def gold(
     *,
     method: str = "majority",
     threshold: float | None = None,
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     questions: Sequence[str] = (),
     only: str | None = None,
     drop_broken: bool = False,
@@ -44,7 +45,7 @@ def gold_entries(
     *,
     method: str = "majority",
     threshold: float | None = None,
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     questions: Sequence[str] = (),
     only: str | None = None,
     drop_broken: bool = False,
@@ -69,7 +70,7 @@ def _make(
     data: Any,
     method: str,
     threshold: float | None,
-    scheme: str | None,
+    scheme: AnyScheme | None,
     questions: Sequence[str],
     only: str | None,
     drop_broken: bool,

@@ -21,6 +21,7 @@ from lapsus.measures.bootstrap import Floats
 from lapsus.model import Document, Scheme, UnitKey
 from lapsus.model.unit import SAMPLE, WHOLE
 from lapsus.registry import did_you_mean
+from lapsus.schemes import AnyScheme
 from lapsus.trust.alternative_test import duels
 from lapsus.trust.estimators import Sample
 from lapsus.trust.ranking import USUAL_EPSILON, Sight
@@ -81,7 +82,7 @@ def plan_units(
     data: Path | str,
     *more: Path | str,
     judge: str | None = None,
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     questions: Sequence[str] = (),
     label: str | None = None,
     within: float | None = None,
@@ -98,7 +99,7 @@ def plan_units(
     The documents hold the sample in their metadata: a campaign made from them hands out exactly those units, and
     `estimate` counts each for what it stands for. Without a goal both usual ones are looked at.
     """
-    corpus = load_corpora([data, *more], only=only, language=language, announce=announce)
+    corpus = load_corpora([data, *more], only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
     who = sight(corpus, chosen, [judge] if judge else (), need_people=False)
     corpus = only_drawn(corpus, chosen, who.people)

@@ -36,6 +36,7 @@ from lapsus.measures.scores import (
 )
 from lapsus.model import Question, Scheme, UnitKey, latest
 from lapsus.reports import Table
+from lapsus.schemes import AnyScheme
 
 SHOWN = (
     "accuracy", "precision_b", "recall_b", "f1_b", "precision_pb_b", "recall_pb_b", "f1_pb_b",
@@ -65,7 +66,7 @@ class Setting:
 def score(
     gold: Any,
     *runs: Any,
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     questions: Sequence[str] = (),
     measures: Sequence[str] = (),
     threshold: float | None = None,

@@ -24,6 +24,7 @@ from lapsus.model.unit import WHOLE
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
+from lapsus.schemes import AnyScheme
 from lapsus.trust.alternative_test import LEAST_UNITS
 from lapsus.trust.ranking import USUAL_EPSILON, Sight, Standing, standings
 
@@ -38,7 +39,7 @@ def rank_judges(
     data: Path | str,
     *more: Path | str,
     judges: Sequence[str] = (),
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     questions: Sequence[str] = (),
     epsilon: float = USUAL_EPSILON,
     least_units: int = LEAST_UNITS,
@@ -52,7 +53,7 @@ def rank_judges(
     `judges` names annotators who do not count as people; without it, whoever left a program's judgments. With `jury`
     there is also a row for all of them as one.
     """
-    corpus = load_corpora([data, *more], only=only, language=language, announce=announce)
+    corpus = load_corpora([data, *more], only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
     found = all_standings(
         corpus, chosen, judges, questions=questions, epsilon=epsilon, least_units=least_units, jury=jury
@@ -109,10 +110,13 @@ def load_corpora(
     *,
     only: str | None = None,
     language: str | None = None,
+    scheme: AnyScheme | None = None,
     announce: Announce = lambda reading: None,
 ) -> Corpus:
     """Several sources about the same documents as one: people's judgments in one file, a judge's in another."""
-    parts = [load_corpus(path, only=only, language=language, announce=announce) for path in paths]
+    parts = [
+        load_corpus(path, only=only, language=language, scheme=scheme, announce=announce) for path in paths
+    ]
     if len(parts) == 1:
         return parts[0]
     documents: dict[str, DocumentFacts] = {}

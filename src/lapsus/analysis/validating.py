@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from lapsus.formats import EntryStream, read
 from lapsus.measures.score import Score
 from lapsus.model import Judgment, Scheme
 from lapsus.reports import Table
-from lapsus.schemes import BrokenRule, load_scheme
+from lapsus.schemes import AnyScheme, BrokenRule, given_schemes, load_scheme
 from lapsus.schemes.checker import Checker
 
 
@@ -56,9 +55,9 @@ class Validation(msgspec.Struct, frozen=True):
 
 
 def validate(
-    data: Path | str,
+    data: Any,
     *,
-    scheme: str | None = None,
+    scheme: AnyScheme | None = None,
     format: str | None = None,
     only: str | None = None,
     language: str | None = None,
@@ -75,16 +74,17 @@ def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Vali
     checker = Checker([scheme] if scheme else ())
     broken: list[BrokenJudgment] = []
     checked, unknown, others = 0, Counter[str](), Counter[str]()
-    for entry in reading:
-        for judgment in entry.judgments:
-            if scheme is not None and judgment.scheme != scheme.id:
-                others[judgment.scheme] += 1
-            elif not checker.knows(judgment.scheme):
-                unknown[judgment.scheme] += 1
-            else:
-                checked += 1
-                if rules := checker.broken(judgment, entry.document):
-                    broken.append(BrokenJudgment(reading.source.place, judgment, rules))
+    with given_schemes([scheme] if scheme else ()):
+        for entry in reading:
+            for judgment in entry.judgments:
+                if scheme is not None and judgment.scheme != scheme.id:
+                    others[judgment.scheme] += 1
+                elif not checker.knows(judgment.scheme):
+                    unknown[judgment.scheme] += 1
+                else:
+                    checked += 1
+                    if rules := checker.broken(judgment, entry.document):
+                        broken.append(BrokenJudgment(reading.source.place, judgment, rules))
     where = reading.source.shown
     if scheme is not None and not checked:
         found = ", ".join(others) or "nothing"

@@ -17,10 +17,11 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
 from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
-from lapsus.model import Document, Entry, Judgment, Scheme, Span
+from lapsus.model import Document, Entry, Judgment, Span
 from lapsus.model.notes import without_notes
 from lapsus.model.targets import voted_segments
 from lapsus.model.votes import LabelVotes
+from lapsus.schemes import AnyScheme
 
 RUN = "dbdc-run"
 """The challenge's own format of runs: files in it hold what the challenge asks for and no more."""
@@ -118,7 +119,7 @@ def detect(
     data: Any,
     *,
     model: Annotator | Path | str | None = None,
-    scheme: Scheme | str | None = None,
+    scheme: AnyScheme | None = None,
     profile: str | None = None,
     only: str | None = None,
     language: str | None = None,

@@ -18,9 +18,9 @@ from lapsus.annotators.features.word_forms import plain_language
 from lapsus.annotators.library import default_model, find_annotator, load_model
 from lapsus.errors import UsageError
 from lapsus.language import has_letters, language_of_turns
-from lapsus.model import Document, Entry, Scheme
+from lapsus.model import Document, Entry
 from lapsus.model.votes import LabelVotes
-from lapsus.schemes import load_scheme
+from lapsus.schemes import AnyScheme, load_scheme
 
 _OF_THE_CHALLENGE = ("dbdc", "dbdc-run")
 _KANJI_ALONE = "zh"
@@ -34,7 +34,7 @@ class Judges:
         self,
         model: Annotator | Path | str | None = None,
         *,
-        scheme: Scheme | str | None = None,
+        scheme: AnyScheme | None = None,
         profile: str | None = None,
         usual: str | None = None,
         own: tuple[list[Document], LabelVotes] | None = None,
@@ -50,7 +50,7 @@ class Judges:
         self._usual = usual
         self._own = own
         self._tell = tell
-        self._scheme = load_scheme(scheme) if isinstance(scheme, str) else scheme
+        self._scheme = None if scheme is None else load_scheme(scheme)
         found = model if isinstance(model, Annotator) or model is None else find_annotator(str(model))
         self._one = self._ready(found) if found else None
         self._shipped: dict[str, Annotator] = {}

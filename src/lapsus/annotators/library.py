@@ -14,7 +14,7 @@ from lapsus.annotators.model_files import SHIPPED, Header, damaged, read_guideli
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Document, Scheme, Segment
 from lapsus.registry import Registry, did_you_mean
-from lapsus.schemes import load_scheme
+from lapsus.schemes import AnyScheme, load_scheme
 
 METHODS: Registry[type[Annotator]] = Registry(
     "method",
@@ -51,7 +51,7 @@ _PROBE = Document(
 
 
 def make_annotator(
-    method: str, settings: Mapping[str, Any] | None = None, scheme: Scheme | str | None = None
+    method: str, settings: Mapping[str, Any] | None = None, scheme: AnyScheme | None = None
 ) -> Annotator:
     """An annotator of that method. Settings may be text, as a command line gives them.
 
@@ -68,7 +68,7 @@ def make_annotator(
         given[name] = _value(name, value, defaults[name])
     annotator = kind(**given)
     if scheme is not None:
-        annotator.scheme = load_scheme(scheme) if isinstance(scheme, str) else scheme
+        annotator.scheme = load_scheme(scheme)
     return annotator
 
 

@@ -16,14 +16,14 @@ from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Entry, Scheme
-from lapsus.schemes import load_scheme
+from lapsus.schemes import AnyScheme, given_schemes, load_scheme
 
 
 def train(
     method: str,
     data: Any,
     *,
-    scheme: Scheme | str | None = None,
+    scheme: AnyScheme | None = None,
     out: Path | str | None = None,
     start: Path | str | None = None,
     only: str | None = None,
@@ -44,8 +44,10 @@ def train(
         reading = read(data, only=only, language=language)
         announce(reading)
         try:
-            entries = list(reading)
-            guideline = _scheme(METHODS.get(method), entries, scheme)
+            asked = None if scheme is None else load_scheme(scheme)
+            with given_schemes([asked] if asked else ()):
+                entries = list(reading)
+            guideline = asked or _scheme(METHODS.get(method), entries)
             annotator = first or make_annotator(method, settings, guideline)
             lesson = lesson_of(entries, annotator.scheme)
         except LapsusError as error:
@@ -58,10 +60,8 @@ def train(
     return annotator
 
 
-def _scheme(kind: type[Annotator], entries: Iterable[Entry], wanted: Scheme | str | None) -> Scheme:
-    """The guideline to learn: the one asked for, the only one the method knows, or the only one judged under."""
-    if wanted is not None:
-        return load_scheme(wanted) if isinstance(wanted, str) else wanted
+def _scheme(kind: type[Annotator], entries: Iterable[Entry]) -> Scheme:
+    """The guideline to learn where none is asked for: the only one the method knows or the data is judged under."""
     if kind.made_for is not None:
         return load_scheme(kind.made_for)
     found = Counter(judgment.scheme for entry in entries for judgment in entry.judgments)

@@ -41,6 +41,7 @@ def import_command(
     """Bring judged documents in as judgments of a campaign, all or nothing. What is there already stays."""
     from lapsus.analysis.validating import validate_reading
     from lapsus.formats import read
+    from lapsus.schemes import given_schemes
 
     reading = read(data, from_format, only=only, language=lang)
     announce(reading)
@@ -49,7 +50,7 @@ def import_command(
         found = validate_reading(reading, scheme)
         if found.broken and not drop_broken:
             raise _refusal(found, data)
-        with progress("documents", reading.documents) as step:
+        with progress("documents", reading.documents) as step, given_schemes([scheme]):
             done = store.imports.add_judgments(name, _entries(reading, scheme, step, drop_broken=drop_broken))
     broken = len(found.broken)
     if as_json:

@@ -18,6 +18,7 @@ from lapsus.formats.library import FORMATS, recognise
 from lapsus.formats.remote import location
 from lapsus.formats.source import Source
 from lapsus.model import Document, Entry
+from lapsus.schemes.spelling import Spelling
 
 SHOWN = 5
 """How many of many alike problems are named."""
@@ -47,7 +48,9 @@ class EntryStream:
         # Ids are all that is kept of what went by, so memory hardly grows with the corpus.
         seen: set[str] = set()
         doubled: set[str] = set()
-        for entry in self._entries():
+        spelling = Spelling()
+        for found in self._entries():
+            entry = spelling.by_ids(found)
             if entry.document is not None:
                 if entry.id in seen:
                     doubled.add(entry.id)
@@ -117,6 +120,8 @@ def read(
     """
     if isinstance(path, EntryStream):
         return path
+    if isinstance(path, Entry | Document):
+        path = [path]
     if not isinstance(path, str | os.PathLike):
         if format is not None or only is not None:
             raise UsageError("data in memory has neither a format nor files to choose from")

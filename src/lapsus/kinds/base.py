@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
 from lapsus.kinds.messages import BrokenRule, Words, word
+from lapsus.kinds.spellings import Spellings
 from lapsus.model import EMPTY, Answer, Document, Label, Question, Span, Text, in_language
 from lapsus.model.votes import Votes, VoteTable
 
@@ -151,6 +152,15 @@ class Kind(ABC):
         analysis = self.question.analysis
         if (analysis.tie_break or analysis.merged) and not self.can_merge:
             yield ("analysis",), "kind", f"labels of a question of kind {self.name!r} are not merged"
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The labels by every spelling."""
+        return Spellings(self.labels)
+
+    def spelt(self, answer: Any) -> Any:
+        """An answer with its labels by their ids; the same object where nothing changes."""
+        return answer
 
     def doubt(self, shares: Mapping[str, float]) -> float:
         """How unsure somebody is whose shares of the answers these are: 0 is sure."""

@@ -42,6 +42,12 @@ class LabelKind(Kind):
     def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
         yield from self._known([answer])
 
+    def spelt(self, answer: Any) -> Any:
+        if not isinstance(answer, str) or answer in self._by_id:
+            return answer
+        found = self.spellings.id_of(answer)
+        return answer if found == answer else found
+
     def flaws(self) -> Iterator[Flaw]:
         analysis = self.question.analysis
         for key, groups in (("tie_break", (analysis.tie_break,)), ("merged", analysis.merged)):

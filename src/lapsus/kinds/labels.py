@@ -62,6 +62,12 @@ class LabelsKind(Kind):
             if first in chosen and second in chosen:
                 yield self._rule("apart", label=self._name(first), other=self._name(second))
 
+    def spelt(self, answer: Any) -> Any:
+        if not isinstance(answer, tuple):
+            return answer
+        found = tuple(self.spellings.id_of(item) if isinstance(item, str) else item for item in answer)
+        return answer if found == answer else found
+
     def doubt(self, shares: Mapping[str, float]) -> float:
         """Each label is given or not, so shares need not add up to 1: the doubt about the least sure of them."""
         return max(min(share, 1 - share) for share in shares.values())

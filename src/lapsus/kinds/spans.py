@@ -53,6 +53,14 @@ class SpansKind(Kind):
             for span in answer:
                 yield from self._misplaced(span, segments.get(span.segment), document)
 
+    def spelt(self, answer: Any) -> Any:
+        if not self.holds(answer) or all(span.label in self._by_id for span in answer):
+            return answer
+        found = tuple(
+            msgspec.structs.replace(span, label=self.spellings.id_of(span.label)) for span in answer
+        )
+        return answer if found == answer else found
+
     def _broken_ties(self, spans: Iterable[Span]) -> Iterator[BrokenRule]:
         """Spans with the same tie: at least two; different labels only where the scheme lets them be tied."""
         for labels in _tied_labels(spans).values():

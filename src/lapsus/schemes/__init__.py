@@ -3,10 +3,18 @@
 from lapsus.kinds import BrokenRule
 from lapsus.schemes.answer_rules import broken_rules
 from lapsus.schemes.differences import scheme_differences, scheme_digest
-from lapsus.schemes.library import given_schemes, known_scheme, load_scheme, read_scheme, scheme_names
+from lapsus.schemes.library import (
+    AnyScheme,
+    given_schemes,
+    known_scheme,
+    load_scheme,
+    read_scheme,
+    scheme_names,
+)
 from lapsus.schemes.scheme_check import SchemeProblem, check_scheme
 
 __all__ = [
+    "AnyScheme",
     "BrokenRule",
     "SchemeProblem",
     "broken_rules",

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TypeAlias
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Scheme
@@ -19,6 +20,8 @@ from lapsus.schemes.scheme_check import check_scheme
 OWN = ("breakdown", "error-types", "response-quality", "semantic-errors")
 GROUP = "lapsus.schemes"
 """Entry points of this group name a package that holds `<scheme>.yaml`."""
+AnyScheme: TypeAlias = Scheme | Path | str
+"""How a guideline is asked for: itself, its file or its name."""
 _GIVEN: ContextVar[Mapping[str, Scheme]] = ContextVar("given schemes", default=EMPTY)
 
 
@@ -27,9 +30,11 @@ def scheme_names() -> list[str]:
     return [*OWN, *sorted(points_of(GROUP).keys() - set(OWN))]
 
 
-def load_scheme(name: str) -> Scheme:
-    """A scheme by its name, or from a file where `name` is a path to one."""
-    if name.endswith((".yaml", ".yml")):
+def load_scheme(name: AnyScheme) -> Scheme:
+    """A scheme by its name, or from a file where `name` is a path to one; one that is loaded already as it is."""
+    if isinstance(name, Scheme):
+        return name
+    if isinstance(name, Path) or name.endswith((".yaml", ".yml")):
         return read_scheme(Path(name))
     return _load_named(name)
 
@@ -60,7 +65,7 @@ def known_scheme(name: str) -> Scheme | None:
 @contextmanager
 def given_schemes(schemes: Iterable[Scheme]) -> Iterator[None]:
     """While this lasts, judgments are understood by these guidelines, such as a campaign's own, before installed."""
-    before = _GIVEN.set({scheme.id: scheme for scheme in schemes})
+    before = _GIVEN.set({**_GIVEN.get(), **{scheme.id: scheme for scheme in schemes}})
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from lapsus.formats import read
 from lapsus.formats.remote import Address, location
 from lapsus.model import Document, Entry, Scheme
 from lapsus.model.targets import Screened, screened
-from lapsus.schemes import load_scheme
+from lapsus.schemes import given_schemes, load_scheme
 from lapsus.store.plan import Block, KnownUnit, Plan
 
 
@@ -57,7 +57,9 @@ def known_units_in(path: Path, scheme: Scheme) -> tuple[list[KnownUnit], list[Do
     """The units that a file of judgments says what is right of, and their documents."""
     units: list[KnownUnit] = []
     documents: list[Document] = []
-    for entry in read(path):
+    with given_schemes([scheme]):
+        entries = list(read(path))
+    for entry in entries:
         mine = _known_units(entry, scheme)
         units += mine
         if mine and entry.document is not None:
