@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _KEYWORDS = {
+    "drop-broken": "drop_broken=True",
     "keep": "keep=True",
     "lang": "language=",
     "lossy": "lossy=True",

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats import EntryStream, read
-from lapsus.kinds import countable
-from lapsus.kinds.votes import scheme_votes
+from lapsus.kinds import countable, kind_of
+from lapsus.kinds.votes import is_vote, scheme_votes
 from lapsus.language import word_count
-from lapsus.model import EMPTY, Document, Judgment, Question, Scheme, Span, UnitKey
+from lapsus.model import EMPTY, Document, Judgment, Question, Scheme, Span, UnitKey, latest
 from lapsus.model.unit import drawn_units, weight_of
 from lapsus.model.votes import Votes
 from lapsus.registry import did_you_mean
@@ -74,12 +74,21 @@ class Corpus:
         """The judgments under one scheme."""
         return [judgment for judgment in self.judgments if judgment.scheme == scheme]
 
-    def votes(self, scheme: Scheme, question: Question) -> Votes:
-        """The votes on one question."""
+    def votes(self, scheme: Scheme, question: Question, *, strict: bool = False) -> Votes:
+        """The votes on one question. Answers that the guideline does not know are no votes, or errors if `strict`."""
         try:
-            return scheme_votes(self.under(scheme.id), scheme, question)
+            return scheme_votes(self.under(scheme.id), scheme, question, strict=strict)
         except InvalidError as error:
-            raise InputError(error.what, where=error.where, hint=error.hint).at(self.name) from error
+            hint = f"{error.hint}; --drop-broken leaves such judgments out" if error.hint else None
+            raise InputError(error.what, where=error.where, hint=hint).at(self.name) from error
+
+    def uncounted(self, scheme: Scheme) -> int:
+        """How many judgments have an answer that is no vote."""
+        kinds = {question.id: kind_of(question, scheme) for question in countable(scheme.questions)}
+        return sum(
+            any(id in kinds and not is_vote(answer, kinds[id]) for id, answer in judgment.answers.items())
+            for judgment in latest(self.under(scheme.id))
+        )
 
     def version_warnings(self, scheme: Scheme) -> list[str]:
         """What to say where judgments were made under several versions of a guideline, or another than ours."""
@@ -147,32 +156,30 @@ def choose_scheme(
 ) -> Scheme:
     """The scheme to work under: the one asked for, or the only one that all corpora have judgments under.
 
-    `suits` says which schemes come into question at all.
+    Of several, one that `suits` comes first.
     """
     if wanted is not None:
         is_theirs = any(wanted in corpus.schemes() for corpus in corpora)
         scheme = _named_by_data(wanted) if is_theirs else load_scheme(wanted)
         for corpus in corpora:
             if scheme.id not in corpus.schemes():
-                found = ", ".join(corpus.schemes()) or "nothing"
+                there = f"there is: {', '.join(corpus.schemes()) or 'nothing'}"
                 raise InputError(
-                    f"nothing is judged under {scheme.id!r}", where=corpus.name, hint=f"there is: {found}"
+                    f"nothing is judged under {scheme.id!r}",
+                    where=corpus.name,
+                    hint=_all_dropped(corpus) or there,
                 )
         return scheme
     for corpus in corpora:
         if not corpus.schemes():
-            dropped = corpus.broken.total() if corpus.drops else 0
-            hint = f"all its {dropped:,} judgments break the guideline and were left out" if dropped else None
-            raise InputError("nothing in it is judged", where=corpus.name, hint=hint)
+            raise InputError("nothing in it is judged", where=corpus.name, hint=_all_dropped(corpus))
     shared = [
         name for name in corpora[0].schemes() if all(name in corpus.schemes() for corpus in corpora[1:])
     ]
     if suits is not None:
         installed = [name for name in shared if name in scheme_names() and suits(load_scheme(name))]
-        if not installed:
-            hint = f"there is: {', '.join(shared)}" if shared else None
-            raise UsageError("nothing is judged as the breakdown challenge has it", hint=hint)
-        return load_scheme(installed[0])
+        if installed:
+            return load_scheme(installed[0])
     if not shared:
         found = "; ".join(f"{corpus.name}: {', '.join(corpus.schemes())}" for corpus in corpora)
         raise InputError("they are judged under different schemes", hint=found)
@@ -188,6 +195,12 @@ def _named_by_data(name: str) -> Scheme:
     except UsageError as error:
         hint = f"if it is your own, say --scheme with its file, such as {name}.yaml"
         raise UsageError(f"the scheme {name!r} is not installed", hint=hint) from error
+
+
+def _all_dropped(corpus: Corpus) -> str | None:
+    """What to say where nothing is left, since all was left out."""
+    dropped = corpus.broken.total() if corpus.drops and not corpus.judgments else 0
+    return f"all its {dropped:,} judgments break the guideline and were left out" if dropped else None
 
 
 def by_system(corpus: Corpus, by: str) -> dict[str, Corpus]:

@@ -113,6 +113,11 @@ def broken_notes(corpora: Iterable[Corpus], scheme: Scheme) -> list[str]:
                 f"warning: {corpus.name}: {broken:,} of {len(corpus.under(scheme.id)):,} judgments break the"
                 " guideline; `lapsus validate` lists them, --drop-broken leaves them out"
             )
+            if uncounted := corpus.uncounted(scheme):
+                notes.append(
+                    f"warning: {corpus.name}: {uncounted:,} of these have an answer that the guideline does not know,"
+                    " which is not counted"
+                )
     return notes
 
 

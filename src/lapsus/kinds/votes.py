@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from lapsus.errors import InvalidError
 from lapsus.kinds import KINDS, Kind, kind_of
-from lapsus.model import Judgment, Label, Question, Scheme, latest
+from lapsus.model import Answer, Judgment, Label, Question, Scheme, latest
 from lapsus.model.votes import Votes, VoteTable
 
 
@@ -21,15 +22,19 @@ def collect_votes(
     return votes_of(judgments, _with_labels(question, labels))
 
 
-def scheme_votes(judgments: Iterable[Judgment], scheme: Scheme, question: Question) -> Votes:
-    """The same for a question of a scheme."""
-    return votes_of(judgments, kind_of(question, scheme))
+def scheme_votes(
+    judgments: Iterable[Judgment], scheme: Scheme, question: Question, *, strict: bool = True
+) -> Votes:
+    """The same for a question of a scheme. Unless `strict`, answers that it does not know are no votes."""
+    return votes_of(judgments, kind_of(question, scheme), strict=strict)
 
 
-def votes_of(judgments: Iterable[Judgment], kind: Kind) -> Votes:
+def votes_of(judgments: Iterable[Judgment], kind: Kind, *, strict: bool = True) -> Votes:
     """The same for a question with its kind."""
     id = kind.question.id
     given = [judgment for judgment in latest(judgments) if id in judgment.answers]
+    if not strict:
+        given = [judgment for judgment in given if is_vote(judgment.answers[id], kind)]
     units = tuple(dict.fromkeys(judgment.unit for judgment in given))
     annotators = tuple(dict.fromkeys(judgment.annotator for judgment in given))
     row = {unit: place for place, unit in enumerate(units)}
@@ -41,6 +46,15 @@ def votes_of(judgments: Iterable[Judgment], kind: Kind) -> Votes:
     rows = np.array([row[judgment.unit] for judgment in given], dtype=np.intp)
     columns = np.array([column[judgment.annotator] for judgment in given], dtype=np.intp)
     return kind.votes(VoteTable(units, annotators), rows, columns, codes)
+
+
+def is_vote(answer: Answer, kind: Kind) -> bool:
+    """Whether an answer can be counted: it is of the question's kind, and has no label that the question has not."""
+    try:
+        kind.code(answer)
+    except InvalidError:
+        return False
+    return True
 
 
 def _with_labels(question: Question, labels: Sequence[str] | None) -> Kind:
