@@ -9,6 +9,7 @@ import pytest
 
 import lapsus
 from lapsus.errors import InputError
+from lapsus.measures.bootstrap import Bootstrap
 from lapsus.model import Document, Entry, Judgment, Segment
 
 GUIDELINE = """
@@ -130,3 +131,62 @@ def test_spellings_of_a_guideline_of_ones_own(own: Path) -> None:
         for e, w in zip(entries, judged(), strict=True)
     ]
     assert lapsus.train("judge", mixed, scheme=own).scheme.id == "own"
+
+
+def test_an_answer_that_the_guideline_does_not_know_is_one_more_broken_judgment(own: Path) -> None:
+    first, *rest = judged()
+    bad = [
+        Judgment("d0", "1", who, "own", "1", {"verdict": what}) for who, what in (("cid", "nope"), ("dan", 3))
+    ]
+    entries = [Entry("d0", first.document, (*first.judgments, *bad)), *rest]
+    table = lapsus.agree(entries, scheme=own, bootstrap=None)
+    assert (table.data["broken"], table.data["fleiss_kappa"]) == (2, 1)
+    assert "2 of these have an answer that the guideline does not know" in table.notes[-1]
+    assert lapsus.gold(entries, scheme=own)["verdict"].answers == ("good", "bad") * 6
+    run = [Entry("d0", None, tuple(bad[:1]))]
+    with pytest.raises(
+        InputError, match=r"unknown label 'nope'.*known: good, bad; `drop_broken=True` leaves"
+    ):
+        lapsus.score(judged(), run, scheme=own)
+    with pytest.raises(InputError, match="all its 1 judgments break the guideline"):
+        lapsus.agree(run, scheme=own, drop_broken=True)
+
+
+def answers(label: str, level: int) -> dict[str, Any]:
+    return {"verdict": label, "how": level, "tags": ["rude"] if label == "bad" else []}
+
+
+def test_runs_are_compared_under_any_guideline(tmp_path: Path) -> None:
+    own = tmp_path / "rich.yaml"
+    own.write_text(
+        GUIDELINE
+        + """
+  - {id: how, kind: scale, name: {en: How}, ask: {en: How?}, levels: [
+      {value: 1, meaning: {en: a}}, {value: 2, meaning: {en: b}}, {value: 3, meaning: {en: c}}]}
+  - {id: tags, kind: labels, name: {en: Tags}, ask: {en: Tags?}, labels: [
+      {id: rude, name: {en: Rude}, definition: {en: x}}, {id: long, name: {en: Long}, definition: {en: x}}]}
+""",
+        encoding="utf-8",
+    )
+
+    def run(label: str | None, level: int) -> list[Entry]:
+        """People's own answers, or always the same."""
+        right = {"1": ("good", 1), "3": ("bad", 3)}
+        return [
+            Entry(e.id, e.document, tuple(
+                Judgment(e.id, turn, "run", "own", "1", answers(label or said[0], said[1] if label is None else level))
+                for turn, said in right.items()
+            ))
+            for e in judged()
+        ]  # fmt: skip
+
+    gold = run(None, 0)
+    table = lapsus.compare(gold, run("good", 2), gold, scheme=own, bootstrap=Bootstrap(200))
+    found = {(row[1], row[2]): row[3].difference for row in table.rows}  # type: ignore[union-attr]
+    assert found["verdict", "exact"] == pytest.approx(0.5)
+    assert found["tags", "exact"] == pytest.approx(0.5)
+    assert found["how", "MAE"] == pytest.approx(-1)
+    assert found["how", "pearson"] is None
+    assert "lower is better: MAE" in table.notes
+    only = lapsus.compare(gold, run("good", 2), gold, scheme=own, questions=["how"], bootstrap=Bootstrap(200))
+    assert {row[1] for row in only.rows} == {"how"}

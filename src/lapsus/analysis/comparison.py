@@ -2,49 +2,136 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import msgspec
 
-from lapsus.analysis.corpus import Announce, choose_scheme, load_corpus
-from lapsus.analysis.scores import SHOWN, breakdown_runs, is_challenged
+from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions, load_corpus
+from lapsus.analysis.scores import SHOWN, breakdown_runs, is_challenged, matched_answers
 from lapsus.analysis.validating import with_broken
-from lapsus.errors import UsageError
+from lapsus.errors import InputError, UsageError
+from lapsus.kinds import Kind, kind_of
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.comparison import TRIALS, Comparison, Test, compare_runs
-from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
+from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER, Tally
+from lapsus.measures.scores.families import TALLIES
+from lapsus.model import Question, Scheme
 from lapsus.reports import Table
+from lapsus.schemes import AnyScheme
+
+_STARS = "second minus first; * p < .05, ** p < .01, *** p < .001, two-sided, by Holm's method for all pairs"
+_LOWER = ("MAE", "likeness(rmse)")
+Compared: TypeAlias = Callable[[Mapping[str, Tally]], tuple[Comparison, ...]]
+"""How runs are compared, as it was asked for."""
 
 
 def compare(
     gold: Any,
     *runs: Any,
+    scheme: AnyScheme | None = None,
+    questions: Sequence[str] = (),
     baseline: str | None = None,
-    threshold: float = 0.0,
+    threshold: float | None = None,
     test: Test = "randomization",
     only: str | None = None,
     drop_broken: bool = False,
     bootstrap: Bootstrap = TRIALS,
     announce: Announce = lambda reading: None,
 ) -> Table:
-    """Compare breakdown runs on the same gold, document by document."""
-    truth = load_corpus(gold, only=only, drop_broken=drop_broken, announce=announce)
-    said = [load_corpus(run, drop_broken=drop_broken, announce=announce) for run in runs]
-    scheme = choose_scheme([truth, *said], None, is_challenged)
-    aligned = breakdown_runs(truth, said, scheme)
-    if len(aligned) < 2:
+    """Compare runs on the same gold, document by document, by the scores that each kind of question has."""
+    truth = load_corpus(gold, only=only, scheme=scheme, drop_broken=drop_broken, announce=announce)
+    said = [load_corpus(run, scheme=scheme, drop_broken=drop_broken, announce=announce) for run in runs]
+    chosen = choose_scheme([truth, *said], scheme, is_challenged)
+    if len(said) < 2:
         raise UsageError("it takes two runs to compare")
-    tallies = {name: run.tally(threshold) for name, run in aligned.items()}
-    found = compare_runs(tallies, baseline=baseline, test=test, bootstrap=bootstrap)
+    compared = partial(compare_runs, baseline=baseline, test=test, bootstrap=bootstrap)
+    if is_challenged(chosen) and not questions:
+        table = _challenge_table(truth, said, chosen, threshold or 0.0, compared)
+    else:
+        table = _long_table(truth, said, chosen, questions, threshold, compared)
+    return with_broken(table, [truth, *said], chosen)
+
+
+def _challenge_table(
+    truth: Corpus, said: Sequence[Corpus], scheme: Scheme, threshold: float, compared: Compared
+) -> Table:
+    """A column a measure of the challenge."""
+    aligned = breakdown_runs(truth, said, scheme)
+    found = compared({name: run.tally(threshold) for name, run in aligned.items()})
     rows = tuple(_row(comparison) for comparison in found)
     columns = ("runs", *(str(BREAKDOWN_MEASURES[name]) for name in SHOWN))
     notes = (
         found[0].signature,
-        "second minus first; * p < .05, ** p < .01, *** p < .001, two-sided, by Holm's method for all pairs",
+        _STARS,
         f"lower is better: {', '.join(str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)}",
     )
     data = {"gold": truth.name, "comparisons": msgspec.to_builtins(found)}
-    return with_broken(Table(columns, rows, notes=notes, data=data), [truth, *said], scheme)
+    return Table(columns, rows, notes=notes, data=data)
+
+
+def _long_table(
+    truth: Corpus,
+    said: Sequence[Corpus],
+    scheme: Scheme,
+    questions: Sequence[str],
+    threshold: float | None,
+    compared: Compared,
+) -> Table:
+    """One row a pair of runs, question and measure. Precision and recall are in the JSON only."""
+    found: dict[tuple[str, str], tuple[Comparison, ...]] = {}
+    for question in countable_questions(scheme, questions):
+        tallies = _tallies(truth, said, scheme, question, threshold)
+        for name in next(iter(tallies.values()), {}):
+            found[question.id, name] = compared({run: by[name] for run, by in tallies.items()})
+    if not found:
+        raise UsageError(f"the runs answer no question of {scheme.id!r} that the gold has")
+    rows = tuple(
+        (f"{pair.first} → {pair.second}", id, difference.measure, difference, pair.n)
+        for (id, _), pairs in found.items()
+        for pair in pairs
+        for difference in pair.differences
+        if not difference.measure.startswith(("P(", "R("))
+    )
+    lower = [measure for measure in _LOWER if any(row[2] == measure for row in rows)]
+    notes = [*dict.fromkeys(pairs[0].signature for pairs in found.values()), _STARS]
+    notes += [f"lower is better: {', '.join(lower)}"] if lower else []
+    data = {
+        "gold": truth.name,
+        "scheme": scheme.id,
+        "questions": [
+            {"question": id, "scores": name, "comparisons": msgspec.to_builtins(pairs)}
+            for (id, name), pairs in found.items()
+        ],
+    }
+    return Table(("runs", "question", "measure", "difference", "n"), rows, notes=tuple(notes), data=data)
+
+
+def _tallies(
+    truth: Corpus, said: Sequence[Corpus], scheme: Scheme, question: Question, threshold: float | None
+) -> dict[str, dict[str, Tally]]:
+    """What each run that answers a question got right, by the scores of its kind."""
+    kind, gold = kind_of(question, scheme), truth.votes(scheme, question)
+    names = [name for name in kind.score_names if name in TALLIES] or ["likeness"]
+    found: dict[str, dict[str, Tally]] = {}
+    for corpus in said:
+        run = corpus.name if corpus.name not in found else f"{corpus.name} ({len(found) + 1})"
+        try:
+            matched = matched_answers(truth, gold, corpus, scheme, question)
+        except InputError as error:
+            raise error.at(f"run {run!r}") from error
+        if matched:
+            found[run] = {
+                name: TALLIES[name](matched, gold, kind, **_parameters(kind, name, threshold))
+                for name in names
+            }
+    return found if len(found) > 1 else {}
+
+
+def _parameters(kind: Kind, name: str, threshold: float | None) -> dict[str, float]:
+    parameter = kind.thresholds.get(name)
+    return {} if threshold is None or parameter is None else {parameter: threshold}
 
 
 def _row(comparison: Comparison) -> tuple[Any, ...]:

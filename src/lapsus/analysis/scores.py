@@ -34,7 +34,8 @@ from lapsus.measures.scores import (
     half_floor,
     match_run,
 )
-from lapsus.model import Question, Scheme, UnitKey, latest
+from lapsus.model import Judgment, Question, Scheme, UnitKey, latest
+from lapsus.model.votes import Votes
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
 
@@ -262,12 +263,9 @@ def question_scores(
     truth: Corpus, run: Corpus, scheme: Scheme, question: Question, setting: Setting
 ) -> dict[str, Score]:
     """The scores of one run's answers to one question; none where either side has no answers."""
-    gold, said = truth.votes(scheme, question), run.votes(scheme, question)
-    if not gold.units or not said.units:
+    gold = truth.votes(scheme, question)
+    if not (matched := matched_answers(truth, gold, run, scheme, question)):
         return {}
-    judgments = [j for j in latest(run.under(scheme.id)) if question.id in j.answers]
-    known = truth.units() | frozenset(UnitKey(id, None) for id in truth.documents) | frozenset(gold.units)
-    matched = match_run(gold.units, judgments, known_units=known)
     kind = kind_of(question, scheme)
 
     def family(name: str) -> dict[str, Score]:
@@ -279,6 +277,17 @@ def question_scores(
     if not setting.measures:
         return {name: score for one in kind.score_names for name, score in family(one).items()}
     return _chosen(setting.measures, kind, family)
+
+
+def matched_answers(
+    truth: Corpus, gold: Votes, run: Corpus, scheme: Scheme, question: Question
+) -> list[Judgment]:
+    """What a run says of each unit that people answered a question about; nothing where either has no answers."""
+    if not gold.units or not run.votes(scheme, question, strict=True).units:
+        return []
+    judgments = [j for j in latest(run.under(scheme.id)) if question.id in j.answers]
+    known = truth.units() | frozenset(UnitKey(id, None) for id in truth.documents) | frozenset(gold.units)
+    return match_run(gold.units, judgments, known_units=known)
 
 
 def _chosen(

@@ -13,7 +13,9 @@ from lapsus.cli.result_tables import (
     DropBrokenOption,
     GoldArgument,
     LatexOption,
+    QuestionOption,
     RunsArgument,
+    SchemeOption,
     SeedOption,
     ThresholdOption,
     announce,
@@ -25,6 +27,8 @@ from lapsus.measures.bootstrap import Bootstrap
 def compare_command(
     gold: GoldArgument,
     runs: RunsArgument,
+    scheme: SchemeOption = None,
+    question: QuestionOption = None,
     baseline: Annotated[
         str | None,
         typer.Option("--baseline", help="Compare all with this run, not all with all.", metavar="RUN"),
@@ -43,7 +47,7 @@ def compare_command(
     latex: LatexOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare breakdown runs on the same gold: differences, intervals, p-values corrected for their number."""
+    """Compare runs on the same gold: differences, intervals, p-values corrected for their number."""
     from lapsus.analysis import compare
 
     chosen: Any = test
@@ -51,8 +55,10 @@ def compare_command(
     table = compare(
         gold,
         *runs,
+        scheme=scheme,
+        questions=question or (),
         baseline=baseline,
-        threshold=threshold or 0.0,
+        threshold=threshold,
         test=chosen,
         only=only,
         drop_broken=drop_broken,

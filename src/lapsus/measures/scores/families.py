@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,12 +30,17 @@ def label_f1(
 ) -> dict[str, Score]:
     """Precision, recall and F of each label against the label that most annotators gave."""
     require(votes, "label_f1", LabelVotes)
+    return _named(label_f1_tally(run, votes, kind), bootstrap, EMPTY_BOTH)
+
+
+def label_f1_tally(run: Sequence[Judgment], votes: LabelVotes, kind: Kind) -> Tally:
+    """The sums by document behind `label_f1`."""
     codes = majority_codes(votes.counts() / np.maximum(votes.counts().sum(axis=1, keepdims=True), 1))
     chosen = codes[:, None, None] == np.arange(len(votes.labels))
     answered = np.ones((len(codes), 1), dtype=np.bool_)
     gold = LabelSetVotes(votes.units, ("majority",), votes.labels, chosen, answered)
     predicted = np.array([[label == answer for label in votes.labels] for answer in _answers(run, kind)])
-    return _named(label_set_tally(predicted, gold), bootstrap, EMPTY_BOTH)
+    return label_set_tally(predicted, gold)
 
 
 def label_sets_f1(
@@ -48,8 +53,15 @@ def label_sets_f1(
 ) -> dict[str, Score]:
     """Overlap of sets, and precision, recall and F of each label, against labels that a share of annotators chose."""
     require(votes, "label_sets_f1", LabelSetVotes)
+    return _named(label_sets_f1_tally(run, votes, kind, least=least), bootstrap, EMPTY_BOTH)
+
+
+def label_sets_f1_tally(
+    run: Sequence[Judgment], votes: LabelSetVotes, kind: Kind, *, least: float = 0.5
+) -> Tally:
+    """The sums by document behind `label_sets_f1`."""
     predicted = np.array([[label in answer for label in votes.labels] for answer in _answers(run, kind)])
-    return _named(label_set_tally(predicted, votes, least=least), bootstrap, EMPTY_BOTH)
+    return label_set_tally(predicted, votes, least=least)
 
 
 def ratings(
@@ -62,11 +74,36 @@ def ratings(
     return {name: value for name, value in msgspec.structs.asdict(found).items() if isinstance(value, Score)}
 
 
+def ratings_tally(run: Sequence[Judgment], votes: ScaleVotes, kind: Kind) -> Tally:
+    """The sums by document behind those of `ratings` that follow from sums; ranks and kappas do not."""
+    said, gold = np.array([float(answer) for answer in _answers(run, kind)]), mean_ratings(votes)
+    given = np.isfinite(gold)
+    x, y = said[given], gold[given]
+    columns = np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y, np.abs(x - y)], axis=1)
+    groups = np.unique(votes.document_groups()[given], return_inverse=True)[1]
+    return Tally(("MAE", "pearson"), group_sums(columns, groups), _rating_values, len(x))
+
+
+def _rating_values(sums: Floats) -> Floats:
+    """The mean error, and Pearson's correlation: NaN where one of the two never varies."""
+    n, x, y, xx, yy, xy, error = np.moveaxis(sums, -1, 0)
+    spread = (n * xx - x * x).clip(min=0) * (n * yy - y * y).clip(min=0)
+    # Rounding leaves a trace of spread where there is none.
+    steady = spread <= 1e-9 * n**4
+    correlation = np.where(steady, np.nan, (n * xy - x * y) / np.sqrt(np.where(steady, 1.0, spread)))
+    return np.stack([ratio(error, n), correlation], axis=-1)
+
+
 def span_f1(
     run: Sequence[Judgment], votes: SpanVotes, kind: Kind, bootstrap: Bootstrap | None
 ) -> dict[str, Score]:
     """A run's spans against each annotator's: hits and misses are added up over annotators."""
     require(votes, "span_f1", SpanVotes)
+    return _named(span_f1_tally(run, votes, kind), bootstrap)
+
+
+def span_f1_tally(run: Sequence[Judgment], votes: SpanVotes, kind: Kind) -> Tally:
+    """The sums by document behind `span_f1`."""
     predicted, there, numbers = [], [], []
     groups = votes.document_groups().tolist()
     for answer, line, group in zip(_answers(run, kind), votes.spans, groups, strict=True):
@@ -77,14 +114,18 @@ def span_f1(
                 numbers.append(group)
     tally = span_tally(predicted, there, np.array(numbers, dtype=np.intp))
     raters = rater_range(np.array([sum(spans is not None for spans in line) for line in votes.spans]))
-    tally = tally._replace(n=len(votes.units), own={"against": "each", "raters": raters})
-    return _named(tally, bootstrap)
+    return tally._replace(n=len(votes.units), own={"against": "each", "raters": raters})
 
 
 def likeness(
     run: Sequence[Judgment], votes: Votes, kind: Kind, bootstrap: Bootstrap | None
 ) -> dict[str, Score]:
     """How like the run's answers are to each annotator's, as the kind compares two answers; for any kind."""
+    return _named(likeness_tally(run, votes, kind), bootstrap)
+
+
+def likeness_tally(run: Sequence[Judgment], votes: Votes, kind: Kind) -> Tally:
+    """The sums by document behind `likeness`."""
     rows, numbers, raters = [], [], []
     for row, (said, group) in enumerate(
         zip(_answers(run, kind), votes.document_groups().tolist(), strict=True)
@@ -100,7 +141,7 @@ def likeness(
     name = f"likeness({kind.comparison})"
     setting = {"against": "each", "raters": rater_range(np.array(raters))}
     value = partial(_mean, is_root=kind.comparison == "rmse")
-    return _named(Tally((name,), sums, value, len(rows), setting), bootstrap)
+    return Tally((name,), sums, value, len(rows), setting)
 
 
 def challenge(
@@ -110,6 +151,16 @@ def challenge(
     require(votes, "challenge", LabelVotes)
     scores = align_run(votes, run, question=kind.question.id).scores(t=t, bootstrap=bootstrap).scores()
     return {str(BREAKDOWN_MEASURES[name]): score for name, score in scores.items()}
+
+
+TALLIES: dict[str, Callable[..., Tally]] = {
+    "label_f1": label_f1_tally,
+    "label_sets_f1": label_sets_f1_tally,
+    "ratings": ratings_tally,
+    "span_f1": span_f1_tally,
+    "likeness": likeness_tally,
+}
+"""Scores by which runs are compared, `(run, votes, kind, **parameters)`; `likeness` for what is not among them."""
 
 
 def _mean(sums: Floats, is_root: bool) -> Floats:
