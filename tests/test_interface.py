@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import lapsus
-from lapsus.errors import InputError
+from lapsus.errors import InputError, UsageError
+from lapsus.log_check.guideline_check import check_answers
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.model import Document, Entry, Judgment, Segment
 
@@ -190,3 +191,53 @@ def test_runs_are_compared_under_any_guideline(tmp_path: Path) -> None:
     assert "lower is better: MAE" in table.notes
     only = lapsus.compare(gold, run("good", 2), gold, scheme=own, questions=["how"], bootstrap=Bootstrap(200))
     assert {row[1] for row in only.rows} == {"how"}
+
+
+def test_a_model_says_that_a_guideline_changed_without_a_new_version(own: Path, tmp_path: Path) -> None:
+    model = lapsus.train("judge", judged(), scheme=own)
+    changed = tmp_path / "changed.yaml"
+    changed.write_text(GUIDELINE.replace("id: bad", "id: worse"), encoding="utf-8")
+    with pytest.raises(
+        UsageError, match="knows 'own' with the same version, 1, and other content: 'verdict'"
+    ):
+        lapsus.detect(judged(), model=model, scheme=changed)
+
+
+def test_a_threshold_of_nothing_is_for_one_label() -> None:
+    said = tuple(Judgment("d", "1", who, "error-types", "1.2", {"types": ("repetition",)}) for who in "ab")
+    with pytest.raises(UsageError, match=r"share of more than 0 .*-t 0 is for questions with one label"):
+        lapsus.gold([Entry("d", None, said)], threshold=0.0)
+
+
+def test_documents_that_are_not_there_are_not_counted_as_none() -> None:
+    frame = lapsus.to_frame(judged(scheme="breakdown", version="1.0", answers={"breakdown": "X"}))
+    table = lapsus.agree(frame, bootstrap=None)
+    assert table.data["documents"] == 6
+
+
+def test_a_log_is_checked_under_the_guideline_of_the_model(own: Path, tmp_path: Path) -> None:
+    entries = judged()
+    rare = Judgment("d0", "1", "m", "own", "1", {"verdict": "bad"}, {"verdict": {"good": 0.1, "bad": 0.9}})
+    surer = Judgment("d1", "1", "m", "own", "1", {"verdict": "bad"}, {"verdict": {"good": 0.05, "bad": 0.95}})
+    said = [
+        (rare,),
+        (surer,),
+        *((Judgment(e.id, "1", "m", "own", "1", {"verdict": "good"}),) for e in entries[2:]),
+    ]
+    found = check_answers(
+        (Entry(e.id, e.document, mine) for e, mine in zip(entries, said, strict=True)),
+        lapsus.load_scheme(own),
+        1,
+    )
+    assert [(one.unit.document, one.sure) for one in found.findings] == [("d1", pytest.approx(0.95))]
+    assert (found.turns, found.standing_out) == (6, 2)
+    assert "Verdict – Bad, where Good is usual (95% sure)" in found.to_text()
+    assert "1 more answers are unusual" in found.to_text()
+    assert "nice weather" in found.to_html("ja")
+
+    lapsus.train("judge", entries, scheme=own, out=tmp_path / "m.lapsus")
+    checked = lapsus.check(entries, model=tmp_path / "m.lapsus").as_data("en")
+    assert (checked["scheme"], checked["turns"]) == ("own", 12)
+    assert sum(one["count"] for one in checked["questions"][0]["answers"]) == 12
+    with pytest.raises(UsageError, match="a model under 'own' is not adapted"):
+        lapsus.check(entries, model=tmp_path / "m.lapsus", adapt=entries)

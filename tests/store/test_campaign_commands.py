@@ -252,6 +252,8 @@ def test_a_judged_corpus_is_imported_and_chained(desk: Desk) -> None:
     assert (again["judgments"], again["people"], again["known"]) == (0, 0, 6)
     chained = json.loads(desk.run("create", "types", "--scheme", "error-types", "--chain", "votes", "--json"))
     assert chained["units"] == 1
+    assert chained["targets"]["chosen"] == 1
+    assert chained["targets"]["judged"] > 1
 
 
 def test_an_import_that_breaks_the_guideline_is_refused_whole(desk: Desk) -> None:

@@ -153,7 +153,9 @@ def _statistics(corpus: Corpus, scheme: Scheme) -> list[tuple[str, Any]]:
     for facts in corpus.documents.values():
         words.update(facts.words)
     raters = Counter(judgment.unit for judgment in latest(corpus.under(scheme.id))).values()
-    cells: list[tuple[str, Any]] = [("documents", len(corpus.documents))]
+    # Of a table of judgments the documents are known by name only.
+    named = {judgment.document for judgment in corpus.under(scheme.id)}
+    cells: list[tuple[str, Any]] = [("documents", len(named | corpus.documents.keys()))]
     for role, name in (
         ("user", "user utterances"),
         ("system", "system utterances"),

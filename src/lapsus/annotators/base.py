@@ -118,11 +118,11 @@ class Annotator(ABC):
         if self.scheme.id != scheme.id:
             raise UsageError(f"{self.name!r} judges under {self.scheme.id!r}, not under {scheme.id!r}")
         if differences := scheme_differences(self.scheme, scheme):
-            raise UsageError(
-                f"{self.name!r} knows version {self.scheme.version} of {scheme.id!r}, and this is"
-                f" {scheme.version}: {'; '.join(differences)}",
-                hint="train it anew",
-            )
+            mine, theirs, what = self.scheme.version, scheme.version, "; ".join(differences)
+            told = f"{self.name!r} knows version {mine} of {scheme.id!r}, and this is {theirs}: {what}"
+            if mine == theirs:
+                told = f"{self.name!r} knows {scheme.id!r} with the same version, {mine}, and other content: {what}"
+            raise UsageError(told, hint="train it anew")
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place, put_in_place
 
 if TYPE_CHECKING:
-    from lapsus.log_check import LogCheck, PairCheck
+    from lapsus.log_check import GuidelineCheck, LogCheck, PairCheck
 
 
 @asks_language_models(without=("reasons",))
@@ -103,7 +103,9 @@ def check_command(
         reading = read(log, only=only, language=lang)
         tell_format(reading, as_json)
         with engine_of(engine, ray) as where:
-            found: LogCheck | PairCheck = check_by_models(names, reading, asking, where, top, profile)
+            found: LogCheck | PairCheck | GuidelineCheck = check_by_models(
+                names, reading, asking, where, top, profile
+            )
     else:
         with engine_of(engine, ray) as where, progress("documents") as step:
             found = check(
@@ -129,9 +131,16 @@ def check_command(
         raise typer.Exit(1)
 
 
-def _write_turns(found: LogCheck | PairCheck, path: Path, language: str, *, overwrite: bool) -> None:
-    from lapsus.log_check import LogCheck
+def _write_turns(
+    found: LogCheck | PairCheck | GuidelineCheck, path: Path, language: str, *, overwrite: bool
+) -> None:
+    from lapsus.log_check import GuidelineCheck, LogCheck
 
+    if isinstance(found, GuidelineCheck):
+        raise UsageError(
+            f"a model under {found.scheme.id!r} is not adapted",
+            hint="`lapsus train judge` learns from your judgments",
+        )
     if not isinstance(found, LogCheck):
         raise UsageError(
             "pairs of data and text are not adapted to", hint="`lapsus train triples` learns from marks"
@@ -142,7 +151,12 @@ def _write_turns(found: LogCheck | PairCheck, path: Path, language: str, *, over
 
 
 def _report(
-    found: LogCheck | PairCheck, html: Path | None, language: str, *, overwrite: bool, as_json: bool
+    found: LogCheck | PairCheck | GuidelineCheck,
+    html: Path | None,
+    language: str,
+    *,
+    overwrite: bool,
+    as_json: bool,
 ) -> None:
     if html is not None:
         with put_in_place(html, overwrite=overwrite) as draft:

@@ -36,7 +36,11 @@ def gold_command(
     threshold: Annotated[
         float | None,
         typer.Option(
-            "--threshold", "-t", help="Share that a label needs (majority; several labels).", min=0.0, max=1.0
+            "--threshold",
+            "-t",
+            help="Share that a label needs (majority; several labels: more than 0).",
+            min=0.0,
+            max=1.0,
         ),
     ] = None,
     scheme: SchemeOption = None,

@@ -2,6 +2,7 @@
 
 from lapsus.log_check.checking import check
 from lapsus.log_check.finding import Finding
+from lapsus.log_check.guideline_check import GuidelineCheck
 from lapsus.log_check.html_report import check_page
 from lapsus.log_check.pair_ranking import PairCheck, PairFinding, check_pairs
 from lapsus.log_check.ranking import LogCheck, check_entries
@@ -9,6 +10,7 @@ from lapsus.log_check.terminal_report import check_lines
 
 __all__ = [
     "Finding",
+    "GuidelineCheck",
     "LogCheck",
     "PairCheck",
     "PairFinding",

@@ -17,7 +17,7 @@ from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 from lapsus.store import tables as t
 from lapsus.store.base import Part
-from lapsus.store.chains import checked_chain, choose_units, copy_documents, followers
+from lapsus.store.chains import checked_chain, choose_units, chosen_so_far, copy_documents, followers
 from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import Block, KnownUnit
@@ -237,7 +237,7 @@ class Campaigns(Part):
                 added = self._add_documents(conn, row.id, every(), by, found.known)
                 _check_any(plan, added)
             else:
-                added = Added(0, 0, 0)
+                added = Added(0, 0, 0, chosen_so_far(conn, row.source, row.id))
             if plan.has_known:
                 KnownAnswers(plan, found.scheme, found.known).check_all_found(conn, row.id)
             return as_campaign(row), added

@@ -20,7 +20,7 @@ from lapsus.model import Answer, Scheme, TargetRule
 from lapsus.store import tables as t
 from lapsus.store.known_answers import KnownAnswers, open_known
 from lapsus.store.random_order import shuffle_of
-from lapsus.store.records import Chain, Plan
+from lapsus.store.records import Chain, Chosen, Plan
 from lapsus.store.rows import campaign_row, plan_of, scheme_of, set_levels
 from lapsus.store.validation import chunks
 
@@ -121,6 +121,14 @@ def _apply(conn: Connection, source: int, campaign: int, rule: TargetRule, numbe
     places = sum(sign * row.wanted for sign, row in zip(signs, changed, strict=True))
     more = {"units": total.c.units + sum(signs), "wanted": total.c.wanted + places}
     conn.execute(update(total).where(total.c.campaign == campaign).values(more))
+
+
+def chosen_so_far(conn: Connection, source: int, campaign: int) -> Chosen:
+    """How many units have all their votes, and how many of these are to be judged in the campaign that follows."""
+    unit, count = t.unit, select(func.count()).select_from(t.unit)
+    ready = count.where(unit.c.campaign == source, unit.c.done >= unit.c.wanted)
+    active = count.where(unit.c.campaign == campaign, unit.c.active)
+    return Chosen(conn.scalar(ready) or 0, conn.scalar(active) or 0, 0)
 
 
 def votes_on(

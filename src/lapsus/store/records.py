@@ -313,7 +313,7 @@ class Added(msgspec.Struct, frozen=True):
     units: int
     known: int
     targets: Chosen | None = None
-    """Where the guideline has a target rule: what the votes that came along chose."""
+    """Where the guideline has a target rule: what the votes that came along, or those of the campaign before, chose."""
 
 
 class Imported(msgspec.Struct, frozen=True):

@@ -1,0 +1,172 @@
+"""A log looked over under any guideline: how often each answer was given, and the turns that are surely unusual.
+
+What is bad a guideline does not say to a program. What most turns get is usual, and the rest is worth a look.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lapsus.formats import EntryStream
+from lapsus.kinds import Kind, kinds_of
+from lapsus.model import Answer, Entry, Judgment, Scheme, Segment, Unit, units
+
+
+class UnusualAnswer(NamedTuple):
+    """A unit with an answer that most others do not get, and how sure whoever judged is of it."""
+
+    unit: Unit
+    system: str | None
+    question: str
+    answer: Answer
+    sure: float
+
+
+@dataclass
+class AnswerCounts:
+    """The answers to one question in numbers."""
+
+    kind: Kind
+    times: Counter[Hashable] = field(default_factory=Counter)
+    shown: dict[Hashable, Answer] = field(default_factory=dict)
+    """An answer as it was given, for each that says the same."""
+
+    def add(self, answer: Answer) -> Hashable:
+        """Count an answer; what it says."""
+        same = self.kind.same(answer)
+        self.times[same] += 1
+        self.shown.setdefault(same, answer)
+        return same
+
+    @property
+    def usual(self) -> Hashable:
+        """What was answered most often; of equals, what came first."""
+        return self.times.most_common(1)[0][0]
+
+    @property
+    def unusual(self) -> int:
+        """How many answers are not the usual one."""
+        return self.times.total() - self.times[self.usual]
+
+    def in_words(self, answer: Answer, language: str) -> str:
+        """An answer in a few words; no label at all is a dash."""
+        names = self.kind.choice_names(language)
+        parts = answer if isinstance(answer, tuple) else (answer,)
+        return ", ".join(names.get(str(part), str(part)) for part in parts) or "–"
+
+
+@dataclass
+class GuidelineCheck:
+    """What was found in some documents."""
+
+    scheme: Scheme
+    findings: list[UnusualAnswer]
+    """The unusual answers, the surest first."""
+    questions: dict[str, AnswerCounts]
+    dialogues: int = 0
+    turns: int = 0
+    by: str = ""
+    """Who judged."""
+    reading: EntryStream | None = None
+    """Where the documents came from."""
+    unjudged: int = 0
+    """Units that whoever judged could not judge."""
+
+    @property
+    def standing_out(self) -> int:
+        """How many answers are unusual, whether they are among the findings or not."""
+        return sum(counts.unusual for counts in self.questions.values())
+
+    def to_text(self, language: str = "en") -> str:
+        """The report for a terminal."""
+        from lapsus.log_check.guideline_report import guideline_lines
+
+        return "\n".join(guideline_lines(self, language)) + "\n"
+
+    def to_html(self, language: str = "en") -> str:
+        """The report as a page."""
+        from lapsus.log_check.guideline_report import guideline_page
+
+        return guideline_page(self, language)
+
+    def as_data(self, language: str) -> dict[str, Any]:
+        """For another program."""
+        return {
+            "scheme": self.scheme.id,
+            "version": self.scheme.version,
+            "dialogues": self.dialogues,
+            "turns": self.turns,
+            "unjudged": self.unjudged,
+            "standing_out": self.standing_out,
+            "questions": [
+                {
+                    "question": id,
+                    "usual": msgspec.to_builtins(counts.shown[counts.usual]),
+                    "answers": [
+                        {"answer": msgspec.to_builtins(counts.shown[same]), "count": times}
+                        for same, times in counts.times.most_common()
+                    ],
+                }
+                for id, counts in self.questions.items()
+            ],
+            "findings": [
+                {
+                    "document": finding.unit.document,
+                    "system": finding.system,
+                    "segment": finding.unit.key.segment,
+                    "text": finding.unit.target.text if finding.unit.target else None,
+                    "question": finding.question,
+                    "answer": msgspec.to_builtins(finding.answer),
+                    "sure": round(finding.sure, 4),
+                    "context": [_segment(segment) for segment in finding.unit.context],
+                }
+                for finding in self.findings
+            ],
+        }
+
+
+def check_answers(entries: Iterable[Entry], scheme: Scheme, top: int) -> GuidelineCheck:
+    """Look over judged documents. Of each answer only the surest units are kept in memory."""
+    kinds = {id: kind for id, kind in kinds_of(scheme).items() if kind.choices}
+    questions: dict[str, AnswerCounts] = {}
+    surest: dict[tuple[str, Hashable], list[tuple[float, int, UnusualAnswer]]] = {}
+    order = count(0, -1)
+    check = GuidelineCheck(scheme, [], questions)
+    for entry in entries:
+        check.dialogues += entry.document is not None
+        for unit, judgment in _judged(entry, scheme):
+            check.turns += 1
+            system = entry.document.system if entry.document else None
+            for id in (id for id in kinds if id in judgment.answers):
+                answer = judgment.answers[id]
+                same = questions.setdefault(id, AnswerCounts(kinds[id])).add(answer)
+                shares = judgment.distributions.get(id)
+                sure = 1 - kinds[id].doubt(shares) if shares else 1.0
+                kept = surest.setdefault((id, same), [])
+                # Of equals the earlier one counts as surer, so that the order is the same on every run.
+                heapq.heappush(kept, (sure, next(order), UnusualAnswer(unit, system, id, answer, sure)))
+                if len(kept) > top:
+                    heapq.heappop(kept)
+    others = (one for (id, same), kept in surest.items() if same != questions[id].usual for one in kept)
+    check.findings = [one for *_, one in heapq.nlargest(top, others, key=lambda item: item[:2])]
+    return check
+
+
+def _judged(entry: Entry, scheme: Scheme) -> Iterator[tuple[Unit, Judgment]]:
+    if entry.document is None:
+        return
+    said = {judgment.segment: judgment for judgment in entry.judgments if judgment.scheme == scheme.id}
+    for unit in units(entry.document, scheme.unit):
+        if unit.key.segment in said:
+            yield unit, said[unit.key.segment]
+
+
+def _segment(segment: Segment) -> dict[str, str]:
+    return {"segment": segment.id, "role": segment.role, "text": segment.text}
