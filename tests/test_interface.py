@@ -241,3 +241,14 @@ def test_a_log_is_checked_under_the_guideline_of_the_model(own: Path, tmp_path: 
     assert sum(one["count"] for one in checked["questions"][0]["answers"]) == 12
     with pytest.raises(UsageError, match="a model under 'own' is not adapted"):
         lapsus.check(entries, model=tmp_path / "m.lapsus", adapt=entries)
+
+
+def test_the_floor_says_the_usual_answers_of_any_guideline(own: Path, tmp_path: Path) -> None:
+    entries = [Entry(e.id, e.document, e.judgments[:3]) for e in judged()]
+    lapsus.train("floor", entries, scheme=own, out=tmp_path / "floor.lapsus")
+    said = [j for entry in lapsus.detect(entries, model=tmp_path / "floor.lapsus") for j in entry.judgments]
+    assert len(said) == 12
+    assert {judgment.answers["verdict"] for judgment in said} == {"good"}
+    assert said[0].distributions["verdict"] == {"good": 0.5, "bad": 0.5}
+    with pytest.raises(UsageError, match=r"'prior' is for 'breakdown' only.*`floor` is a floor for any"):
+        lapsus.train("prior", entries, scheme=own)

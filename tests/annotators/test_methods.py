@@ -16,7 +16,7 @@ from lapsus.measures.scores import BreakdownScores, align_run
 from lapsus.samples import sample_path
 from tests.annotators import invented
 
-FLOORS = ("prior", "majority")
+FLOORS = ("floor", "prior", "majority")
 QUICK: dict[str, dict[str, Any]] = {
     "crf": {"l2": 1.0},
     "lstm": {"members": 1, "rate": 0.01, "dropout": 0.1},

@@ -103,7 +103,7 @@ class Annotator(ABC):
         if self.made_for not in (None, scheme.id):
             raise UsageError(
                 f"method {self.method!r} is for {self.made_for!r} only, not for {scheme.id!r}",
-                hint="`judge` learns any scheme",
+                hint="`judge` learns any scheme, and `floor` is a floor for any",
             )
         self._scheme = scheme
 

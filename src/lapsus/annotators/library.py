@@ -21,6 +21,7 @@ METHODS: Registry[type[Annotator]] = Registry(
     "lapsus.annotators",
     {
         "judge": "lapsus.annotators.judge.judge:Judge",
+        "floor": "lapsus.annotators.floor:Floor",
         "prior": "lapsus.annotators.prior:Prior",
         "majority": "lapsus.annotators.majority:Majority",
         "crf": "lapsus.annotators.challenge.crf:Crf",
