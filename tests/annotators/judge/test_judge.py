@@ -194,8 +194,10 @@ def test_a_model_holds_its_guideline_and_says_what_differs(model: Judge, tmp_pat
     lapsus.detect(documents, model=path, scheme=str(behaviours.yes_no_scheme(tmp_path, "3")))
     assert "behaviours" in str(lapsus.check(documents, model=path).as_data("en")["scheme"])
     Jsonl().write(documents, tmp_path / "log.jsonl")
-    told = refused("check", str(tmp_path / "log.jsonl"), "--with", str(path))
-    assert "judges under 'behaviours', not under 'breakdown'" in told
+    told = refused(
+        "check", str(tmp_path / "log.jsonl"), "--with", str(path), "--judge", str(tmp_path / "t.html")
+    )
+    assert "a model under 'behaviours' is not adapted" in told
 
 
 def test_the_challenges_methods_are_for_breakdown_only(folder: Path) -> None:
