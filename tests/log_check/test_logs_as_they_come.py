@@ -90,7 +90,7 @@ def test_nothing_to_judge_is_not_all_clear(turns: list[dict[str, str]]) -> None:
 
 def test_a_run_is_no_log() -> None:
     lapsus("detect", put("log.jsonl", line("d", EN)), "-o", "run.zip")
-    assert "no dialogues" in refused("check", "run.zip")
+    assert "without the dialogues" in refused("check", "run.zip")
 
 
 def test_documents_without_a_system_turn_are_counted() -> None:

@@ -36,7 +36,7 @@ def without_dialogues() -> InputError:
     """What to say of a table of judgments: its rows have the text of judged turns only, so no dialogue is whole."""
     return InputError(
         "holds judgments without the dialogues that they are about",
-        hint="give both: the jsonl that a table was made from, or in Python a list of two tables, of segments and of"
+        hint="give a file that holds both, such as jsonl, or in Python a list of two tables, of segments and of"
         " judgments",
     )
 
