@@ -159,8 +159,10 @@ def choose_scheme(
     Of several, one that `suits` comes first.
     """
     if wanted is not None:
-        is_theirs = any(wanted in corpus.schemes() for corpus in corpora)
-        scheme = _named_by_data(wanted) if is_theirs else load_scheme(wanted)
+        if isinstance(wanted, str) and any(wanted in corpus.schemes() for corpus in corpora):
+            scheme = _named_by_data(wanted)
+        else:
+            scheme = load_scheme(wanted)
         for corpus in corpora:
             if scheme.id not in corpus.schemes():
                 there = f"there is: {', '.join(corpus.schemes()) or 'nothing'}"
