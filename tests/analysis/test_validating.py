@@ -72,6 +72,50 @@ def test_labels_that_break_the_guideline(tmp_path: Path, types: tuple[str, ...],
     assert (problem["document"], problem["unit"], problem["annotator"]) == ("d", "0", "p1")
 
 
+QUESTIONS = [question.id for question in load_scheme("response-quality").questions if question.required]
+
+
+def rated(path: Path, answers: dict[str, Any], **more: Any) -> Path:
+    """A reply that somebody, or something, judged under response-quality."""
+    document = Document("d", (Segment("0", "system", "Hello."), Segment("1", "user", "Hi.")), "en")
+    version = load_scheme("response-quality").version
+    said = Judgment("d", "0", "it", "response-quality", version, answers, **more)
+    convert(iter([Entry("d", document, (said,))]), path, overwrite=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"metadata": {"program": True}},
+        {"metadata": {"setting": {}}},
+        {"distributions": {"soundness": {"3": 1.0}}},
+        {"metadata": {"scores": {"x": [0.5]}}},
+    ],
+)
+def test_what_a_program_leaves_open_is_named_apart(tmp_path: Path, more: dict[str, Any]) -> None:
+    data = rated(tmp_path / "rq.jsonl", {"soundness": 3}, **more)
+    found = validate(data)
+    assert found.broken == ()
+    assert found.left_open == {id: 1 for id in QUESTIONS if id != "soundness"}
+    result = run("validate", str(data))
+    assert result.exit_code == 0
+    assert "questions left open by programs: " in result.stdout
+    assert "1 judgments, 0 of them" in result.stdout
+    assert "プログラムが答えていない質問" in run("validate", str(data), LC_ALL="ja_JP.UTF-8").stdout
+    assert json.loads(run("validate", str(data), "--json").stdout)["left_open"] == found.left_open
+
+
+def test_people_leave_nothing_open_and_programs_break_no_other_rule(tmp_path: Path) -> None:
+    by_person = validate(rated(tmp_path / "person.jsonl", {"soundness": 3}))
+    assert by_person.left_open == {}
+    assert {problem["rule"] for problem in by_person.problems()} == {"missing-answer"}
+    wrong = validate(rated(tmp_path / "program.jsonl", {"soundness": 99}, metadata={"program": True}))
+    assert [problem["question"] for problem in wrong.problems()] == ["soundness"]
+    assert wrong.left_open
+    assert run("validate", str(tmp_path / "program.jsonl")).exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("mark", "rule"), [(("addition", "pres"), "cuts-token"), (("omission", "heig"), "cuts-element")]
 )

@@ -15,6 +15,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.kinds import kinds_of
 from lapsus.model import Answer, Entry, Judgment, Scheme, UnitKey, latest
+from lapsus.model.judgment import PROGRAM
 from lapsus.model.unit import SAMPLE, WHOLE
 
 DOUBT = 0.3
@@ -172,7 +173,7 @@ def _final(said: _Judged, disputed: set[UnitKey]) -> dict[UnitKey, Judgment]:
             given = Counter(_key(one) for one in said.people[unit])
             source = next(one for one in said.people[unit] if _key(one) == given.most_common(1)[0][0])
             by = "people"
-        metadata = {"program": True, "settled_by": by}
+        metadata = {PROGRAM: True, "settled_by": by}
         final[unit] = msgspec.structs.replace(source, annotator=CASCADE, revision=1, metadata=metadata)
     return final
 

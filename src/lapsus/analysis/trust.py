@@ -144,7 +144,7 @@ def sight(
     """
     judgments = corpus.under(scheme.id)
     everybody = list(dict.fromkeys(judgment.annotator for judgment in judgments))
-    programs = {judgment.annotator for judgment in judgments if by_program(judgment)}
+    programs = {judgment.annotator for judgment in judgments if judgment.by_program}
     gold = {judgment.annotator for judgment in judgments if GOLD in judgment.metadata}
     for name in named:
         if name not in everybody:
@@ -191,12 +191,6 @@ def doubts(judgment: Judgment, kinds: Mapping[str, Kind]) -> list[float]:
         for question, shares in judgment.distributions.items()
         if shares and question in kinds
     ]
-
-
-def by_program(judgment: Judgment) -> bool:
-    """Whether a judgment looks like a program's: it says so, was asked of a model, or comes with shares."""
-    metadata = judgment.metadata
-    return metadata.get("program") is True or "setting" in metadata or bool(judgment.distributions)
 
 
 def _row(one: Standing, several: bool) -> tuple[Cell, ...]:

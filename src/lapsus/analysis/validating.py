@@ -48,6 +48,8 @@ class Validation(msgspec.Struct, frozen=True):
     """What was put right while reading, and how often."""
     unknown: dict[str, int]
     """How many judgments could not be checked, by their scheme, which is not installed."""
+    left_open: dict[str, int]
+    """Required questions that programs left open, and how often: they may, so it breaks no rule."""
 
     def problems(self, language: str = "en") -> list[dict[str, Any]]:
         """Every broken rule."""
@@ -73,7 +75,7 @@ def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Vali
     """The same for a source that is open."""
     checker = Checker([scheme] if scheme else ())
     broken: list[BrokenJudgment] = []
-    checked, unknown, others = 0, Counter[str](), Counter[str]()
+    checked, unknown, others, left_open = 0, Counter[str](), Counter[str](), Counter[str]()
     with given_schemes([scheme] if scheme else ()):
         for entry in reading:
             for judgment in entry.judgments:
@@ -83,6 +85,7 @@ def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Vali
                     unknown[judgment.scheme] += 1
                 else:
                     checked += 1
+                    left_open.update(checker.left_open(judgment))
                     if rules := checker.broken(judgment, entry.document):
                         broken.append(BrokenJudgment(reading.source.place, judgment, rules))
     where = reading.source.shown
@@ -96,7 +99,7 @@ def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Vali
             where=where,
             hint=f"if it is your own, say --scheme with its file, such as {name}.yaml",
         )
-    return Validation(checked, tuple(broken), dict(reading.options.mended), dict(unknown))
+    return Validation(checked, tuple(broken), dict(reading.options.mended), dict(unknown), dict(left_open))
 
 
 def broken_notes(corpora: Iterable[Corpus], scheme: Scheme) -> list[str]:

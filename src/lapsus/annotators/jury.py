@@ -12,6 +12,7 @@ from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
 from lapsus.kinds.votes import scheme_votes
 from lapsus.model import Answer, Entry, Judgment, Scheme, UnitKey
+from lapsus.model.judgment import PROGRAM
 from lapsus.model.notes import LEARNED, learned_from, without_notes
 from lapsus.trust.jury import jury
 
@@ -47,7 +48,7 @@ def jury_of(judgments: Sequence[Judgment], scheme: Scheme) -> list[Judgment]:
                 for unit, share in zip(votes.units, mean.tolist(), strict=True):
                     shares.setdefault(unit, {}).setdefault(question.id, {})[quantity.label] = share
     members = list(dict.fromkeys(one.annotator for one in judgments))
-    metadata: dict[str, Any] = {"program": True, "members": members}
+    metadata: dict[str, Any] = {PROGRAM: True, "members": members}
     learned = {one.unit for one in judgments if learned_from(one)}
     units = dict.fromkeys(one.unit for one in judgments)
     return [

@@ -40,7 +40,8 @@ def validate_command(
     found = validate(data, scheme=scheme, format=from_format, only=only, language=lang, announce=announce)
     problems = found.problems(reader_language())
     if as_json:
-        print_json({"judgments": found.judgments, "broken": len(found.broken), "problems": problems})
+        counts = {"judgments": found.judgments, "broken": len(found.broken), "left_open": found.left_open}
+        print_json({**counts, "problems": problems})
     for what, count in found.mended.items():
         remark(f"{what} ({count:,})")
     for name, count in found.unknown.items():
@@ -51,6 +52,9 @@ def validate_command(
             typer.echo(f"{place}: {problem['annotator']}: {problem['message']} [{problem['rule']}]")
         if len(problems) > SHOWN:
             say(f"and {len(problems) - SHOWN:,} more; --json lists all")
+        if found.left_open:
+            questions = ", ".join(f"{question} {count:,}" for question, count in found.left_open.items())
+            say(f"questions left open by programs: {questions}")
         say(f"{found.judgments:,} judgments, {len(found.broken):,} of them break their guideline")
     if found.broken:
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -45,6 +45,12 @@ class UnitKey(NamedTuple):
 
     document: str
     segment: str | None
+
+
+PROGRAM: Final = "program"
+"""Is true in the metadata of a judgment that a program gave; people's have none."""
+_OF_PROGRAMS: Final = ("setting", "scores")
+"""Keys of metadata that only programs write: how a model was asked, and how sure a judge is of its marks."""
 
 
 class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,6 +94,16 @@ class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
     def unit(self) -> UnitKey:
         """What is judged."""
         return UnitKey(self.document, self.segment)
+
+    @property
+    def by_program(self) -> bool:
+        """Whether it looks like a program's: it says so, was asked of a model, or comes with shares or scores."""
+        known = self.metadata
+        return (
+            known.get(PROGRAM) is True
+            or bool(self.distributions)
+            or any(key in known for key in _OF_PROGRAMS)
+        )
 
     @property
     def is_anonymous(self) -> bool:

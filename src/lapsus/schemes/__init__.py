@@ -1,7 +1,7 @@
 """The guidelines as data: loading, checking, and judging answers by them."""
 
 from lapsus.kinds import BrokenRule
-from lapsus.schemes.answer_rules import broken_rules
+from lapsus.schemes.answer_rules import broken_rules, questions_open, without_open
 from lapsus.schemes.differences import scheme_differences, scheme_digest
 from lapsus.schemes.library import (
     AnyScheme,
@@ -22,8 +22,10 @@ __all__ = [
     "given_schemes",
     "known_scheme",
     "load_scheme",
+    "questions_open",
     "read_scheme",
     "scheme_differences",
     "scheme_digest",
     "scheme_names",
+    "without_open",
 ]

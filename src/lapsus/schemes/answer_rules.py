@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from lapsus.kinds import BrokenRule, kind_of
 from lapsus.model import Answer, Document, Scheme, visible_part
+
+_MISSING: Final = "missing-answer"
 
 
 def broken_rules(
@@ -31,8 +34,18 @@ def broken_rules(
         if answer is not None:
             found.extend(kind_of(question, scheme).check(answer, document))
         elif question.required:
-            found.append(BrokenRule("missing-answer", question.id, {"question": question.name}))
+            found.append(BrokenRule(_MISSING, question.id, {"question": question.name}))
     return found
+
+
+def without_open(rules: Iterable[BrokenRule]) -> list[BrokenRule]:
+    """What a program breaks: it may leave a required question open, as a judge does that did not learn to answer it."""
+    return [rule for rule in rules if rule.rule != _MISSING]
+
+
+def questions_open(rules: Iterable[BrokenRule]) -> list[str]:
+    """The required questions that were left open."""
+    return [rule.question for rule in rules if rule.rule == _MISSING]
 
 
 def _is_unit(scheme: Scheme, document: Document, segment: str | None) -> bool:

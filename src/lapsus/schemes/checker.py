@@ -9,7 +9,7 @@ from lapsus.errors import LapsusError
 from lapsus.kinds import kinds_of
 from lapsus.kinds.messages import BrokenRule
 from lapsus.model import Answer, Document, FrozenDict, Judgment, Scheme
-from lapsus.schemes.answer_rules import broken_rules
+from lapsus.schemes.answer_rules import broken_rules, questions_open, without_open
 from lapsus.schemes.library import load_scheme
 
 REMEMBERED = 10_000
@@ -27,7 +27,15 @@ class Checker:
         return self._check(scheme) is not None
 
     def broken(self, judgment: Judgment, document: Document | None) -> tuple[BrokenRule, ...]:
-        """Every rule that a judgment breaks; none where its scheme is not known."""
+        """Every rule that a judgment breaks; none where its scheme is not known. Programs may leave questions open."""
+        rules = self._rules(judgment, document)
+        return tuple(without_open(rules)) if rules and judgment.by_program else rules
+
+    def left_open(self, judgment: Judgment) -> list[str]:
+        """The required questions that a program left open."""
+        return questions_open(self._rules(judgment, None)) if judgment.by_program else []
+
+    def _rules(self, judgment: Judgment, document: Document | None) -> tuple[BrokenRule, ...]:
         check = self._check(judgment.scheme)
         return check.broken(judgment, document) if check else ()
 

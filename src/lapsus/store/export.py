@@ -13,12 +13,12 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, func, select
 
 from lapsus.model import ANONYMOUS, Document, Entry, Judgment
 from lapsus.model.decoders import decoder
+from lapsus.model.judgment import PROGRAM
 from lapsus.store import tables as t
 from lapsus.store.access import Access
 from lapsus.store.base import Database, Part
 from lapsus.store.chains import ANSWERS
 from lapsus.store.judgments import SAME_PLACE
-from lapsus.store.records import PROGRAM
 from lapsus.store.rows import part_of_the_data
 
 CHUNK = 100

@@ -13,15 +13,16 @@ from sqlalchemy import Connection, Row, insert, select
 from lapsus.errors import InputError
 from lapsus.model import Document, Entry, Judgment, Scheme
 from lapsus.model.decoders import decoder
+from lapsus.model.judgment import PROGRAM
 from lapsus.model.targets import screened
-from lapsus.schemes import broken_rules
+from lapsus.schemes import broken_rules, without_open
 from lapsus.store import save_statements as sql
 from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
 from lapsus.store.chains import choose_units, copy_documents, followers
 from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.people import folded, new_secret
-from lapsus.store.records import PROGRAM, Imported, is_programs
+from lapsus.store.records import Imported, is_programs
 from lapsus.store.rows import (
     analyze_tables,
     campaign_row,
@@ -240,8 +241,8 @@ class _Chunk:
     def _check(self, unit: _Unit, judgment: Judgment, documents: Mapping[str, Document]) -> None:
         document = documents.get(judgment.document) or self.job.document(unit.digest)
         broken = broken_rules(self.job.scheme, judgment.answers, document, judgment.segment)
-        if self.job.people[judgment.annotator] in self.job.programs:
-            broken = [rule for rule in broken if rule.rule != "missing-answer"]
+        if judgment.by_program or self.job.people[judgment.annotator] in self.job.programs:
+            broken = without_open(broken)
         if broken:
             raise InputError(
                 broken[0].message(), where=_where(judgment), hint="mend it, or import without checks"

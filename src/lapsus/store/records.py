@@ -10,6 +10,7 @@ import msgspec
 
 from lapsus.errors import LapsusError
 from lapsus.model import Answer, Judgment
+from lapsus.model.judgment import PROGRAM
 from lapsus.schemes import BrokenRule
 from lapsus.schemes.procedure import Procedure
 from lapsus.store.plan import Chain as Chain
@@ -21,8 +22,6 @@ UnitState: TypeAlias = Literal["reserved", "done", "released", "extra"]
 """`released`: went back after its time; `extra`: answered after it went back, when others had all its places."""
 
 LONGEST_NAME = 200
-PROGRAM = "program"
-"""Is true in the metadata of a judgment that left the store and that a program gave; people's have none."""
 
 
 def is_programs(judgment: Judgment) -> bool:
