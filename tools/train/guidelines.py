@@ -23,7 +23,17 @@ from lapsus.annotators.cases import Case
 from lapsus.annotators.judge.agreement import Agreement, agreement, beyond_chance
 from lapsus.annotators.judge.given_answers import GivenAnswers
 from lapsus.annotators.judge.judge import Judge
-from lapsus.annotators.judge.learning import Model, Point, Report, best_balance, decide, exclusive, is_above
+from lapsus.annotators.judge.learning import (
+    Model,
+    Point,
+    Report,
+    Taste,
+    best_taste,
+    choosing,
+    decide,
+    exclusive,
+    is_above,
+)
 from lapsus.annotators.judge.projection import Projection
 from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
@@ -133,19 +143,19 @@ def take(judge: Judge, id: str, examples: Sequence[Example], rows: Rows, learner
     places = [place for place, one in enumerate(examples) if id in one.votes]
     told = [examples[place] for place in places]
     shares, ready = shares_of(kind, told), learner.ready(rows[places])
-    report, balance, said = measured(kind, told, shares, ready, learner.penalty)
+    report, taste, said = measured(kind, told, shares, ready, learner.penalty)
     judge.reports_ = (*judge.reports_, report)
     sys.stdout.write(in_figures(kind, [one for one in told if one.measured], said))
     if report.answered:
         weights = learner.whole(fitted(kind, told, shares, ready, learner.penalty))
         own = np.array([one.measured for one in told])
-        judge.models_[id] = Model(weights, shares[own].mean(axis=0), balance)
+        judge.models_[id] = Model(weights, shares[own].mean(axis=0), *taste)
 
 
 def measured(
     kind: Kind, examples: Sequence[Example], shares: Matrix, ready: Rows, penalty: float
-) -> tuple[Report, float, Matrix]:
-    """How well documents that were not learned from are judged, how far rare answers are preferred, and the shares."""
+) -> tuple[Report, Taste, Matrix]:
+    """How well documents that were not learned from are judged, how answers are taken from shares, and these."""
     own = np.flatnonzero([one.measured for one in examples])
     given = given_by(kind, [examples[place] for place in own])
     documents = int(given.groups.max()) + 1
@@ -159,14 +169,14 @@ def measured(
             some = [one for one, is_kept in zip(examples, kept, strict=True) if is_kept]
             weights = fitted(kind, some, shares[kept], ready[kept], penalty)
             found[part][test] = predict(ready[own[test]], weights, exclusive=exclusive(kind))
-    balance = 0.0 if kind.numbers else best_balance(given, found[1.0])
-    prior = given.shares.mean(axis=0)
-    judged = {part: [decide(kind, row, prior, balance) for row in found[part]] for part in PARTS}
+    taste = Taste() if kind.numbers else best_taste(given, found[1.0])
+    prior, chosen = given.shares.mean(axis=0), choosing(kind, taste.least)
+    judged = {part: [decide(chosen, row, prior, taste.balance) for row in found[part]] for part in PARTS}
     agreed = agreement(given, judged[1.0])
     share = (1 - 1 / FOLDS) * len(own)
     curve = tuple(Point(round(part * share), round(beyond_chance(given, judged[part]), 4)) for part in PARTS)
     report = Report(kind.question.id, len(own), documents, agreed, curve, _is_answered(kind, agreed))
-    return report, balance, found[1.0]
+    return report, taste, found[1.0]
 
 
 def _is_answered(kind: Kind, agreed: Agreement) -> bool:

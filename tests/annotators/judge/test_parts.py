@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 
+import msgspec
 import numpy as np
 import pytest
 import tokenizers
@@ -11,12 +12,13 @@ import tokenizers
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.judge import sentence_vectors as vectors_module
 from lapsus.annotators.judge.agreement import agreement
-from lapsus.annotators.judge.given_answers import given_answers
+from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers
+from lapsus.annotators.judge.learning import best_taste, choosing, decide
 from lapsus.annotators.judge.regression import fit, predict
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.library import default_model
 from lapsus.errors import UsageError
-from lapsus.kinds import kind_of
+from lapsus.kinds import Kind, kind_of
 from lapsus.kinds.votes import votes_of
 from lapsus.model import Judgment
 from lapsus.schemes import load_scheme
@@ -129,3 +131,30 @@ def test_agreement_by_hand() -> None:
     assert constant.judge.value == constant.floor.value
     alone = votes_of(given("O", "X", "X"), kind)
     assert agreement(given_answers(kind, alone, alone.units), ["O", "X", "O"]).people.value is None
+
+
+def chosen(*said: tuple[str, ...]) -> tuple[Kind, GivenAnswers]:
+    """Answers to a question that allows several labels or none, one of a document each."""
+    scheme = load_scheme("error-types")
+    kind = kind_of(msgspec.structs.replace(scheme.questions[0], at_least=0), scheme)
+    judgments = [
+        Judgment(f"d{n}", "s", "p", "error-types", "1.2", {"types": labels}) for n, labels in enumerate(said)
+    ]
+    votes = votes_of(judgments, kind)
+    return kind, given_answers(kind, votes, votes.units)
+
+
+def test_none_is_chosen_only_where_people_choose_none() -> None:
+    """Of many labels none is likelier than not; that does not make none of them the likeliest answer."""
+    kind, given = chosen(*[("repetition",), ("wrong-information",), ("ignore-question",)] * 4)
+    unsure = 0.4 * given.shares + 0.05
+    assert decide(kind, unsure[0], given.shares.mean(axis=0), 0.0) == ()
+    taste = best_taste(given, unsure)
+    assert taste.least == 1
+    firm = choosing(kind, taste.least)
+    assert [decide(firm, row, given.shares.mean(axis=0), taste.balance) for row in unsure[:3]] == [
+        ("repetition",), ("wrong-information",), ("ignore-question",),
+    ]  # fmt: skip
+    kind, given = chosen(*[("repetition",), (), (), ()] * 4)
+    assert best_taste(given, 0.9 * given.shares).least == 0
+    assert choosing(kind, 0) is kind

@@ -14,7 +14,7 @@ from lapsus.annotators.base import Annotator, Lesson, Opinion
 from lapsus.annotators.cases import Case
 from lapsus.annotators.judge.features import Vectors, feature_rows
 from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers, left_open
-from lapsus.annotators.judge.learning import Model, Report, decide, learn, predicted
+from lapsus.annotators.judge.learning import Model, Report, choosing, decide, learn, predicted
 from lapsus.annotators.judge.looks import Looks
 from lapsus.annotators.judge.material import (
     LEAST,
@@ -254,7 +254,11 @@ class Judge(Annotator):
 
     def _choices(self, cases: Sequence[Case]) -> list[Opinion]:
         rows = self.projection_.scaled(self.features(cases))
-        kinds = {id: kind for id, kind in kinds_of(self.scheme).items() if id in self.models_}
+        kinds = {
+            id: choosing(kind, self.models_[id].least)
+            for id, kind in kinds_of(self.scheme).items()
+            if id in self.models_
+        }
         shares = {id: predicted(rows, self.models_[id], kind) for id, kind in kinds.items()}
         left = {id: predict(rows, weights, exclusive=True)[:, 1] for id, weights in self.open_.items()}
         found = []
@@ -284,6 +288,7 @@ class Judge(Annotator):
             "earlier": list(self.earlier_),
             "sides": {id: [list(side.labels) for side in sides] for id, sides in self.sides_.items()},
             "balance": {id: model.balance for id, model in self.models_.items()},
+            "least": {id: model.least for id, model in self.models_.items()},
             "open": list(self.open_),
             "reports": msgspec.to_builtins(self.reports_),
         }
@@ -324,9 +329,13 @@ class Judge(Annotator):
             )
             for id, labels in state.data.get("sides", {}).items()
         }
+        least = state.data.get("least", {})
         self.models_ = {
             id: Model(
-                Weights(arrays[f"slopes.{id}"], arrays[f"bias.{id}"]), arrays[f"prior.{id}"], float(balance)
+                Weights(arrays[f"slopes.{id}"], arrays[f"bias.{id}"]),
+                arrays[f"prior.{id}"],
+                float(balance),
+                int(least.get(id, 0)),
             )
             for id, balance in state.data["balance"].items()
         }

@@ -81,13 +81,22 @@ class Model(NamedTuple):
     """The mean shares."""
     balance: float
     """How far choices that are rare are preferred: 0 takes the likeliest, 1 what is likelier than usual."""
+    least: int = 0
+    """Of how many choices an answer is made at least, where the question allows none."""
+
+
+class Taste(NamedTuple):
+    """How answers are taken from shares."""
+
+    balance: float = 0.0
+    least: int = 0
 
 
 class Tuned(NamedTuple):
     """What was chosen on documents kept back."""
 
     penalty: float
-    balance: float
+    taste: Taste
 
 
 def exclusive(kind: Kind) -> bool:
@@ -107,6 +116,13 @@ def decide(kind: Kind, shares: Matrix, prior: Matrix, balance: float) -> Answer:
         likely = dict(zip(kind.choices, shares.tolist(), strict=True))
         return tuple(sorted(answer, key=lambda label: -likely[str(label)]))
     return answer
+
+
+def choosing(kind: Kind, least: int) -> Kind:
+    """The same question, where an answer is made of so many choices at least."""
+    if not kind.several or kind.question.at_least >= least:
+        return kind
+    return type(kind)(msgspec.structs.replace(kind.question, at_least=least), kind.labels)
 
 
 def learn(
@@ -130,10 +146,9 @@ def learn(
             model = _fit(
                 _part(given, kept if kept.any() else train), rows[kept if kept.any() else train], tuned
             )
-            for row, shares in zip(
-                np.flatnonzero(test), predicted(rows[test], model, given.kind), strict=True
-            ):
-                judged[part][row] = decide(given.kind, shares, model.prior, tuned.balance)
+            kind = choosing(given.kind, tuned.taste.least)
+            for row, shares in zip(np.flatnonzero(test), predicted(rows[test], model, kind), strict=True):
+                judged[part][row] = decide(kind, shares, model.prior, tuned.taste.balance)
     told = measured if measured is not None and len(measured) else given
     places = np.searchsorted(given.rows, told.rows).tolist()
     said = {part: [answers[place] for place in places] for part, answers in judged.items()}
@@ -159,15 +174,15 @@ def is_above(found: Agreement) -> bool:
 
 def _fit(given: GivenAnswers, rows: Rows, tuned: Tuned) -> Model:
     weights = fit(rows, given.shares, tuned.penalty, exclusive=exclusive(given.kind))
-    return Model(weights, given.shares.mean(axis=0), tuned.balance)
+    return Model(weights, given.shares.mean(axis=0), *tuned.taste)
 
 
 def _tune(given: GivenAnswers, rows: Rows, seed: int) -> Tuned:
-    """The penalty that predicts shares best, and the balance that agrees best, on documents kept back."""
+    """The penalty that predicts shares best, and the taste that agrees best, on documents kept back."""
     groups = np.unique(given.groups, return_inverse=True)[1]
     documents = int(groups.max()) + 1
     if documents < 2:
-        return Tuned(PENALTIES[0], 0.0)
+        return Tuned(PENALTIES[0], Taste(least=_least(given)[0]))
     count = min(_INNER, documents)
     folds = np.random.default_rng(seed).permutation(documents)[groups] % count
     tried = range(count if len(given) < _FEW else 1)
@@ -183,25 +198,38 @@ def _tune(given: GivenAnswers, rows: Rows, seed: int) -> Tuned:
             shares[place, test] = predict(rows[test], start, exclusive=exclusive(given.kind))
     losses = [_surprise(one[held], given.shares[held], exclusive(given.kind)) for one in shares]
     best = int(np.argmin(losses))
-    return Tuned(PENALTIES[best], best_balance(_part(given, held), shares[best, held]))
+    return Tuned(PENALTIES[best], best_taste(_part(given, held), shares[best, held]))
 
 
-def best_balance(given: GivenAnswers, shares: Matrix) -> float:
-    """The balance with the best agreement beyond chance, of those that do no worse than people and floor."""
+def best_taste(given: GivenAnswers, shares: Matrix) -> Taste:
+    """The taste with the best agreement beyond chance, of those that do no worse than people and floor."""
     prior = given.shares.mean(axis=0)
-    best, chosen = -np.inf, 0.0
+    tastes = [Taste(balance, least) for least in _least(given) for balance in BALANCES]
+    best, chosen = -np.inf, tastes[0]
     people = agreement_of_people(given)
-    for balance in BALANCES:
-        judged = [decide(given.kind, row, prior, balance) for row in shares]
+    for taste in tastes:
+        kind = choosing(given.kind, taste.least)
+        judged = [decide(kind, row, prior, taste.balance) for row in shares]
         like = likeness(given, judged)
         codes = np.array([like.places[given.kind.same(answer)] for answer in judged], dtype=np.intp)
         floor = float((like.shares.mean(axis=0) @ like.table).max())
-        if balance and plain_agreement(like, codes) < min(floor, people):
+        if taste != tastes[0] and plain_agreement(like, codes) < min(floor, people):
             continue
         value = beyond_chance(given, judged)
         if value > best + _DOUBT / np.sqrt(len(judged)):
-            best, chosen = value, balance
+            best, chosen = value, taste
     return chosen
+
+
+def _least(given: GivenAnswers) -> tuple[int, ...]:
+    """Of how many choices an answer may be made at least: one where nobody chose none, though it was allowed.
+
+    Of many choices none may be likelier than not, also where everybody makes one: "none" is an answer of its own.
+    """
+    if not given.kind.several:
+        return (0,)
+    gave_none = any(isinstance(answer, tuple) and not answer for answer in given.answers)
+    return (0, 1) if gave_none else (1,)
 
 
 def agreement_of_people(given: GivenAnswers) -> float:
