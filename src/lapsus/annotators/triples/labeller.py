@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from lapsus.annotators.encoder.chat_reader import shared_lower
 from lapsus.annotators.encoder.english import make_session
 from lapsus.annotators.features.subwords import Subwords
-from lapsus.annotators.triples.numbers import number_in, plain_number
+from lapsus.annotators.triples.numbers import amount_in, amount_of, number_in, plain_number
 from lapsus.annotators.triples.pair import Pair, Pairs, Window
+from lapsus.annotators.triples.repeats import said_again, with_neighbours
 from lapsus.errors import InputError
 from lapsus.model import Segment
 
@@ -25,6 +27,10 @@ GRAPH: Final = "labeller.onnx"
 """Its file in a model."""
 _BESIDE: Final = 2
 """Pairs that are read side by side."""
+_BY_RULE: Final = 0.95
+"""How likely a word is repeated that is so by rule: in six hundred good texts the rule was wrong once."""
+_ADDED: Final = 0.5
+"""From which share on a word counts as added here."""
 _NUMERIC = regex.compile(r"[\d,]*\d(?:\.\d+)?")
 _KEPT, _SAID = slice(0, 2), slice(2, 5)
 """The columns for pieces of the data, and for those of the text."""
@@ -66,7 +72,8 @@ class Labeller:
     def _reading(self, pair: Pair) -> Reading:
         omitted = np.full(len(pair.elements), np.nan)
         said = np.full((len(pair.pieces), 3), np.nan)
-        for window in self._pairs.windows(pair):
+        windows = list(self._pairs.windows(pair))
+        for window in windows:
             data, text = self._shares(window)
             for element, start, end in window.elements:
                 # Said in one stretch of the text is said.
@@ -76,7 +83,9 @@ class Labeller:
             better = ~(rows[:, 1] <= text[:, 1])
             rows[better] = text[better]
         added, repeated = _by_word(pair, said[:, 1:]).T
-        return _with_numbers(Reading(pair, omitted, added, repeated, said[:, 1:]))
+        reading = with_amounts(_with_numbers(Reading(pair, omitted, added, repeated, said[:, 1:])))
+        # A long text comes back to what it said: there the rule was not tried.
+        return with_repeats(reading) if len(windows) == 1 else reading
 
     def _shares(self, window: Window) -> tuple[Shares, Shares]:
         """For each piece of the window how likely it is left out, and for those of the text said, added, repeated."""
@@ -119,6 +128,33 @@ def _with_numbers(reading: Reading) -> Reading:
                 if parts[element] not in word.text:
                     reading.omitted[element] = 0.0
                     reading.added[place] = reading.pieces[word.first : word.last, 0] = 0.0
+    return reading
+
+
+def with_amounts(reading: Reading) -> Reading:
+    """The same, where an amount in another unit than in the data is said and not added."""
+    amounts: dict[object, list[int]] = {}
+    for place, part in enumerate(part for triple in reading.pair.triples for part in triple.parts or ()):
+        if amount := amount_of(part.strip('"').replace("_", " ")):
+            amounts.setdefault(amount, []).append(place)
+    words = reading.pair.words if amounts else []
+    for place, (number, unit) in enumerate(pairwise(words)):
+        amount = amount_in(number.text, unit.text.rstrip(".,;:!?)"))
+        for element in amounts.get(amount, ()):
+            reading.omitted[element] = 0.0
+            reading.added[place : place + 2] = reading.pieces[number.first : unit.last, 0] = 0.0
+    return reading
+
+
+def with_repeats(reading: Reading) -> Reading:
+    """The same, where words that come again by rule are repeated and not added.
+
+    Not where they are part of something that is added: there a value serves to say something new.
+    """
+    for place in said_again(reading.pair):
+        if reading.added[list(with_neighbours(reading.pair, place))].max() < _ADDED:
+            reading.repeated[place] = np.maximum(reading.repeated[place], _BY_RULE)
+            reading.added[place] = 0.0
     return reading
 
 

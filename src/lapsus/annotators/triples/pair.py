@@ -148,6 +148,11 @@ def spoken(part: str, name: str) -> str:
     return _HUMP.sub(r"\1 \2", apart) if name == "predicate" else apart.strip().strip('"')
 
 
+def ends_sentence(word: str) -> bool:
+    """Whether a sentence ends with a word, as it is written."""
+    return _END.search(word) is not None
+
+
 def _stretches(pair: Pair) -> Iterator[tuple[int, int]]:
     """Where the stretches of a text begin and end. No word is cut, unless it is longer than a stretch."""
     first, ended, last, given = 0, 0, 0, 0
@@ -160,7 +165,7 @@ def _stretches(pair: Pair) -> Iterator[tuple[int, int]]:
             if given == STRETCHES:
                 return
         last = word.last
-        if _END.search(word.text):
+        if ends_sentence(word.text):
             ended = last
     if first < len(pair.pieces) or not pair.pieces:
         yield first, len(pair.pieces)
