@@ -14,7 +14,7 @@ from lapsus.annotators.entries import judged_entries
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.span_agreement import Seen, _figures, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Place, places_for
-from lapsus.annotators.judge.spans import _spans
+from lapsus.annotators.judge.spans import _spans, best_cut
 from lapsus.formats import read
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Label, Segment, Span, units
@@ -103,3 +103,18 @@ def test_agreement_equals_a_plain_count() -> None:
     same, chance = (48 - ours - theirs + 2 * both) / 48, (ours * theirs + (48 - ours) * (48 - theirs)) / 48**2
     assert found.judge_beyond.value == pytest.approx((same - chance) / (1 - chance))
     assert np.isnan(_figures(np.zeros((1, 9)))[0, 0])
+
+
+def test_hardly_more_is_marked_than_people_mark() -> None:
+    """One place in four that looks like a mark is one: F1 alone would have all of them marked."""
+    target = np.zeros(1000)
+    shares = np.full(1000, 0.01)
+    target[:10] = 1
+    shares[:40] = 0.25
+    shares[:4] = 0.6
+    cut = best_cut(shares, target)
+    assert 0.25 < cut <= 0.6
+    shares[4:10] = 0.6
+    assert best_cut(shares, target) == pytest.approx(cut)
+    assert best_cut(shares, np.zeros(1000)) == 0.5
+    assert best_cut(np.full(1000, 0.9), target) == pytest.approx(0.7)
