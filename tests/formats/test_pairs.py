@@ -143,6 +143,13 @@ def test_a_record_without_both_is_named(tmp_path: Path, record: Any) -> None:
         documents(path)
 
 
+@pytest.mark.parametrize("data", [[], {}, [[]], {"name": ""}, {"id": 3}, "[]"])
+def test_a_record_without_a_fact_is_named(tmp_path: Path, data: Any) -> None:
+    path = written(tmp_path, {"data": 1, "text": ""}, {"data": data, "text": ""})
+    with pytest.raises(InputError, match=r"line 2.*no data"):
+        documents(path)
+
+
 def test_much_data_is_told(tmp_path: Path) -> None:
     reading = read(written(tmp_path, {"data": list(range(3 * MOST)), "text": "a"}))
     for _ in range(2):

@@ -68,6 +68,12 @@ def _document(record: Record, id: str, options: ReadOptions) -> Document:
             hint="each needs `data` or `triples`, and `text`",
         )
     found, has_more = facts(data)
+    if not found:
+        raise InputError(
+            "has no data: there is no fact in it",
+            where=record.where,
+            hint="leave the record out, or give it what the text was made from",
+        )
     if has_more:
         options.dropped[f"facts of records that have more than {MOST:,}"] += 1
     segments = (
