@@ -19,7 +19,6 @@ from lapsus.annotators.progress import Progress, unwatched
 from lapsus.annotators.training_examples import Origin
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze
-from lapsus.model.judgment import PROGRAM
 from lapsus.model.notes import LEARNED, SETTING
 from lapsus.model.votes import Votes
 from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
@@ -317,7 +316,6 @@ class Annotator(ABC):
             opinions = self._opinions([case for case, _ in batch])
             for (case, learned), opinion in zip(batch, opinions, strict=True):
                 known = {
-                    PROGRAM: True,
                     "evidence": opinion.evidence,
                     "scores": dict(opinion.scores) or None,
                     "expected": dict(opinion.expected) or None,
@@ -333,7 +331,7 @@ class Annotator(ABC):
                     version,
                     opinion.answers,
                     opinion.distributions,
-                    metadata=freeze(metadata),
+                    metadata=freeze(metadata) if metadata else EMPTY,
                 )
 
     def _known(self, documents: Iterable[Document | Entry]) -> Iterator[tuple[Document | Entry, bool]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -55,16 +56,15 @@ def pair_page(check: PairCheck, language: str) -> str:
         labels=label_names(language),
         shown=_TRIPLES,
         word=lambda name, **values: word(name, language, **values),
-        expected=lambda finding: expected_words(finding, label_names(language), language),
+        numbers=lambda finding: marks_in_words(finding, label_names(language), language),
     )
 
 
-def expected_words(finding: PairFinding, names: dict[str, str], language: str) -> str:
-    """How many marks are to be expected, in words."""
-    shown = " · ".join(
-        f"{names.get(label, label)} {number:.1f}" for label, number in finding.expected.items()
-    )
-    return word("pairs-expected", language, numbers=shown)
+def marks_in_words(finding: PairFinding, names: dict[str, str], language: str) -> str:
+    """How many marks there are of each label, and how many are to be expected in all: by that the pairs are ordered."""
+    made = Counter(span.label for span in finding.marks)
+    shown = " · ".join(f"{name} {made[label]}" for label, name in names.items())
+    return word("pairs-expected", language, numbers=shown, expected=f"{finding.risk:.1f}")
 
 
 def _systems(check: PairCheck, names: dict[str, str], language: str) -> Table:
@@ -79,7 +79,7 @@ def _systems(check: PairCheck, names: dict[str, str], language: str) -> Table:
 
 def _finding(rank: int, finding: PairFinding, names: dict[str, str], language: str) -> Iterator[str]:
     brackets = "（{}）" if language == "ja" else " ({})"
-    told = brackets.format(expected_words(finding, names, language))
+    told = brackets.format(marks_in_words(finding, names, language))
     yield f"{rank}. {_line(word('pair', language, id=finding.document))}{told}"
     yield from (f"   – {_marked(finding, triple)}" for triple in finding.data[:_TRIPLES])
     if (others := len(finding.data) - _TRIPLES) > 0:
