@@ -74,7 +74,7 @@ def test_no_more_is_expected_than_there_is_room_for(tiny: Triples) -> None:
     document = pair("velmora hall is in kirrin .", "Velmora_Hall | architect | Ines_Tarro")
     (judgment,) = judged(tiny, document)
     assert judgment.metadata["expected"]["omission"] == 3
-    assert judgment.metadata["expected"]["addition"] <= len("velmora hall is in kirrin .".split())
+    assert judgment.metadata["expected"]["addition"] <= 6
 
 
 def test_a_swapped_value_is_tied_to_what_stands_in_its_place(tiny: Triples) -> None:
