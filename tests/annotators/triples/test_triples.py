@@ -69,14 +69,6 @@ def test_what_is_left_out_is_marked_element_by_element(tiny: Triples) -> None:
     )
 
 
-def test_no_more_is_expected_than_there_is_room_for(tiny: Triples) -> None:
-    tiny.regression_ = tiny.regression_.times(np.full(3, 1000.0))
-    document = pair("velmora hall is in kirrin .", "Velmora_Hall | architect | Ines_Tarro")
-    (judgment,) = judged(tiny, document)
-    assert judgment.metadata["expected"]["omission"] == 3
-    assert judgment.metadata["expected"]["addition"] <= 6
-
-
 def test_a_swapped_value_is_tied_to_what_stands_in_its_place(tiny: Triples) -> None:
     document = pair(
         "Osk Bridge, opened on the opening date of 9 september, has the length of six zzz.",

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lapsus.annotators.triples.labeller import Reading
-from lapsus.annotators.triples.marks import OMISSION
 from lapsus.annotators.triples.pair_features import Rows, feature_rows
 
 _FURTHEST: Final = 5.0
@@ -47,15 +46,6 @@ class Regression(NamedTuple):
         return self._replace(
             weights=self.weights * ratios[:2], bias=self.bias * ratios[:2], repeated=self.repeated * ratios[2]
         )
-
-
-def room(reading: Reading, label: str) -> int:
-    """How many marks of a label a pair can have, as far as it was read."""
-    if label != OMISSION:
-        return int(np.isfinite(reading.added).sum())
-    elements = [one for triple in reading.pair.triples for one in triple.elements()]
-    read = np.isfinite(reading.omitted).tolist()
-    return sum(one.end > one.start and is_read for one, is_read in zip(elements, read, strict=True))
 
 
 def likeness(rows: Rows, others: Rows, reach: float) -> Rows:

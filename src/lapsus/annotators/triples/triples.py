@@ -14,7 +14,7 @@ from lapsus.annotators.cases import Case
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.progress import Progress
 from lapsus.annotators.training_examples import Origin
-from lapsus.annotators.triples.expected import Regression, room
+from lapsus.annotators.triples.expected import Regression
 from lapsus.annotators.triples.fitting import fitted_cuts, mark_ratios
 from lapsus.annotators.triples.labeller import GRAPH, Labeller, Reading
 from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of
@@ -99,10 +99,7 @@ def _opinion(reading: Reading, cuts: Cuts, expected: Sequence[float]) -> Opinion
     return Opinion(
         {QUESTION: tuple(mark.span for mark in marks)},
         scores={QUESTION: tuple(mark.score for mark in marks)},
-        expected={
-            label: min(number, float(room(reading, label)))
-            for label, number in zip(LABELS, expected, strict=True)
-        },
+        expected=dict(zip(LABELS, expected, strict=True)),
     )
 
 
