@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lapsus.annotators import make_annotator, training_data
+from lapsus.annotators import default_model, load_model
 from lapsus.campaign_stats.adjudication import adjudication_order, majority_answer
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.model import Entry, Text
 from lapsus.store import Person, Plan, Store
 from lapsus.store.decisions import How
-from lapsus.web.demo_challenge import LEARNED
 from lapsus.web.demo_times import at_last, over_weeks
 
 SCHEME: Final = "breakdown"
@@ -20,7 +19,6 @@ PER_UNIT: Final = 12
 DECIDED: Final = 3
 DAYS: Final = 26
 """How long people judged."""
-PROGRAM: Final = "rules"
 SPLIT: Final = {"breakdown": "T"}
 """What is decided where two answers come first."""
 REASONS: Final = {
@@ -38,7 +36,7 @@ def make_finished(
     store.imports.add_judgments(
         name, over_weeks(map(_of_scheme, entries), store.database.clock(), DAYS), check=False
     )
-    _judge_by_program(store, name, entries)
+    _judge_by_program(store, name, language, entries)
     stats = CampaignStats(store, name)
     for unit, _ in adjudication_order(stats, "open")[:DECIDED]:
         said = majority_answer(stats, unit, store.judgments.of_unit(name, unit))
@@ -49,17 +47,16 @@ def make_finished(
     store.campaigns.set_state(name, "closed", by=manager.id)
 
 
-def _judge_by_program(store: Store, name: str, entries: Sequence[Entry]) -> None:
-    """A small detector judges too, learned from the first dialogues."""
-    documents, votes = training_data(entries[:LEARNED])
-    detector = make_annotator(PROGRAM).fit(documents, votes)
+def _judge_by_program(store: Store, name: str, language: str, entries: Sequence[Entry]) -> None:
+    """The shipped detector judges too; it has not seen the samples."""
+    detector = load_model(default_model(language))
     now = store.database.clock()
     said = (
         Entry(entry.id, entry.document, at_last(detector.judge([entry.document]), now))
         for entry in entries
         if entry.document
     )
-    for _ in store.programs.add_judgments(name, store.programs.add(PROGRAM), said):
+    for _ in store.programs.add_judgments(name, store.programs.add(detector.name), said):
         pass
 
 

@@ -109,5 +109,9 @@ def test_everybody_can_use_the_page(
     expect(page.get_by_text("lapsus serve --endpoint", exact=False)).to_be_visible()
     assert violations(page) == []
     assert not scrolls_sideways(page)
+    # On a phone a judge is a card: its verdicts are seen without scrolling to the side.
+    last = page.locator("#figures .judges tbody tr").first.locator("td").last.bounding_box()
+    assert last is not None
+    assert last["x"] + last["width"] <= width
     page.locator("#figures .judges tbody a").nth(1).click()
     expect(page.locator(".found")).to_have_count(18, timeout=60_000)
