@@ -66,6 +66,7 @@ def parse_yaml(text: str, name: str) -> MarkedYaml:
 def _check_depth(text: str, name: str) -> None:
     """Refuse what is nested so deep that composing it would run out of stack."""
     depth = 0
+    event: Any  # stubs say that an event may be without a place; a loader's never is
     for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
