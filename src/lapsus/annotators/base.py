@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, final
 import msgspec
 
 from lapsus.annotators.cases import Case, cases_of, document_of
-from lapsus.annotators.features.word_forms import Words, plain_language
+from lapsus.annotators.features.word_forms import Words
 from lapsus.annotators.learned_documents import packed, text_digest, unpacked
 from lapsus.annotators.model_files import Header, State, model_digest, write_model
 from lapsus.annotators.progress import Progress, unwatched
 from lapsus.annotators.training_examples import Origin
 from lapsus.errors import LapsusError, UsageError
+from lapsus.language import plain_language
 from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze
-from lapsus.model.notes import LEARNED, SETTING
+from lapsus.model.judgment import SETTING
+from lapsus.model.notes import LEARNED
 from lapsus.model.votes import Votes
 from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
 
@@ -282,7 +284,10 @@ class Annotator(ABC):
         """Differs where anything does that decides about its answers; empty where it cannot be kept in a file."""
         if self._digest is None:
             try:
-                self._digest = model_digest(self.method, self.parameters(), self.words_.ways, self.state())
+                guideline, state = scheme_digest(self.scheme), self.state()
+                self._digest = model_digest(
+                    self.method, guideline, self.parameters(), self.words_.ways, state
+                )
             except (UsageError, NotImplementedError):
                 self._digest = ""
         return self._digest

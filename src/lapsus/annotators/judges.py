@@ -14,10 +14,9 @@ from lapsus.annotators.bulk import Bulk
 from lapsus.annotators.cases import document_of
 from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.annotators.entries import judged_entries
-from lapsus.annotators.features.word_forms import plain_language
 from lapsus.annotators.library import default_model, find_annotator, load_model
 from lapsus.errors import UsageError
-from lapsus.language import has_letters, language_of_turns
+from lapsus.language import has_letters, language_of_turns, plain_language
 from lapsus.model import Document, Entry
 from lapsus.model.votes import LabelVotes
 from lapsus.schemes import AnyScheme, load_scheme

@@ -36,6 +36,8 @@ SHIPPED = Path(str(files("lapsus.annotators") / "models"))
 HEADER, SCHEME, LEARNED, ARRAYS, FILES = (
     "model.json", "scheme.json", "learned.json", "arrays.safetensors", "files/"
 )  # fmt: skip
+REPORTS = "reports"
+"""In what was learned: how good it was found to be. It decides about no answer."""
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -76,10 +78,16 @@ def fingerprint(*states: State) -> str:
     return hashed.hexdigest()
 
 
-def model_digest(method: str, parameters: Mapping[str, Any], words: Mapping[str, str], state: State) -> str:
-    """Of all that decides about a model's answers; what it is called and where it lies do not."""
+def model_digest(
+    method: str, guideline: str, parameters: Mapping[str, Any], words: Mapping[str, str], state: State
+) -> str:
+    """Of all that decides about a model's answers; what it is called, where it lies and how good it is do not.
+
+    What is empty counts as not there, so that a model of before keeps its digest when later ones hold more.
+    """
     hashed = hashlib.blake2b(digest_size=8)
-    plain = [method, dict(parameters), dict(words), dict(state.data)]
+    data = {name: value for name, value in state.data.items() if value and name != REPORTS}
+    plain = [method, guideline, dict(parameters), dict(words), data]
     hashed.update(msgspec.json.encode(plain, order="sorted"))
     for name, array in sorted(state.arrays.items()):
         hashed.update(msgspec.json.encode([name, array.dtype.str, array.shape]))

@@ -14,7 +14,7 @@ from lapsus.challenge.leaderboard import Entrant
 from lapsus.challenge.paper_tables import Scored
 from lapsus.challenge.run_scores import floors, score_run
 from lapsus.challenge.run_validation import CheckedRun, check_run, run_of_judgments
-from lapsus.challenge.testset import Track, gold_of, plain_language, tracks, unlabelled
+from lapsus.challenge.testset import Track, gold_of, language_of, tracks, unlabelled
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Entry
@@ -187,4 +187,4 @@ def _split(entry: Entry) -> str:
 
 
 def _language(entry: Entry) -> str:
-    return plain_language(entry.document) if entry.document is not None else ""
+    return language_of(entry.document) if entry.document is not None else ""

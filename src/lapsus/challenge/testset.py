@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.kinds.votes import collect_votes
+from lapsus.language import plain_language
 from lapsus.measures.scores import breakdown_counts
 from lapsus.measures.scores.breakdown_labels import breakdown_votes
 from lapsus.model import Document, Entry, Judgment, Segment, UnitKey
@@ -107,9 +108,9 @@ def gold_documents(documents: Sequence[Document], judgments: Sequence[Judgment])
     return [_gold(document, counted) for document in documents]
 
 
-def plain_language(document: Document) -> str:
+def language_of(document: Document) -> str:
     """The language of a dialogue without its region."""
-    return (document.language or NO_LANGUAGE).partition("-")[0].lower()
+    return plain_language(document.language) or NO_LANGUAGE
 
 
 def system_turns(document: Document) -> list[str]:
@@ -134,7 +135,7 @@ def unlabelled(document: Document) -> Document:
 def _gold(document: Document, counted: dict[UnitKey, Counts]) -> GoldDocument:
     found = ((turn, counted.get(UnitKey(document.id, turn))) for turn in system_turns(document))
     votes = {turn: counts for turn, counts in found if counts is not None}
-    return GoldDocument(document, plain_language(document), votes)
+    return GoldDocument(document, language_of(document), votes)
 
 
 def _scored(gold: GoldDocument) -> Iterator[str]:

@@ -21,6 +21,11 @@ _ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w.
 _LETTER = regex.compile(r"\p{L}")
 
 
+def plain_language(language: str | None) -> str:
+    """`en` for `en-GB` and `EN_us`; nothing where the language is not known."""
+    return (language or "").replace("_", "-").partition("-")[0].lower()
+
+
 def language_by_script(text: str) -> str | None:
     """A guess to be announced, never relied on silently: the script with the most letters decides.
 

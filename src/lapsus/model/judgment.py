@@ -49,8 +49,10 @@ class UnitKey(NamedTuple):
 
 PROGRAM: Final = "program"
 """Is true in the metadata of a judgment that a program gave; people's have none."""
-_OF_PROGRAMS: Final = ("setting", "scores")
-"""Keys of metadata that only programs write: how a model was asked, and how sure a judge is of its marks."""
+SETTING: Final = "setting"
+"""In a judgment's metadata: what the program was made with. `model` is a language model's name, or a model's digest."""
+_OF_PROGRAMS: Final = (SETTING, "scores")
+"""Keys of metadata, with values by name, that only programs write: how a model was asked, how sure a judge is."""
 
 
 class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -102,7 +104,7 @@ class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
         return (
             known.get(PROGRAM) is True
             or bool(self.distributions)
-            or any(key in known for key in _OF_PROGRAMS)
+            or any(isinstance(known.get(key), Mapping) for key in _OF_PROGRAMS)
         )
 
     @property

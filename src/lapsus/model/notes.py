@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 
-from lapsus.model.judgment import Judgment
+from lapsus.model.judgment import SETTING, Judgment
 
-SETTING = "setting"
-"""In a judgment's metadata: what the program was made with. `model` is a language model's name, or a model's digest."""
 LEARNED = "learned"
 """In a judgment's metadata, and only then: the program learned from people's judgments of the same document."""
 

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select, update
 
 from lapsus import model
 from lapsus.errors import UsageError
+from lapsus.language import plain_language
 from lapsus.model import Document, Unit
 from lapsus.model.decoders import decoder
 from lapsus.store import tables as t
@@ -119,7 +120,7 @@ class UnitBrowsing(Part):
         query = select(t.document.c.content).join(place).where(place.c.campaign == id)
         with self.reading() as conn:
             rows: Iterable[Any] = conn.execute(query).yield_per(CHUNK)
-            found = {(read.decode(content).language or "").partition("-")[0] for (content,) in rows}
+            found = {plain_language(read.decode(content).language) for (content,) in rows}
         return frozenset(found - {""})
 
     def with_documents(self, campaign: str, units: Sequence[int]) -> dict[int, tuple[Unit, Document]]:

@@ -22,12 +22,12 @@ from lapsus.annotators.encoder.calibration import (
 )
 from lapsus.annotators.encoder.passages import Memory, passages_of
 from lapsus.annotators.encoder.reader import HOME, Reader, feature_rows, restore_reader
-from lapsus.annotators.features.word_forms import plain_language
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.parameter_bounds import need_above_zero
 from lapsus.annotators.progress import Progress
 from lapsus.annotators.training_examples import Example, shares
 from lapsus.errors import UsageError
+from lapsus.language import plain_language
 from lapsus.model import Unit
 from lapsus.registry import did_you_mean
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import regex
 
-from lapsus.annotators.features.word_forms import LONGEST, plain_language
+from lapsus.annotators.features.word_forms import LONGEST
+from lapsus.language import plain_language
 from lapsus.language.tokenizer import is_spaceless
 from lapsus.word_files import word_file
 

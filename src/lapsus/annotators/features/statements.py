@@ -15,7 +15,8 @@ from typing import Any
 import regex
 
 from lapsus.annotators.features.cues import Cues, SurfaceCues, cues_of, look
-from lapsus.annotators.features.word_forms import LONGEST, plain_language
+from lapsus.annotators.features.word_forms import LONGEST
+from lapsus.language import plain_language
 from lapsus.word_files import word_file
 
 _SHARED = 0.6

@@ -12,7 +12,7 @@ from functools import lru_cache
 import regex
 
 from lapsus.errors import UsageError
-from lapsus.language import tokens
+from lapsus.language import plain_language, tokens
 from lapsus.language.tokenizer import is_spaceless, knows_words
 
 SPACES, SUDACHI, CHARACTERS = "spaces", "sudachi", "characters"
@@ -23,11 +23,6 @@ _PIECE = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’_-][\p{L}\p{M}\p{N}]+)*|[^\s\
 _CLUSTER = regex.compile(r"\X")
 _CACHED = 1 << 15
 """Utterances whose words are kept: each is context of many turns."""
-
-
-def plain_language(language: str | None) -> str:
-    """`en` for `en-GB`; nothing where the language is not known."""
-    return (language or "").partition("-")[0]
 
 
 def way_to_find_words(language: str) -> str:

@@ -32,7 +32,7 @@ from lapsus.annotators.judge.report import report_lines, report_table, short_lin
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.judge.spans import Marked, Side, learn_spans, mark, restored_sides, side_arrays
 from lapsus.annotators.learned_documents import packed
-from lapsus.annotators.model_files import State
+from lapsus.annotators.model_files import REPORTS, State
 from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.annotators.progress import Progress, part_of
 from lapsus.annotators.training_examples import Origin
@@ -288,9 +288,9 @@ class Judge(Annotator):
             "earlier": list(self.earlier_),
             "sides": {id: [list(side.labels) for side in sides] for id, sides in self.sides_.items()},
             "balance": {id: model.balance for id, model in self.models_.items()},
-            "least": {id: model.least for id, model in self.models_.items()},
+            "least": {id: model.least for id, model in self.models_.items() if model.least},
             "open": list(self.open_),
-            "reports": msgspec.to_builtins(self.reports_),
+            REPORTS: msgspec.to_builtins(self.reports_),
         }
         if self._looks.fingerprint:
             data["reader"] = self._looks.fingerprint
