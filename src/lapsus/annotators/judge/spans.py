@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any, Final, NamedTuple
@@ -27,7 +28,7 @@ _MOST: Final = 40_000
 """Places that are learned from at a time: more of them make fitting slower and hardly better."""
 _BLOCK: Final = 128
 """Units whose places are looked at together."""
-_MORE: Final = 1.25
+_MOST_MARKS: Final = 1.25
 """How many places are marked for each that a person marks, at most."""
 _ALIKE: Final = 0.25
 """How alike two marks must be for one to stand for the other."""
@@ -238,12 +239,13 @@ def _thinned(which: Mask) -> NDArray[np.intp]:
 def best_cut(shares: Matrix, target: Matrix, cuts: Sequence[float] = _CUTS) -> float:
     """The share from which to mark that gives the best F1 with people, of those that mark hardly more than they do.
 
-    Where little can be told, F1 alone is best with marks that are mostly wrong.
+    Where little can be told, F1 alone is best with marks that are mostly wrong. Where none will do, nothing that was
+    seen here would be marked.
     """
-    best, chosen = 0.0, float(cuts[-1]) if target.any() else 0.5
+    best, chosen = 0.0, max(0.5, math.nextafter(float(shares.max(initial=0.0)), math.inf))
     for cut in cuts:
         marks = shares >= cut
-        if marks.sum() > _MORE * target.sum():
+        if marks.sum() > _MOST_MARKS * target.sum():
             continue
         total = float(marks.sum() + target.sum())
         f1 = 2 * float(target[marks].sum()) / total if total else 0.0
