@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,6 +14,7 @@ from lapsus.errors import InputError
 from lapsus.model import Document, Entry, Judgment, Scheme
 from lapsus.model.decoders import decoder
 from lapsus.model.judgment import PROGRAM
+from lapsus.model.notes import without_notes
 from lapsus.model.targets import screened
 from lapsus.schemes import broken_rules, without_open
 from lapsus.store import save_statements as sql
@@ -251,7 +252,8 @@ class _Chunk:
     def _add(self, unit: int, judgment: Judgment) -> None:
         id = (self.campaign, unit, self.job.people[judgment.annotator])
         place = self.places.setdefault(id, UnitCapacity(self.units[unit], None, "new", 0, 0))
-        key = f"import:{digest_of(str(self.campaign), to_json(judgment))}"
+        # Without what programs note of themselves, which a file of before does not have.
+        key = f"import:{digest_of(str(self.campaign), to_json(without_notes(judgment)))}"
         if judgment.revision > place.revision:
             self._count(id, place, judgment)
             self.rows.append(_row(id, key, judgment, self.job.now))
@@ -278,7 +280,8 @@ class _Chunk:
         member.drafts -= place.revision > place.submitted
         member.seconds += judgment.seconds or 0.0
         if judgment.at is not None:
-            self.last[id[2]] = max(judgment.at, self.last.get(id[2], judgment.at))
+            at = judgment.at if judgment.at.tzinfo else judgment.at.replace(tzinfo=UTC)
+            self.last[id[2]] = max(at, self.last.get(id[2], at))
         place.is_new |= place.state == "new"
         place.revision = place.submitted = judgment.revision
         if id[2] in self.job.programs:

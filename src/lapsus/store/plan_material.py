@@ -58,12 +58,11 @@ def known_units_in(path: Path, scheme: Scheme) -> tuple[list[KnownUnit], list[Do
     units: list[KnownUnit] = []
     documents: list[Document] = []
     with given_schemes([scheme]):
-        entries = list(read(path))
-    for entry in entries:
-        mine = _known_units(entry, scheme)
-        units += mine
-        if mine and entry.document is not None:
-            documents.append(entry.document)
+        for entry in read(path):
+            mine = _known_units(entry, scheme)
+            units += mine
+            if mine and entry.document is not None:
+                documents.append(entry.document)
     if not units:
         raise InputError(f"nothing in it is judged under {scheme.id!r}", where=str(path))
     return units, documents

@@ -115,6 +115,11 @@ def models_of(visit: RequestContext, stats: CampaignStats) -> list[ModelChoice]:
     return visit.web.judges.models(stats.scheme, there)
 
 
+def models_that_read(visit: RequestContext, stats: CampaignStats) -> list[ModelChoice]:
+    """The same, worked out now however long that takes: before a judge is started."""
+    return visit.web.judges.models(stats.scheme, _languages(stats))
+
+
 def _languages(stats: CampaignStats) -> frozenset[str]:
     return stats.store.browsing.languages(stats.name)
 

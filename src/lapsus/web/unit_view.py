@@ -95,6 +95,8 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
 
 def _votes(visit: RequestContext, campaign: Campaign, number: int) -> dict[str, Any]:
     """The votes that chose the unit, where the plan lets people see them. Their labels are another guideline's."""
+    if not campaign.plan.show_votes:
+        return {}
     chain, votes = campaign.plan.chain, visit.store.units.votes(campaign.name, number)
     if votes is None or chain is None or chain.rule is None:
         return {}

@@ -20,7 +20,7 @@ from lapsus.reports.charts import FORMATS, Chart, Theme, inline
 from lapsus.store import RefusedError, StoreError
 from lapsus.translation import translated_error
 from lapsus.web.judge_sources import JudgeSpec
-from lapsus.web.judges_view import chosen_judge, judges_page, models_of, runs_of, words_for
+from lapsus.web.judges_view import chosen_judge, judges_page, models_that_read, runs_of, words_for
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 from lapsus.web.routes.forms import field, fields, posts
@@ -118,7 +118,7 @@ def _add(visit: RequestContext, stats: CampaignStats, form: FormData) -> None:
     """Have a program judge. Whether it can is tried first, so that nothing is left behind where it cannot."""
     asked = _asked(form)
     chosen = next(
-        (o for o in models_of(visit, stats) if (o.kind, o.model) == (asked.kind, asked.model)), None
+        (o for o in models_that_read(visit, stats) if (o.kind, o.model) == (asked.kind, asked.model)), None
     )
     if chosen is not None and chosen.unread:
         raise UsageError(
