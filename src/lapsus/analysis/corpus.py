@@ -127,14 +127,15 @@ def load_corpus(
 ) -> Corpus:
     """Read a source whole, keeping what measures need; judgments that break their guideline are counted.
 
-    `scheme` may be a team's own. With `drop_broken` judgments that break their guideline are left out.
+    `scheme` may be a team's own; a name that nobody knows is left to `choose_scheme`, which sees whether the data have
+    it. With `drop_broken` judgments that break their guideline are left out.
     """
     reading = read(path, format, only=only, language=language)
     announce(reading)
     documents: dict[str, DocumentFacts] = {}
     judgments: list[Judgment] = []
     texts: dict[str, Document] = {}
-    given = [load_scheme(scheme)] if scheme else []
+    given = _known(scheme)
     checker = Checker(given)
     broken: Counter[str] = Counter()
     with given_schemes(given):
@@ -149,6 +150,13 @@ def load_corpus(
             judgments.extend(kept)
     name = reading.source.path.name.removesuffix(".zip").removesuffix(".jsonl").removesuffix(".labels.json")
     return Corpus(name, documents, judgments, texts, broken, drop_broken, reading.options.mended)
+
+
+def _known(scheme: AnyScheme | None) -> list[Scheme]:
+    try:
+        return [load_scheme(scheme)] if scheme else []
+    except UsageError:
+        return []
 
 
 def choose_scheme(

@@ -116,5 +116,5 @@ def test_hardly_more_is_marked_than_people_mark() -> None:
     assert 0.25 < cut <= 0.6
     shares[4:10] = 0.6
     assert best_cut(shares, target) == pytest.approx(cut)
-    assert best_cut(shares, np.zeros(1000)) == 0.5
-    assert best_cut(np.full(1000, 0.9), target) == pytest.approx(0.7)
+    assert best_cut(shares, np.zeros(1000)) > shares.max()
+    assert best_cut(np.full(1000, 0.9), target) > 0.9
