@@ -5,7 +5,7 @@ BASE := .venv/.base
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint acceptance docs types commands samples screenshots kill ray fuzz bench language-model encoder clean
+.PHONY: demo test lint acceptance docs types commands samples screenshots kill ray fuzz bench language-model encoder constraints clean
 
 demo: $(BASE)
 	@$(BIN)/lapsus demo
@@ -73,6 +73,12 @@ language-model: $(READY)
 encoder: $(READY)
 	$(BIN)/python tools/try_encoder.py
 
+# The newest versions of everything, to be checked by `make test` before they are kept.
+constraints: $(BASE)
+	$(BIN)/pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
+	{ sed '/^[^#]/d' tests/constraints.txt; $(BIN)/pip freeze --exclude-editable; } > .venv/constraints.txt
+	mv .venv/constraints.txt tests/constraints.txt
+
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
@@ -84,7 +90,7 @@ $(BASE): pyproject.toml
 	@touch $@
 
 # What a developer needs on top: checkers (of JavaScript too), PostgreSQL, PyTorch.
-$(READY): $(BASE)
-	$(BIN)/pip install --quiet --editable '.[dev]'
+$(READY): $(BASE) tests/constraints.txt
+	$(BIN)/pip install --quiet --constraint tests/constraints.txt --editable '.[dev]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NODE_OPTIONS=--use-system-ca $(BIN)/npm install --silent --no-fund --no-audit --prefix .venv/typescript typescript@5.9.3
 	@touch $@
