@@ -9,7 +9,7 @@ import numpy as np
 from lapsus.errors import InvalidError
 from lapsus.kinds import KINDS, Kind, kind_of
 from lapsus.model import Answer, Judgment, Label, Question, Scheme, latest
-from lapsus.model.votes import Votes, VoteTable
+from lapsus.model.votes import SpanVotes, Votes, VoteTable
 
 
 def collect_votes(
@@ -55,6 +55,11 @@ def is_vote(answer: Answer, kind: Kind) -> bool:
     except InvalidError:
         return False
     return True
+
+
+def marks_in(votes: Votes | None) -> SpanVotes | None:
+    """The votes where they are spans on texts; None where there are none or they are answers of another kind."""
+    return votes if isinstance(votes, SpanVotes) else None
 
 
 def _with_labels(question: Question, labels: Sequence[str] | None) -> Kind:

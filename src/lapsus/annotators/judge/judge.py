@@ -38,6 +38,7 @@ from lapsus.annotators.progress import Progress, part_of
 from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
+from lapsus.kinds.votes import marks_in
 from lapsus.model import EMPTY, Answer
 from lapsus.model.votes import SpanVotes, Votes
 from lapsus.reports import Table
@@ -199,8 +200,7 @@ class Judge(Annotator):
         return reports
 
     def _learn_marks(self, id: str, votes: SpanVotes, cases: Sequence[Case], progress: Progress) -> Report:
-        kind, measured = kinds_of(self.scheme)[id], self.measured_by.get(id)
-        unaided = measured if isinstance(measured, SpanVotes) else None
+        kind, unaided = kinds_of(self.scheme)[id], marks_in(self.measured_by.get(id))
         units = [case.unit for case in cases]
         self.readings_ = PairReadings() if can_read(units) else None
         sides, report = learn_spans(

@@ -15,6 +15,7 @@ from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers
 from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError
 from lapsus.kinds import kinds_of
+from lapsus.kinds.votes import marks_in
 from lapsus.model import Scheme, UnitKey
 from lapsus.model.votes import SpanVotes, Votes
 
@@ -75,8 +76,8 @@ def learnable_marks(
     """The marks of people on each question of kind spans, where they answered enough."""
     found = {}
     for id, kind in kinds_of(scheme).items():
-        given = votes.get(id)
-        if kind.on_text and isinstance(given, SpanVotes):
+        given = marks_in(votes.get(id))
+        if kind.on_text and given is not None:
             answered = {
                 unit
                 for unit, said in zip(given.units, given.spans, strict=True)

@@ -20,8 +20,8 @@ from lapsus.annotators.triples.labeller import GRAPH, Labeller, Reading
 from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of
 from lapsus.annotators.triples.pair import parts_of
 from lapsus.errors import InputError
+from lapsus.kinds.votes import marks_in
 from lapsus.model import Segment, Span, Unit
-from lapsus.model.votes import SpanVotes
 
 SCHEME: Final = "semantic-errors"
 QUESTION: Final = "errors"
@@ -117,8 +117,8 @@ def _pair_in(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
 
 def _marked(lesson: Lesson) -> list[tuple[Unit, tuple[tuple[Span, ...], ...]]]:
     """The pairs that people answered about, and what each of them marked."""
-    votes = lesson.votes.get(QUESTION)
-    if not isinstance(votes, SpanVotes):
+    votes = marks_in(lesson.votes.get(QUESTION))
+    if votes is None:
         return []
     given = {
         unit: tuple(spans for spans in said if spans is not None)
