@@ -14,6 +14,7 @@ import pytest
 from lapsus.annotators import find_annotator, go_on_from, load_model, make_annotator
 from lapsus.annotators.learned_documents import SIZE
 from lapsus.annotators.library import default_model
+from lapsus.annotators.model_files import State, model_digest
 from lapsus.errors import InputError, UsageError
 from tests.annotators import invented
 
@@ -85,6 +86,15 @@ def test_what_a_model_learned_from_is_told(model: Path) -> None:
     other = make_annotator("rules").fit(*invented.data("en", 4, seed=1))
     assert other.origin_ is not None
     assert other.origin_.digest != header["origin"]["digest"]
+
+
+def test_a_models_digest_is_of_what_decides_about_its_answers() -> None:
+    def digest(guideline: str = "a", **data: object) -> str:
+        return model_digest("judge", guideline, {"seed": 0}, {}, State(data, {"weights": np.ones(3)}))
+
+    assert digest(cut=1) != digest(cut=2)
+    assert digest("b", cut=1) != digest(cut=1)
+    assert digest(cut=1, reports=[{"agreement": 0.5}], later={}) == digest(cut=1)
 
 
 def test_methods_and_models_by_name(model: Path) -> None:

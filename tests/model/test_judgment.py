@@ -36,6 +36,21 @@ def test_bad_judgments_are_refused(changes: dict[str, object]) -> None:
         judgment(**changes)
 
 
+@pytest.mark.parametrize(
+    ("metadata", "is_one"),
+    [
+        ({"program": True}, True),
+        ({"setting": {"model": "tiny"}}, True),
+        ({"scores": {"marks": [0.5]}}, True),
+        ({"setting": "at home", "scores": 3}, False),
+        ({"program": "none"}, False),
+    ],
+)
+def test_a_program_is_told_by_what_only_programs_write(metadata: dict[str, object], is_one: bool) -> None:
+    """A column of somebody's table may be called `setting`, too."""
+    assert judgment(metadata=metadata).by_program is is_one
+
+
 def test_answers_keep_their_type_through_json() -> None:
     answers = {
         "label": "O",

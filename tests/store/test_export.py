@@ -135,6 +135,18 @@ def test_times_come_back_as_the_same_moments(store: Store) -> None:
     assert back.at.utcoffset() == timedelta(0)
 
 
+def test_times_with_and_without_a_zone_stand_beside_each_other(store: Store) -> None:
+    """A table's times have none; they count as those of Greenwich."""
+    store.campaigns.create(Plan("chat", "breakdown"))
+    moments = (datetime(2026, 5, 1, 9), datetime(2026, 5, 1, 8, tzinfo=UTC))
+    given = tuple(
+        Judgment("d0", segment, "avery", "breakdown", "1.0", {"breakdown": "O"}, at=at)
+        for segment, at in zip("02", moments, strict=True)
+    )
+    assert store.imports.add_judgments("chat", [Entry("d0", dialogue("d0"), given)]).judgments == 2
+    check_counts(store)
+
+
 def test_imported_judgments_take_places_and_people_do_the_rest(store: Store) -> None:
     store.campaigns.create(Plan("chat", "breakdown", per_unit=2))
     given = [Judgment("d0", "0", name, "breakdown", "1.0", {"breakdown": "O"}) for name in ("a", "b", "c")]
