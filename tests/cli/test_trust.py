@@ -343,12 +343,21 @@ def test_a_gate_sees_when_the_frozen_set_was_changed(write: Any, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "judge: a", "{", "judge: r\nscheme: breakdown\npeople: p\nbounds: {}\nsurprise: 1"]
+    ("text", "told"),
+    [
+        ("[]", "is no gate"),
+        ("judge: a", "is no gate"),
+        ("judge: r\nscheme: breakdown\npeople: p\nbounds: {}\nsurprise: 1", "is no gate"),
+        ("{", "not sound YAML"),
+        ("[" * 5000, "nested too deep"),
+        ("judge: !!timestamp x", "not the kind of value"),
+        ("judge: &a [x]\nscheme: [*a, *a]", "aliases"),
+    ],
 )
-def test_a_broken_gate_is_told(tmp_path: Path, text: str) -> None:
+def test_a_broken_gate_is_told(tmp_path: Path, text: str, told: str) -> None:
     gate = tmp_path / "gate.yaml"
     gate.write_text(text)
-    with pytest.raises(InputError, match="is no gate"):
+    with pytest.raises(InputError, match=told):
         run("trust", "--gate", gate)
     with pytest.raises(UsageError, match="no such file"):
         run("trust", "--gate", tmp_path / "none.yaml")

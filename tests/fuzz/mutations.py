@@ -12,6 +12,7 @@ from typing import Any
 ODD_BYTES = (
     b"\0", b"\xff\xfe", b"\xed\xa0\x80", b"[" * 5000, b'{"a":' * 2000, b"NaN", b"1e999", b"-1", b"9" * 400, b"\r",
     b"\n\n", b'"', b"\\ud800", b"<!ENTITY a 'x'>", b"]]>", b",,,,", b"\x1b[2J", b"\xe2\x80\xae",
+    b"!!timestamp ", b"!!int ", b": 0x_\n", b"1" * 5000, b"1:" * 3000,
 )  # fmt: skip
 ODD_VALUES: tuple[Any, ...] = (
     None, True, "", "\0", "\x1b[31m", "x" * 5000, -1, 0, 2**31, 10**30, 1e308, [], {}, [[]], {"": None},

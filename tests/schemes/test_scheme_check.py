@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,19 @@ def test_a_good_file_has_no_problems() -> None:
 @pytest.mark.parametrize("text", ["[" * 100_000, "{a: " * 50_000, "- " * 50_000])
 def test_bottomless_nesting_is_an_error_and_no_crash(text: str) -> None:
     assert [rule for _, rule in found(text)] == ["yaml"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1" * 5000, ":".join(["1"] * 50_000), ":".join(["1"] * 5000) + ".5", "0x_", "0b_", "!!int abc", "!!int ''",
+        "!!float abc", "!!bool maybe", "!!timestamp 2001-99-99", "!!timestamp x",
+    ],
+)  # fmt: skip
+def test_what_is_no_number_and_no_day_is_told_at_once(value: str) -> None:
+    begun = time.monotonic()
+    assert found(f"scheme: tone\nversion: {value}") == [(2, "yaml")]
+    assert time.monotonic() - begun < 2
 
 
 @pytest.mark.parametrize(

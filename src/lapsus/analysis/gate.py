@@ -23,6 +23,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.kinds.similarity import compared
 from lapsus.model import Judgment, Scheme
 from lapsus.schemes import load_scheme
+from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.translation import translated
 from lapsus.trust.drift import Likeness, likeness
 from lapsus.trust.ranking import USUAL_EPSILON, Sight, standings
@@ -188,12 +189,12 @@ def check_gate(path: Path, run: Path | None = None, announce: Announce = lambda 
 def read_gate(path: Path) -> Gate:
     """A gate from its file."""
     try:
-        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Gate)
+        return msgspec.convert(parse_yaml(path.read_text(encoding="utf-8"), path.name).data, Gate)
     except FileNotFoundError:
         raise UsageError(
             "no such file", where=str(path), hint="`lapsus trust DATA --freeze FILE` makes one"
         ) from None
-    except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise InputError(f"is no gate: {error}", where=str(path)) from error
 
 

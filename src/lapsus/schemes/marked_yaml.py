@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -26,6 +27,8 @@ class _Loader(_BASE):  # type: ignore[misc]
 
 DEEPEST = 50
 """Levels of nesting; our own guidelines have ten."""
+LONGEST_NUMBER = 100
+"""Signs of a value that is no text: reading a number takes longer than its length."""
 _TRUTH = {"true": True, "false": False}
 
 
@@ -98,7 +101,21 @@ class _Walk:
             return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
         if not node.style and node.value.lower() in _TRUTH:
             return _TRUTH[node.value.lower()]
-        return self.loader.construct_object(node)
+        return self._scalar(node, line)
+
+    def _scalar(self, node: Any, line: int) -> Any:
+        """A text or number. Tags may call anything a number or a day, and PyYAML then fails in ways of its own."""
+        if node.tag == "tag:yaml.org,2002:str":
+            return node.value
+        if len(node.value) <= LONGEST_NUMBER:
+            with suppress(ValueError, LookupError, AttributeError, OverflowError):
+                return self.loader.construct_object(node)
+        shown = node.value[:40]
+        raise InputError(
+            f"{shown!r} is not the kind of value that it is said to be",
+            where=f"{self.name}, line {line}",
+            hint="write a text in quotation marks",
+        )
 
     def _mapping(self, node: Any, path: YamlPath) -> dict[str, Any]:
         found: dict[str, Any] = {}
