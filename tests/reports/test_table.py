@@ -31,6 +31,7 @@ def test_csv_has_numbers_in_full_and_bounds_in_columns() -> None:
 
 def test_csv_is_safe_in_a_spreadsheet() -> None:
     rows = list(csv.reader(io.StringIO(Table(("run",), (("=1+1",),)).to_csv())))
+    assert "\r" not in Table(("run",), (("a\r=1+1",),)).to_csv()
     assert rows[1] == ["'=1+1"]
 
 

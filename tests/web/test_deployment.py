@@ -70,6 +70,23 @@ def test_whom_a_proxy_names_first_becomes_an_annotator_and_the_disabled_stay_out
     assert len(store.people.all()) == 1, said
 
 
+def test_names_of_a_proxy_are_not_cut_off_into_another_ones(store: Store) -> None:
+    ada = store.people.add("a" * 200, "manager")
+    client = browser(store, BEHIND)
+    assert client.get("/sign-in", headers={"X-Remote-User": f"{ada.name}b"}).status_code == 422
+    assert client.get("/session.json", headers={"X-Remote-User": f"{ada.name}b"}).json().get("person") is None
+
+
+def test_a_session_ends_with_the_proxys_even_after_a_new_password(store: Store) -> None:
+    said, client = {"X-Remote-User": "ada"}, browser(store, BEHIND)
+    client.get("/", headers=said)
+    token = client.get("/session.json", headers=said).json()["csrf"]
+    form = {"do": "password", "new": PASSWORD, "again": PASSWORD, "csrf": token}
+    assert client.post("/account", data=form, headers=said, follow_redirects=False).status_code == 303
+    assert client.get("/session.json", headers=said).json()["person"]["name"] == "ada"
+    assert client.get("/session.json").json().get("person") is None
+
+
 def test_what_a_proxy_says_of_the_way_counts_only_from_that_proxy(store: Store) -> None:
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.7"}
     for peer, is_secure in ((PROXY, True), (STRANGER, False)):
@@ -86,7 +103,12 @@ def test_what_a_proxy_says_of_the_way_counts_only_from_that_proxy(store: Store) 
         (Deployment(user_header="X-User"), "proxy that you name"),
         (Deployment(proxies=("10.0.0.2",), user_header="X User"), "no name of a header"),
         (Deployment(oidc=OidcProvider("http://login.example.org", "lapsus")), "no issuer to trust"),
+        (Deployment(proxies=("0.0.0.0/0",), user_header="X-User"), "everybody"),
+        (Deployment(proxies=("10.0.0.2", "::/0"), user_header="X-User"), "everybody"),
         (Deployment(oidc=OidcProvider("http://localhost.example.org", "lapsus")), "no issuer to trust"),
+        (Deployment(oidc=OidcProvider("http://localhost:80@example.org/", "lapsus")), "no issuer to trust"),
+        (Deployment(oidc=OidcProvider("https://", "lapsus")), "no issuer to trust"),
+        (Deployment(oidc=OidcProvider("https://[", "lapsus")), "no issuer to trust"),
     ],
 )
 def test_settings_that_let_in_whoever_likes_are_refused(wrong: Deployment, said: str) -> None:

@@ -160,6 +160,10 @@ def test_signing_in_leads_back_below_the_path_and_nowhere_else(store: Store) -> 
         ("/tools/lapsus-other/", f"{BELOW}/"),
         (f"{BELOW}//evil.example/", f"{BELOW}/"),
         ("https://evil.example/", f"{BELOW}/"),
+        (f"{BELOW}/../other", f"{BELOW}/"),
+        (f"{BELOW}/c/%2E./.%2e/..?x", f"{BELOW}/"),
+        (f"{BELOW}/./..\\other", f"{BELOW}/"),
+        (f"{BELOW}/account?next=...", f"{BELOW}/account?next=..."),
     ):
         came = ada.get(f"{BELOW}/sign-in", params={"next": wanted}, follow_redirects=False)
         assert (came.status_code, came.headers["location"]) == (303, led)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
-from lapsus.formats.csv_cells import defused
+from lapsus.formats.csv_cells import in_one_line
 from lapsus.reports.table import cells, escape_latex, latex_comment
 
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|#]")
@@ -118,7 +118,9 @@ class PaperTable:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["", "", *(" ".join(_some(above, below)) for above, below in self.heads)])
         for line in self.lines:
-            writer.writerow([defused(line.group), defused(line.name), *(_value(cell) for cell in line.cells)])
+            writer.writerow(
+                [in_one_line(line.group), in_one_line(line.name), *(_value(cell) for cell in line.cells)]
+            )
         return stream.getvalue()
 
     def to_latex(self) -> str:
@@ -230,7 +232,7 @@ def _value(cell: Cell, nothing: Any = "") -> Any:
         return nothing
     if isinstance(cell, Share | Estimate):
         return cell.value
-    return defused(cell) if isinstance(cell, str) else cell
+    return in_one_line(cell) if isinstance(cell, str) else cell
 
 
 def _some(*texts: str) -> Iterator[str]:

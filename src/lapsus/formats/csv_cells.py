@@ -33,6 +33,11 @@ def restored(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _RISKY.match(cell, 1) else cell
 
 
+def in_one_line(text: str) -> str:
+    """A cell of a table that is only looked at, defused: Python leaves a lone carriage return without quotes."""
+    return defused(text.replace("\r", " "))
+
+
 class CsvWriter(Protocol):
     """Takes rows of cells: texts are defused, numbers stay numbers, None is an empty cell."""
 

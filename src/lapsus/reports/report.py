@@ -11,7 +11,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 from lapsus.errors import UsageError
-from lapsus.formats.csv_cells import defused
+from lapsus.formats.csv_cells import in_one_line
 from lapsus.measures.score import Score
 from lapsus.reports.charts import Chart, inline, style
 from lapsus.reports.html_page import page
@@ -125,7 +125,7 @@ def _values(cell: Cell) -> Sequence[object]:
 
 
 def _safe(value: object) -> object:
-    return "" if value is None else defused(value) if isinstance(value, str) else value
+    return "" if value is None else in_one_line(value) if isinstance(value, str) else value
 
 
 def _is_numeric(table: Table, place: int) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 import regex
 from markupsafe import Markup
 
-from lapsus.formats.csv_cells import defused
+from lapsus.formats.csv_cells import in_one_line
 from lapsus.measures.comparison import Difference
 from lapsus.measures.score import Score
 
@@ -186,7 +186,7 @@ def _values(cell: Cell, more: tuple[str, ...]) -> list[object]:
 
 
 def _safe(cell: Cell) -> object:
-    return "" if cell is None else defused(cell) if isinstance(cell, str) else cell
+    return "" if cell is None else in_one_line(cell) if isinstance(cell, str) else cell
 
 
 def _latex_row(row: Sequence[Any], show: Callable[[Any], str]) -> str:

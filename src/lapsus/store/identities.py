@@ -47,7 +47,9 @@ class Identities(Part):
         *,
         takes_name: bool,
     ) -> Person:
-        row = new_person(check_name(name[:LONGEST_NAME]), "annotator", None, None, language)
+        # A proxy's name is who somebody is: cut off, it could be somebody else.
+        wanted = name if takes_name else name[:LONGEST_NAME]
+        row = new_person(check_name(wanted), "annotator", None, None, language)
         key = {"issuer": issuer, "subject": subject}
 
         def work(conn: Connection) -> Person:

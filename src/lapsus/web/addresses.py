@@ -14,6 +14,8 @@ from jinja2.ext import Extension
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _BELOW: ContextVar[str] = ContextVar("below", default="")
+_UPWARDS = regex.compile(r"/(\.|%2e){1,2}(?=[/\\?#]|$)", regex.IGNORECASE)
+"""What browsers take for this folder or the one above: it would lead out of what is in front of us."""
 _ATTRIBUTE = regex.compile(r'\b((?:href|src|action|data-part)=")(?=/)')
 
 
@@ -59,6 +61,7 @@ def path_at(address: str) -> str | None:
         and path.startswith("/")
         and not path.startswith(("//", "/\\"))
         and path.isprintable()
+        and not _UPWARDS.search(path)
     )
     return path if is_ours else None
 

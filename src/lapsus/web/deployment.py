@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -66,6 +65,10 @@ def check_deployment(deployment: Deployment) -> Deployment:
                 where=deployment.user_header,
                 hint="name it with --proxy ADDRESS",
             )
+        for proxy in deployment.proxies:
+            if ipaddress.ip_network(proxy).prefixlen == 0:
+                hint = "name the proxy's own address"
+                raise UsageError("everybody could say who they are", where=proxy, hint=hint)
     if deployment.oidc is not None and not is_secure(deployment.oidc.issuer):
         hint = "an address that begins with https://"
         raise UsageError("is no issuer to trust", where=deployment.oidc.issuer, hint=hint)
@@ -79,7 +82,10 @@ def provider_name(provider: OidcProvider) -> str:
 
 def is_secure(issuer: str) -> bool:
     """Whether nobody on the way can play the provider: encrypted, or on this machine."""
-    local: Sequence[str] = ("http://localhost", "http://127.0.0.1", "http://[::1]")
-    return issuer.startswith("https://") or any(
-        issuer == start or issuer.startswith((f"{start}:", f"{start}/")) for start in local
-    )
+    try:
+        parts = urlsplit(issuer)
+        is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
+    is_plain = parts.hostname is not None and "@" not in parts.netloc and issuer.isprintable()
+    return is_plain and (parts.scheme == "https" or (parts.scheme == "http" and is_local))

@@ -17,7 +17,7 @@ from lapsus.web.request_context import RequestContext
 from lapsus.web.routes.forms import field, posts
 from lapsus.web.routes.judging_pages import signed_in
 from lapsus.web.routes.pages_as_json import Page, twins
-from lapsus.web.sessions import new_session
+from lapsus.web.routes.sign_in import begin_session
 from lapsus.word_files import LANGUAGES
 
 
@@ -73,8 +73,7 @@ def _password(visit: RequestContext, form: FormData) -> Page | Response:
         people.set_password(me.id, new, by=me.id)
     except InputError:
         return _again(visit, "password-length", 422)
-    session = new_session(me.id, visit.store.access.session_stamp(me.id))
-    return redirect(visit, "/account?told=password", session)
+    return begin_session(visit, me, "/account?told=password")
 
 
 def _again(visit: RequestContext, reason: str, status: int) -> Page:
