@@ -73,7 +73,7 @@ def test_backups_are_made_when_it_is_time_and_the_oldest_go(
         # A second server that shares the place finds that it was done.
         assert BackupSchedule(store, BackupPlace(address), timedelta(hours=6), 3).step() < 6 * 3600
     assert place.names() == [f"lapsus-20260102T{hour:02}0000Z.zip" for hour in (6, 12, 18)]
-    assert place.newest() == datetime(2026, 1, 2, 18, tzinfo=UTC)
+    assert place.newest(datetime(2027, 1, 1, tzinfo=UTC)) == datetime(2026, 1, 2, 18, tzinfo=UTC)
     command = ["restore", f"{address}/{place.names()[-1]}", "--db", str(tmp_path / "b.sqlite")]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
@@ -120,3 +120,17 @@ def test_the_command_makes_dated_backups_too(tmp_path: Path) -> None:
     assert "backup.json" in ZipFile(made).namelist()
     refused = run(app, ["backup", str(tmp_path / "one.zip"), "--keep", "2", *db])
     assert isinstance(refused.exception, UsageError)
+
+
+def test_dates_that_are_none_or_still_to_come_hold_up_no_backup(tmp_path: Path) -> None:
+    clock, later = Clock(), "lapsus-20990101T000000Z.zip"
+    for name in ("lapsus-99999999T999999Z.zip", later):
+        (tmp_path / name).touch()
+    with open_store(tmp_path / "store.sqlite", clock=clock) as store:
+        schedule = BackupSchedule(store, BackupPlace(str(tmp_path)), timedelta(hours=6), 1)
+        for _ in range(2):
+            assert schedule.step() == pytest.approx(6 * 3600)
+            clock.now += timedelta(hours=6)
+    assert schedule.trouble is None
+    kept = {path.name for path in tmp_path.glob("lapsus-2*.zip")}
+    assert kept == {"lapsus-20260101T060000Z.zip", later}

@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -54,10 +54,14 @@ class BackupPlace:
                 ]
         return sorted(name for name in found if _NAME.fullmatch(name))
 
-    def newest(self) -> datetime | None:
-        """When the newest backup was made."""
-        names = self.names()
-        return datetime.strptime(names[-1], _DATED).replace(tzinfo=UTC) if names else None
+    def newest(self, latest: datetime) -> datetime | None:
+        """When the newest backup was made; one from after `latest`, made while a clock was wrong, does not count."""
+        dates = []
+        for name in self.names():
+            # Any digits have the form of a date; not all are one.
+            with suppress(ValueError):
+                dates.append(datetime.strptime(name, _DATED).replace(tzinfo=UTC))
+        return max((date for date in dates if date <= latest), default=None)
 
     def put(self, store: Store, keep: int | None = None) -> tuple[str, Backup]:
         """Make a backup there; then remove the oldest, so that so many stay. Its name, and what it holds."""
@@ -69,7 +73,8 @@ class BackupPlace:
             with tempfile.TemporaryDirectory() as folder, self._told():
                 done = store.backups.backup(Path(folder) / name)
                 self._remote.put_file(str(Path(folder) / name), f"{self.where}/{name}")
-        for old in self.names()[:-keep] if keep else ():
+        # What is dated later than this one was made while a clock was wrong: it takes no newer one's place.
+        for old in [one for one in self.names() if one <= name][:-keep] if keep else ():
             self._remove(old)
         return name, done
 
@@ -148,7 +153,8 @@ class BackupSchedule(threading.Thread):
 
         log = getLogger("lapsus.backup")
         try:
-            newest, now = self._place.newest(), self._store.database.clock()
+            now = self._store.database.clock()
+            newest = self._place.newest(now + self._every)
             left = timedelta(0) if newest is None else newest + self._every - now
             if left <= timedelta(0):
                 name, done = self._place.put(self._store, self._keep)

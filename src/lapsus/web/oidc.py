@@ -12,6 +12,7 @@ import secrets
 import urllib.error
 import urllib.request
 from functools import cached_property
+from http.client import HTTPException
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote_plus, urlencode
 
@@ -69,7 +70,7 @@ class OidcClient:
         """What the provider publishes about itself; asked for again after a failure, else kept."""
         address = self.provider.issuer.rstrip("/") + "/.well-known/openid-configuration"
         found = _fetched(urllib.request.Request(address))  # noqa: S310  checked there
-        if found.get("issuer", "").rstrip("/") != self.provider.issuer.rstrip("/"):
+        if str(found.get("issuer", "")).rstrip("/") != self.provider.issuer.rstrip("/"):
             raise _trouble(f"calls itself {found.get('issuer')!r:.200}")
         return found
 
@@ -135,10 +136,12 @@ class OidcClient:
                 leeway=60,
                 options={"require": ["exp", "iat", "sub", "aud", "iss"]},
             )
-        except self._jwt.PyJWTError as error:
+        except (self._jwt.PyJWTError, OSError, ValueError, HTTPException, RecursionError) as error:
             raise _trouble(f"sent an id_token that does not hold: {error}") from error
         if not secrets.compare_digest(str(said.get("nonce", "")), nonce):
             raise _trouble("answered somebody else's request")
+        if said.get("azp", self.provider.client_id) != self.provider.client_id:
+            raise _trouble("signed somebody in to another application")
         subject = str(said["sub"])
         name = next((said[key] for key in ("preferred_username", "name", "email") if said.get(key)), subject)
         email = said.get("email") if said.get("email_verified") is True else None
@@ -156,7 +159,7 @@ def _fetched(request: urllib.request.Request) -> dict[str, Any]:
     try:
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310  only addresses that are secure
             found = json.loads(answer.read(LARGEST))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException, RecursionError) as error:
         raise _trouble(f"does not answer as it should: {error}") from error
     if not isinstance(found, dict):
         raise _trouble("does not answer as it should")

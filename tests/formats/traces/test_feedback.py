@@ -153,6 +153,7 @@ class Stub(ThreadingHTTPServer):
         self.faults = 0
         self.login = ""
         self.elsewhere = ""
+        self.garbage = False
 
     @property
     def address(self) -> str:
@@ -170,6 +171,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.login = self.headers["Authorization"]
+        if self.server.garbage:
+            self.wfile.write(b"what is this?\r\n\r\n")
+            return
         if self.server.elsewhere:
             self.send_response(302)
             self.send_header("Location", self.server.elsewhere)
@@ -259,6 +263,38 @@ def test_push_wants_a_key_and_an_address(stub: Stub, data: Path, monkeypatch: py
     monkeypatch.delenv("PHOENIX_API_KEY")
     with pytest.raises(UsageError, match="PHOENIX_API_KEY"):
         push.push("phoenix", stub.address, feedback_of(entry))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://[",
+        "http://127.0.0.1:abc",
+        "https://",
+        "http://127.0.0.1/a b",
+        "https://ann:hush@localhost/",
+        "https://a?b",
+    ],
+)
+def test_what_is_no_address_is_told_without_what_is_secret_in_it(
+    address: str, data: Path, stub: Stub
+) -> None:
+    with pytest.raises(UsageError, match="no address of a server") as told:
+        push.push("phoenix", address, feedback_of(next(iter(read(data)))))
+    assert "hush" not in str(told.value)
+
+
+def test_a_key_that_is_none_and_a_server_that_is_none_are_told(
+    stub: Stub, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (entry,) = read(data)
+    stub.garbage = True
+    with pytest.raises(LapsusError, match="cannot be reached"):
+        push.push("phoenix", stub.address, feedback_of(entry))
+    monkeypatch.setenv("PHOENIX_API_KEY", "hush\n")
+    with pytest.raises(UsageError, match="no key has") as told:
+        push.push("phoenix", stub.address, feedback_of(entry))
+    assert "hush" not in str(told.value)
 
 
 def test_a_key_follows_no_redirect_and_goes_nowhere_in_the_clear(stub: Stub, data: Path) -> None:

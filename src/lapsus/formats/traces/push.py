@@ -8,12 +8,14 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable
+from http.client import HTTPException
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from lapsus.errors import LapsusError, UsageError
+from lapsus.formats.remote import shown
 from lapsus.formats.traces.feedback import Feedback
 
 TIMEOUT = 30
@@ -51,17 +53,29 @@ def push(server: str, address: str, feedback: Iterable[Feedback]) -> int:
     Ids are made from what a piece is about: sent again after a fault, nothing is stored twice.
     """
     target = SERVERS[server]
-    if urlsplit(address).scheme not in ("http", "https"):
-        raise UsageError(
-            "is no address of a server", where=address, hint="for example https://langfuse.example.org"
-        )
-    if urlsplit(address).scheme == "http" and urlsplit(address).hostname not in _HERE:
-        hint = "give its https:// address"
-        raise UsageError("a key would go over the network unprotected", where=address, hint=hint)
+    _check_address(address)
     keys = [os.environ.get(key, "") for key in target.keys]
     if missing := [key for key, value in zip(target.keys, keys, strict=True) if not value]:
         raise UsageError(f"no key for {server}", hint=f"set {' and '.join(missing)} in the environment")
+    if not all(key.isascii() and key.isprintable() and " " not in key for key in keys):
+        raise UsageError("the API key holds signs that no key has", hint="look for spaces or line ends in it")
     return target.send(address.rstrip("/"), keys, feedback)
+
+
+def _check_address(address: str) -> None:
+    """Complain of what is no plain address, without showing a password in it, and of one where a key is not safe."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname if parts.port != 0 else None
+    except ValueError:
+        parts, host = urlsplit(""), None
+    is_plain = address.isascii() and address.isprintable() and not set(address) & set(" @?#")
+    if parts.scheme not in ("http", "https") or not host or not is_plain:
+        hint = "for example https://langfuse.example.org"
+        raise UsageError("is no address of a server", where=shown(address), hint=hint)
+    if parts.scheme == "http" and host not in _HERE:
+        hint = "give its https:// address"
+        raise UsageError("a key would go over the network unprotected", where=address, hint=hint)
 
 
 def _to_langfuse(address: str, keys: list[str], feedback: Iterable[Feedback]) -> int:
@@ -126,7 +140,7 @@ def _post(address: str, login: str, body: dict[str, Any]) -> None:
             if error.code not in (429, 500, 502, 503, 504) or attempt == TRIES:
                 what = f"the server refused: {error.code} {reason or error.reason}"
                 raise LapsusError(what, where=address) from error
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             if attempt == TRIES:
                 raise LapsusError(f"the server cannot be reached: {error}", where=address) from error
         time.sleep(0.5 * 2**attempt)
