@@ -83,12 +83,20 @@ def test_truncation_names_the_item() -> None:
         (b"[1 2]", "item 1: not sound JSON"),
         (b'["\xff"]', "item 1"),
         (b'["\\ud800"]', "item 1"),
-        (b"[" + b"[" * 100_000 + b"]" * 100_000 + b"]", "item 1: not sound JSON"),
+        (b"[" + b"[" * 100_000 + b"]" * 100_000 + b"]", "item 1: is nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_said(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(content)
+
+
+@pytest.mark.parametrize("closed", [b"", b"]" * 3_000_000])
+def test_what_is_nested_too_deeply_is_told_before_its_end_is_looked_for(closed: bytes) -> None:
+    stream = io.BytesIO(b"[" * 3_000_000 + closed)
+    with pytest.raises(InputError, match="item 1: is nested too deeply"):
+        list(items(stream, "file.json", Any))
+    assert stream.tell() <= json_stream.CHUNK
 
 
 def test_wrong_shape_names_item_and_hint() -> None:
@@ -97,13 +105,13 @@ def test_wrong_shape_names_item_and_hint() -> None:
 
 
 class Endless(io.RawIOBase):
-    """A list whose first bracket is never closed."""
+    """A list whose second bracket is never closed."""
 
     given = 0
 
     def read(self, size: int = -1) -> bytes:
         self.given += size
-        return b"[{" * (size // 2)
+        return (b"[[" if self.given == size else b"1,") + b"1," * (size // 2 - 1)
 
 
 def test_a_bracket_that_is_never_closed_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,8 @@ CHUNK = 1 << 20
 """How many bytes are read at once."""
 LARGEST = 1 << 28
 """No honest item is larger. A bracket that is never closed would otherwise fill the memory."""
+DEEPEST = 1000
+"""Brackets within brackets. What is deeper cannot be decoded, and looking for its end would take long."""
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
@@ -97,6 +99,8 @@ class _Window:
             sign = self.content[self.at - 1 : self.at]
             if sign in b"[{":
                 depth += 1
+                if depth > DEEPEST:
+                    raise InputError("is nested too deeply", where=where)
             elif depth:
                 depth -= 1
             elif sign == b"}":
