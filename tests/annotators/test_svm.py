@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 from lapsus.annotators.challenge.svm import Svm
 from lapsus.annotators.challenge.word_counts import Sparse, products
+from lapsus.annotators.model_files import State
 from lapsus.annotators.training_examples import make_examples, shares
 from lapsus.errors import UsageError
 from lapsus.model import UnitRule
@@ -40,3 +44,23 @@ def test_products_of_sparse_rows() -> None:
     second = Sparse.of([{2: 5.0}, {0: 1.0, 1: 1.0}])
     assert products(first, second.turned(3), 2).tolist() == [[10.0, 1.0], [0.0, 0.0], [0.0, 3.0]]
     assert first.some([2, 0]).row(0)[0].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda parts: parts | {"starts": parts["starts"][:-1]},
+        lambda parts: parts | {"columns": parts["columns"] + 2**40},
+        lambda parts: parts | {"columns": -1 - parts["columns"]},
+        lambda parts: parts | {"values": parts["values"][:-1]},
+        lambda parts: parts | {"starts": np.concatenate([[0, 5, 3], parts["starts"][3:]])},
+    ],
+)
+def test_a_model_whose_rows_do_not_fit_is_damaged_not_only_where_they_are_used(
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
+    svm = Svm().fit(*invented.data("en"))
+    state = svm._state()
+    svm._restore(state)
+    with pytest.raises(ValueError, match="fit together|outside"):
+        svm._restore(State(state.data, change(dict(state.arrays))))

@@ -160,7 +160,7 @@ def _model_seeds(folder: Path) -> list[Path]:
 def _load(path: Path) -> object:
     from lapsus.annotators import load_model
 
-    return load_model(path)
+    return list(load_model(path).judge(sample_entries("dialogues-en")[:1]))
 
 
 def _run_seeds(folder: Path) -> list[Path]:

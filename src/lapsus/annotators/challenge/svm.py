@@ -126,5 +126,6 @@ class Svm(BreakdownAnnotator):
         arrays = state.arrays
         self.terms_ = Vocabulary(state.data["terms"])
         supports = Sparse(arrays["starts"], arrays["columns"], arrays["values"])
+        supports.must_fit(len(self.terms_), arrays["duals"].shape[1])
         self.machines_ = Machines(supports, arrays["duals"], arrays["borders"])
         self.shares_ = arrays["shares"]

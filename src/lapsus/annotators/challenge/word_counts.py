@@ -30,6 +30,15 @@ class Sparse(NamedTuple):
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def must_fit(self, rows: int, width: int) -> None:
+        """Complain of numbers from a file that make no matrix of so many rows and columns."""
+        starts, columns = self.starts, self.columns
+        ends = starts.shape == (rows + 1,) and starts[0] == 0 and starts[-1] == len(columns)
+        if not ends or columns.shape != self.values.shape or (np.diff(starts) < 0).any():
+            raise ValueError("the rows do not fit together")
+        if len(columns) and not 0 <= columns.min() <= columns.max() < width:
+            raise ValueError("a column lies outside")
+
     def row(self, place: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The columns and values of one row."""
         part = slice(self.starts[place], self.starts[place + 1])
