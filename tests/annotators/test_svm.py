@@ -62,5 +62,5 @@ def test_a_model_whose_rows_do_not_fit_is_damaged_not_only_where_they_are_used(
     svm = Svm().fit(*invented.data("en"))
     state = svm._state()
     svm._restore(state)
-    with pytest.raises(ValueError, match="fit together|outside"):
+    with pytest.raises(ValueError, match=r"fit together|outside"):
         svm._restore(State(state.data, change(dict(state.arrays))))
