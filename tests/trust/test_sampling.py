@@ -64,9 +64,13 @@ def test_without_people_the_judge_is_not_counted_on() -> None:
     assert (more.units or 0) > 385, "units of a document say the same"
 
 
-def test_no_more_units_than_there_are() -> None:
-    goal = units_for_width(Sample(np.full(40, NAN), np.tile([0.0, 1.0], 20), np.arange(40)), 0.01)
-    assert goal.units == 40
+def test_where_all_units_would_not_do_it_takes_more() -> None:
+    few = Sample(np.full(40, NAN), np.tile([0.0, 1.0], 20), np.arange(40))
+    assert units_for_width(few, 0.01).units == pytest.approx(1.96**2 * 0.25 * 40 / 39 / 0.01**2, rel=1e-3)
+    known = few._replace(people=few.judge)
+    assert units_for_width(known, 0.01).units == pytest.approx(units_for_width(few, 0.01).units, rel=1e-3), (
+        "where people judged all of them, the judge says nothing more"
+    )
 
 
 def test_how_alike_documents_are() -> None:

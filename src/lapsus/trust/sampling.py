@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +32,11 @@ class Goal(NamedTuple):
 
 
 def units_for_width(sample: Sample, half_width: float, noise: Noise | None = None, people: int = 1) -> Goal:
-    """How many units people must judge until the corrected interval is ± `half_width`, at most all there are.
+    """How many units people must judge until the corrected interval is ± `half_width`.
 
     From the people's answers so far, if there are ten units of them, with their `noise` as of so many people a unit;
-    else as if the judge helped nothing and people's answers varied as much as its own.
+    else as if the judge helped nothing and people's answers varied as much as its own. Where all units would not do
+    it is more than there are: the judge has to judge more documents like these.
     """
     if half_width <= 0:
         raise UsageError("an interval is ± something above 0")
@@ -55,17 +56,28 @@ def units_for_width(sample: Sample, half_width: float, noise: Noise | None = Non
         spread, alike = float(np.var(sample.judge[judged], ddof=1)) if total > 1 else 0.25, 0.0
     if sample.is_share:
         spread = max(spread, 0.01)
-    together = _shared_documents(sample.document[judged])
-    within = within_documents(sample.judge[judged], sample.document[judged])
-    low, high = 2, max(2, total)
+    beside = _shared_documents(sample.document[judged]) * within_documents(
+        sample.judge[judged], sample.document[judged]
+    )
+
+    def reached(units: int) -> bool:
+        there = min(units, total)
+        worth = spread * (1 - alike * (1 - there / max(total, 1))) * (1 + beside * (there - 1))
+        return t_quantile(0.975, units - 1) * math.sqrt(worth / units) <= half_width
+
+    return Goal(_fewest(reached), tried)
+
+
+def _fewest(enough: Callable[[int], bool]) -> int:
+    """The least number of units from 2 up that is enough."""
+    high = 2
+    while not enough(high):
+        high *= 2
+    low = high // 2 + 1 if high > 2 else 2
     while low < high:
         middle = (low + high) // 2
-        worth = spread * (1 - alike * (1 - middle / max(total, 1))) * (1 + within * together * (middle - 1))
-        if t_quantile(0.975, middle - 1) * math.sqrt(worth / middle) <= half_width:
-            high = middle
-        else:
-            low = middle + 1
-    return Goal(low, tried)
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
+    return low
 
 
 def units_for_share(half_width: float, population: int) -> int:
@@ -129,7 +141,7 @@ def _shared_documents(document: Codes) -> float:
 def units_for_test(found: Duels | None, people: int, epsilon: float) -> Goal:
     """How many units each of so many people must judge until the test would pass, were things as they look."""
     if people < 2:
-        raise UsageError("the test needs two people or more")
+        raise UsageError("the test needs two people or more", hint="plan for an interval alone with --within")
     tried = found is not None and len(found.unit) >= 10
     distance, spread = np.array([epsilon]), np.array([UNTRIED_SPREAD])
     if found is not None and tried:
