@@ -3,7 +3,8 @@
     python benchmarks/trust.py [--draws 1000]
 
 Dialogues of ten turns, of which a share is broken; dialogues differ. Some turns are judged by two people who
-slip now and then, all of them by a judge.
+slip now and then, all of them by a judge. Where turns are drawn as `lapsus plan` draws them, the judge doubts more
+where it is wrong.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lapsus.kinds.similarity import Codes
+from lapsus.measures.bootstrap import Floats
 from lapsus.trust.estimators import Estimate, Sample, estimates
+from lapsus.trust.sampling import draw as draw_units
+from lapsus.trust.sampling import strata
 
 SIZES = (50, 100, 300)
 JUDGES = {"good": (0.9, 0.95), "poor": (0.6, 0.75), "useless": (0.4, 0.6)}
@@ -32,6 +37,7 @@ class World(NamedTuple):
     turns: int = 10
     whole_documents: bool = False
     scale: bool = False
+    planned: bool = False
 
     @property
     def truth(self) -> float:
@@ -51,11 +57,27 @@ def draw(world: World, judge: str, size: int, rng: np.random.Generator) -> Sampl
     votes = (broken[:, None] ^ (rng.random((count, 2)) < SLIP)).mean(axis=1)
     if world.scale:
         judged, votes = 1 + 4 * judged + rng.normal(0, 0.5, count), 1 + 4 * votes + rng.normal(0, 0.5, count)
+    if world.planned:
+        wrong = judged != broken
+        return planned(
+            votes, judged, document, rng.beta(np.where(wrong, 2, 1), np.where(wrong, 3, 4)), size, rng
+        )
     if world.whole_documents:
         chosen = np.isin(document, rng.choice(world.documents, size // world.turns, replace=False))
     else:
         chosen = np.isin(np.arange(count), rng.choice(count, size, replace=False))
     return Sample(np.where(chosen, votes, np.nan), judged, document, is_share=not world.scale)
+
+
+def planned(
+    votes: Floats, judged: Floats, document: Codes, doubt: Floats, size: int, rng: np.random.Generator
+) -> Sample:
+    """Turns of two systems drawn more often where the judge doubts, each with what it stands for."""
+    _, stratum = strata(["even" if number % 2 == 0 else "odd" for number in document.tolist()], doubt)
+    drawn = draw_units(stratum, doubt, size, int(rng.integers(1 << 30)))
+    said, weight = np.full(len(votes), np.nan), np.full(len(votes), np.nan)
+    said[drawn.rows], weight[drawn.rows] = votes[drawn.rows], drawn.weight
+    return Sample(said, judged, document, weight, stratum)
 
 
 class Line(NamedTuple):
@@ -93,6 +115,7 @@ WORLDS = {
     "rare label, turns drawn": World(share=0.1),
     "scale, turns drawn": World(scale=True),
     "shares, whole dialogues": World(whole_documents=True),
+    "shares, drawn by a plan": World(planned=True),
 }
 
 

@@ -183,11 +183,52 @@ def test_judged_units_that_are_no_random_part_are_told() -> None:
     assert "no random part" in (estimates(data._replace(judge=judge)).corrected.note or "")
 
 
-def test_a_difference_is_welchs() -> None:
-    one = Estimate(0.5, 0.4, 0.6, 0.05, 20)
-    other = Estimate(0.3, 0.2, 0.4, 0.04, 10)
+def test_rogan_gladen_counts_each_unit_for_what_it_stands_for() -> None:
+    """Of the yeses the judge finds 24 that stand for one each and misses 8 for two each; it spares 36 of 40 noes."""
+    people = np.array([1.0] * 32 + [0.0] * 40 + [NAN] * 128)
+    judge = np.array([1.0] * 24 + [0.0] * 8 + [1.0] * 4 + [0.0] * 36 + [1.0] * 32 + [0.0] * 96)
+    weight = np.array([1.0] * 24 + [2.0] * 8 + [3.0] * 40 + [NAN] * 128)
+    found = estimates(Sample(people, judge, np.arange(200), weight)).rogan_gladen
+    assert found is not None
+    assert found.value == pytest.approx((60 / 200 + 0.9 - 1) / (24 / 40 + 0.9 - 1), abs=1e-9)
+    data = drawn(80, 400, 5)
+    plain = estimates(data).rogan_gladen
+    same = estimates(data._replace(weight=np.where(np.isfinite(data.people), 5.0, NAN))).rogan_gladen
+    assert plain is not None
+    assert same is not None
+    assert same.value == pytest.approx(plain.value, abs=0.03)
+    assert 0.7 < (same.error or 0) / (plain.error or 1) < 1, (
+        "the judge's share is of all units, not of the rest"
+    )
+
+
+def test_documents_that_differ_make_a_drawn_sample_less_sure() -> None:
+    """Where every unit was drawn, what is left is how documents differ: as of people alone."""
+    rng = np.random.default_rng(0)
+    document = np.repeat(np.arange(40), 5)
+    people = np.repeat(rng.normal(0, 1, 40), 5) + rng.normal(0, 0.2, 200)
+    judge = people + rng.normal(0, 0.5, 200)
+    data = Sample(people, judge, document, np.ones(200), is_share=False)
+    everything = np.ones(200, dtype=bool)
+    _, found = weighted_ppi(data, everything, everything)
+    assert found.value == pytest.approx(float(people.mean()))
+    assert found.error == pytest.approx(mean(people, document, is_share=False).error, rel=1e-9)
+
+
+def test_a_difference_has_the_width_of_both() -> None:
+    one = Estimate(0.5, 0.4, 0.65, 0.05, 20)
+    other = Estimate(0.3, 0.2, 0.45, 0.04, 10)
     found = difference(one, other)
-    degrees = (0.05**2 + 0.04**2) ** 2 / (0.05**4 / 20 + 0.04**4 / 10)
-    half = float(stats.t.ppf(0.975, degrees)) * math.hypot(0.05, 0.04)
-    assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.2 - half, 0.2 + half), abs=1e-9)
+    bounds = 0.2 - math.hypot(0.1, 0.15), 0.2 + math.hypot(0.15, 0.1)
+    assert (found.value, found.low, found.high) == pytest.approx((0.2, *bounds), abs=1e-9)
+    assert found.degrees == pytest.approx((0.05**2 + 0.04**2) ** 2 / (0.05**4 / 20 + 0.04**4 / 10))
     assert difference(one, Estimate()) == Estimate()
+
+
+def test_two_systems_of_which_nobody_said_it_may_differ_all_the_same() -> None:
+    nobody = mean(np.zeros(40), np.arange(40))
+    found = difference(nobody, nobody)
+    assert found.value == 0
+    assert found.low == pytest.approx(-(nobody.high or 0))
+    assert found.high == pytest.approx(nobody.high)
+    assert (nobody.high or 0) > 0.05

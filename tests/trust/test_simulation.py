@@ -23,10 +23,11 @@ def benchmark() -> ModuleType:
 
 @pytest.mark.parametrize("judge", ["good", "poor", "useless"])
 @pytest.mark.parametrize("size", [50, 300])
-def test_intervals_hold_the_truth(judge: str, size: int) -> None:
+@pytest.mark.parametrize("planned", [False, True])
+def test_intervals_hold_the_truth(judge: str, size: int, planned: bool) -> None:
     """Of 200 draws 95% are 190; four standard errors to either side are 12."""
     simulation = benchmark()
-    line = simulation.simulate(simulation.World(documents=150), judge, size, 200, seed=7)
+    line = simulation.simulate(simulation.World(documents=150, planned=planned), judge, size, 200, seed=7)
     assert 0.89 <= line.held["corrected"] <= 0.995
     assert 0.89 <= line.held["people"] <= 0.995
     ratio = line.width["corrected"] / line.width["people"]

@@ -86,6 +86,8 @@ def estimate(
     notes = [SIGNATURE, *corpus.version_warnings(chosen)]
     if any(one.weighted for one in found):
         notes.insert(0, "units were drawn with different chances, and count by what they stand for")
+    rates = [one.rogan_gladen for one in found if one.rogan_gladen]
+    notes += dict.fromkeys(f"Rogan–Gladen: {rate.note}" for rate in rates if rate.note)
     notes += _warnings(found)
     who = sight(corpus, chosen, judges, by_name=False)
     notes += [f"warning: {told}" for told in learned_warnings(corpus, chosen, who)]

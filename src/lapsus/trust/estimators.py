@@ -87,7 +87,9 @@ def estimates(sample: Sample) -> Estimates:
             power, corrected = ppi(sample, both, alone)
         else:
             power, corrected = weighted_ppi(sample, both, judged)
-        rates = rogan_gladen(sample, both, alone) if sample.is_share and sample.weight is None else None
+        # Of a drawn sample the units that nobody judged are no random rest: then the judge's share is of all.
+        rest = alone if sample.weight is None else judged
+        rates = rogan_gladen(sample, both, rest) if sample.is_share else None
     if sample.weight is None:
         corrected = corrected._replace(note=_unlike(sample, both, alone))
     return Estimates(by_judge, by_people, corrected, rates, power, *counts)
@@ -156,62 +158,80 @@ def weighted_ppi(sample: Sample, both: Mask, judged: Mask) -> tuple[float, Estim
     most = len(everything) / max(1, len(everything) - n)
     slope = 0.0 if spread == 0 else min(max(covariance / spread, 0.0), most)
     residual = y - slope * f
-    value = slope * float(everything.mean()) + float(np.average(residual, weights=w))
+    middle = float(np.average(residual, weights=w))
+    value = slope * float(everything.mean()) + middle
     stratum = np.zeros(n, dtype=np.intp) if sample.stratum is None else sample.stratum[both]
+    here, there = sample.document[both], sample.document[judged]
+    chance, strata = _by_draw(residual, w, stratum)
+    # That there are these units and no others: what is known of each document, put together before it is squared.
+    # Each judged unit stands for others, which vary as it does by themselves.
+    pull = slope * (everything - everything.mean()) / len(everything)
+    own = w * (residual - middle) / total
+    known = _clustered(np.concatenate([pull, own]), np.concatenate([there, here])) * _small(_count(there))
+    known += float((own * ((residual - middle) / len(everything) - own)).sum())
+    groups = _count(here)
+    variance = chance + max(known, 0.0)
+    return slope / most, around(value, variance, groups - strata, groups, sample.is_share)
+
+
+def _by_draw(residual: Floats, w: Floats, stratum: Codes) -> tuple[float, int]:
+    """The variance of a weighted mean by which units were drawn, within strata, and how many strata there are."""
     place = np.unique(stratum, return_inverse=True)[1].reshape(-1)
     counts, sums = np.bincount(place), np.bincount(place, w)
     own = np.bincount(place, w * residual) / sums
-    here = sample.document[both]
-    groups = _count(here)
     few = np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0)
-    drawn = np.sqrt(few[place] * np.maximum(0.0, 1 - 1 / np.maximum(w, 1)))
     away = residual - np.where(counts[place] > 1, own[place], np.average(residual, weights=w))
-    variance = _clustered(w * away / total * drawn, here) * _small(groups) * (groups - 1) / groups
-    there = sample.document[judged]
-    others = _count(there)
-    variance += (
-        slope**2 * _clustered((everything - everything.mean()) / len(everything), there) * _small(others)
-    )
-    variance += float((w * (residual - np.average(residual, weights=w)) ** 2).sum()) / total / len(everything)
-    estimate = around(value, variance, groups - len(counts), groups, sample.is_share)
-    return slope / most, estimate
+    pull = w * away / float(w.sum())
+    return float((pull**2 * few[place] * np.maximum(0.0, 1 - 1 / np.maximum(w, 1))).sum()), len(counts)
 
 
-def rogan_gladen(sample: Sample, both: Mask, alone: Mask) -> Estimate:
-    """The judge's share, put right by its sensitivity and specificity on the judged units."""
-    y, f, rest = sample.people[both], sample.judge[both], sample.judge[alone]
-    yes, no = float(y.sum()), float((1 - y).sum())
+def rogan_gladen(sample: Sample, both: Mask, rest: Mask) -> Estimate:
+    """The judge's share of `rest`, put right by its sensitivity and specificity on the judged units, by weight."""
+    y, f, others = sample.people[both], sample.judge[both], sample.judge[rest]
+    w = np.ones(len(y)) if sample.weight is None else sample.weight[both]
+    yes, no = float((w * y).sum()), float((w * (1 - y)).sum())
     if not yes or not no:
         return Estimate(note="all judged units are the same: its two kinds of mistakes cannot be told")
-    sensitivity, specificity = float((y * f).sum()) / yes, float(((1 - y) * (1 - f)).sum()) / no
+    sensitivity = float((w * y * f).sum()) / yes
+    specificity = float((w * (1 - y) * (1 - f)).sum()) / no
     apart = sensitivity + specificity - 1
-    here, there = sample.document[both], sample.document[alone]
-    groups, others = _count(here), _count(there)
-    hit = y * (f - sensitivity) / yes
-    spared = (1 - y) * ((1 - f) - specificity) / no
+    here, there = sample.document[both], sample.document[rest]
+    groups = _count(here)
+    hit = w * y * (f - sensitivity) / yes
+    spared = w * (1 - y) * ((1 - f) - specificity) / no
     doubt = math.sqrt(_clustered(hit + spared, here) * _small(groups))
     if not math.isfinite(doubt) or apart <= t_quantile(0.995, max(1, groups - 1)) * doubt:
         return Estimate(note=NOT_TOLD_APART)
-    share = float(rest.mean())
+    share = float(others.mean())
     value = (share + specificity - 1) / apart
     pulls = np.concatenate([
         ((1 - value) * spared - value * hit) / apart * math.sqrt(_small(groups)),
-        (rest - share) / len(rest) / apart * math.sqrt(_small(others)),
+        (others - share) / len(others) / apart * math.sqrt(_small(_count(there))),
     ])  # fmt: skip
     variance = _clustered(pulls, np.concatenate([here, there]))
     return around(value, variance, groups - 1, groups, True)
 
 
 def difference(one: Estimate, other: Estimate) -> Estimate:
-    """One less the other, which share no document."""
+    """One less the other, which share no document; the interval comes from their own two (Zou and Donner 2008).
+
+    So it has a width also where neither varies, as of a label that nobody gave.
+    """
     if one.value is None or other.value is None or not one.degrees or not other.degrees:
         return Estimate()
     a, b = (one.error or 0.0) ** 2, (other.error or 0.0) ** 2
     value = one.value - other.value
     parts = a**2 / one.degrees + b**2 / other.degrees
     degrees = (a + b) ** 2 / parts if parts else min(one.degrees, other.degrees)
-    half = t_quantile((1 + LEVEL) / 2, degrees) * math.sqrt(a + b)
-    return Estimate(value, value - half, value + half, math.sqrt(a + b), degrees)
+    below, above = (
+        math.hypot(_reach(one.value, mine), _reach(other.value, its))
+        for mine, its in ((one.low, other.high), (one.high, other.low))
+    )
+    return Estimate(value, value - below, value + above, math.sqrt(a + b), degrees)
+
+
+def _reach(value: float, bound: float | None) -> float:
+    return abs(value - (value if bound is None else bound))
 
 
 def around(value: float, variance: float, degrees: float, draws: int, is_share: bool) -> Estimate:
