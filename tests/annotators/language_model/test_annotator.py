@@ -130,7 +130,9 @@ def test_a_model_that_never_answers_right_is_refused() -> None:
         assert list(model.judge_units([unit_of(chat(), model.scheme)])) == []
     assert len(stub.asked) == 3
     assert model.refused == [(UnitKey("c1", "2"), model.refused[0].reason)]
-    assert "asked 3 times: there is no JSON object in it" in model.refused[0].reason
+    assert model.refused[0].reason.endswith(
+        "asked 3 times: there is no JSON object in it: “I would rather not.”"
+    )
     assert model.ended is None
 
 

@@ -131,7 +131,11 @@ def slow(_: dict[str, Any]) -> Said:
         (script(completion('{"breakd', finish="length")), "cut off"),
         (script(refusal(500, "out of memory")), "500"),
         (script(completion("{'breakdown': O}")), "no JSON"),
-        (script(completion("I cannot judge people.")), "no JSON"),
+        (script(completion("I cannot judge people.")), "“I cannot judge people.”"),
+        (
+            script(Said(200, {"choices": [{"message": {"content": None, "refusal": "I will not."}}]})),
+            "“I will not.”",
+        ),
         (script(Said(200, {"choices": []})), "no message"),
         (script(Said(200, b"<html>")), "JSON"),
         (script(completion("<think>X, or rather O</think>")), "no JSON"),

@@ -34,6 +34,8 @@ GIVE_UP = 5
 """Failures of the server in a row after which the rest is not tried."""
 _TOLD = 4000
 """Characters of a bad answer that are shown back to the model."""
+_SAID = 120
+"""Characters of what a model said instead of an answer."""
 _REASON = 500
 """Characters of the reason why a unit could not be judged."""
 
@@ -286,7 +288,14 @@ class LanguageModel(Annotator):
                 return _Sample(taken.answers, completions, taken.reason)
             told = [_message("assistant", found.content[:_TOLD]), _message("user", prompt.again(problems))]
             messages = [*messages[:2], *told]
-        raise _InvalidError(f"no answer that can be taken, asked {ASKED} times: {'; '.join(problems)}")
+        told_why = "; ".join(problems)
+        if (
+            problems == (prompt_frame("problem-no-json", prompt.language),)
+            and completions[-1].content.strip()
+        ):
+            # A model that will not judge says so in words, and those are the reason.
+            told_why += f": “{one_line(completions[-1].content)[:_SAID]}”"
+        raise _InvalidError(f"no answer that can be taken, asked {ASKED} times: {told_why}")
 
 
 def _message(role: str, content: str) -> dict[str, str]:
