@@ -189,7 +189,7 @@ def test_a_detector_judges_under_the_profile_that_is_asked_for(desk: Desk) -> No
 
     desk.run("create", "spring", "--scheme", "breakdown", "--data", str(desk.folder / "chats.jsonl"))
     model = find_annotator("breakdown-en")
-    for profile, more in (("dbdc5", ()), ("general", ("--profile", "general"))):
+    for profile, more in (("general", ()), ("dbdc5", ("--profile", "dbdc5"))):
         desk.run("annotate", "spring", "--with", "breakdown-en", "--as", profile, *more)
         with open_store(desk.db) as store:
             judged = list(store.exports.export("spring", programs=True, names="names"))

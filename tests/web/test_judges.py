@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lapsus.annotators import lesson_of, make_annotator
+from lapsus.annotators import detect, lesson_of, make_annotator
 from lapsus.annotators.language_model import endpoint
 from lapsus.campaign_stats.report import campaign_report
 from lapsus.model import Document, Entry, Judgment, Segment
@@ -194,6 +194,19 @@ def test_a_judge_that_does_not_read_the_documents_is_not_started(bench: Bench, j
     assert refused.status_code == 422
     assert "has learned en, and documents here are in ja" in refused.text
     assert bench.store.program_runs.of_campaign(name) == []
+
+
+def test_a_detector_judges_as_the_command_does(bench: Bench, judged: Judged) -> None:
+    """Documents of a campaign are talk of any kind, not the challenge's dialogues."""
+    name, mori = judged
+    add(mori, name, model="shipped:breakdown-en")
+    done(mori, name)
+    kept = list(bench.store.exports.export(name, programs=True, names="names"))
+    wanted = [
+        said for entry in detect([Entry(one.id, one.document) for one in kept]) for said in entry.judgments
+    ]
+    found = [said for entry in kept for said in entry.judgments if said.annotator == "breakdown-en"]
+    assert [said.distributions for said in found] == [said.distributions for said in wanted]
 
 
 def test_a_trained_judge_comes_from_the_folder_and_from_nowhere_else(

@@ -5,7 +5,7 @@ from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Case
 from lapsus.annotators.detection import Detection, detect
 from lapsus.annotators.entries import judged_entries, lesson_of, training_data
-from lapsus.annotators.judges import Judges, usual_profile
+from lapsus.annotators.judges import Judges, as_usual, usual_profile
 from lapsus.annotators.library import (
     METHODS,
     default_model,
@@ -28,6 +28,7 @@ __all__ = [
     "Judges",
     "Opinion",
     "State",
+    "as_usual",
     "default_model",
     "detect",
     "find_annotator",

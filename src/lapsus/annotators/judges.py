@@ -100,10 +100,7 @@ class Judges:
     def _ready(self, annotator: Annotator) -> Annotator:
         if self._scheme is not None:
             annotator.must_judge_under(self._scheme)
-        profile = self._profile
-        if not profile and not annotator.parameters().get("profile") and self._usual in annotator.profiles():
-            profile = self._usual
-        chosen = annotator.under(profile) if profile else annotator
+        chosen = annotator.under(self._profile) if self._profile else as_usual(annotator, self._usual)
         if self._own is not None:
             chosen = _adapted(chosen, *self._own)
         self._tell(chosen)
@@ -121,6 +118,13 @@ def _adapted(annotator: Annotator, documents: list[Document], votes: LabelVotes)
         )
     # Adapting replaces what was learned and changes nothing of it, so that a shallow copy is one of its own.
     return copy(annotator).adapt(alike, votes)
+
+
+def as_usual(annotator: Annotator, usual: str | None = GENERAL) -> Annotator:
+    """A model with the profile that is usual, by default for any talk, where it has that and was given no other."""
+    if annotator.parameters().get("profile") or usual not in annotator.profiles():
+        return annotator
+    return annotator.under(usual)
 
 
 def usual_profile(format: str) -> str | None:

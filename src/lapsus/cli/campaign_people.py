@@ -119,11 +119,10 @@ def annotate_command(
 def _detect(
     store: Store, name: str, judge: str, called: str | None, profile: str | None, as_json: bool
 ) -> None:
-    from lapsus.annotators import find_annotator, judged_entries
+    from lapsus.annotators import as_usual, find_annotator, judged_entries
 
     annotator, judgments = find_annotator(judge), 0
-    if profile is not None:
-        annotator = annotator.under(profile)
+    annotator = as_usual(annotator) if profile is None else annotator.under(profile)
     try:
         annotator.must_judge_under(store.campaigns.scheme(name))
     except UsageError as error:

@@ -7,8 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from lapsus.annotators import Annotator, default_model, load_model, make_annotator, training_data
-from lapsus.annotators.encoder.reader import GENERAL
+from lapsus.annotators import Annotator, as_usual, default_model, load_model, make_annotator, training_data
 from lapsus.challenge.run_validation import CheckedRun
 from lapsus.challenge.service import challenge_tracks, create_from, keep_run, run_here
 from lapsus.challenge.testset import Track, gold_documents
@@ -63,8 +62,7 @@ def _detectors(entries: Sequence[Entry]) -> Iterator[Annotator]:
 
 def _shipped(language: str) -> Annotator:
     """The detector that judges where none is named, as it judges anybody's chats."""
-    model = load_model(default_model(language))
-    return model.under(GENERAL) if GENERAL in model.profiles() else model
+    return as_usual(load_model(default_model(language)))
 
 
 def _invented(track: Track, known: float, even: float, seed: int) -> CheckedRun:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lapsus.annotators import default_model, load_model
+from lapsus.annotators import as_usual, default_model, load_model
 from lapsus.campaign_stats.adjudication import adjudication_order, majority_answer
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.gold import campaign_gold, keep_gold
@@ -49,7 +49,7 @@ def make_finished(
 
 def _judge_by_program(store: Store, name: str, language: str, entries: Sequence[Entry]) -> None:
     """The shipped detector judges too; it has not seen the samples."""
-    detector = load_model(default_model(language))
+    detector = as_usual(load_model(default_model(language)))
     now = store.database.clock()
     said = (
         Entry(entry.id, entry.document, at_last(detector.judge([entry.document]), now))

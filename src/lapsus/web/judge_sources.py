@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 import regex
 
-from lapsus.annotators import Annotator
+from lapsus.annotators import Annotator, as_usual
 from lapsus.annotators.language_model import Endpoint, LanguageModel, Sampling, Service, endpoint
 from lapsus.annotators.library import METHODS, SUFFIX, load_model
 from lapsus.annotators.model_files import SHIPPED, Header, read_header
@@ -133,7 +133,7 @@ class JudgeSources:
         path = self._file(asked)
         if path is None:
             raise UsageError(f"there is no model {asked.model[:80]!r} here", hint="choose one of the list")
-        annotator = load_model(path)
+        annotator = as_usual(load_model(path))
         annotator.must_judge_under(scheme)
         return annotator
 
