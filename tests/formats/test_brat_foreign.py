@@ -98,8 +98,8 @@ def test_the_scheme_is_written_and_used(tmp_path: Path) -> None:
 def test_a_command_says_what_it_left_out(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["convert", str(corpus(tmp_path)), str(tmp_path / "out.jsonl")])
     assert done.exit_code == 0, done.output
-    assert "1 triggers of events" in done.output
-    assert "1 attributes" in done.output
+    assert "triggers of events (1)" in done.output
+    assert "attributes (1)" in done.output
 
 
 def test_a_projects_name_never_hides_a_scheme_of_ours(tmp_path: Path) -> None:

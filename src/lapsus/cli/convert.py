@@ -79,9 +79,8 @@ def tell_reading(reading: EntryStream) -> None:
         languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")
     if dropped := reading.options.dropped:
-        remark(
-            "left out: " + ", ".join(f"{count:,} {in_words(what)}" for what, count in dropped.most_common())
-        )
+        counts = (in_words(f"{in_words(what)} ({count:,})") for what, count in dropped.most_common())
+        remark("left out: " + ", ".join(counts))
     for what, count in reading.options.mended.items():
         remark(f"{what} ({count:,})")
     if others := reading.source.left_out():

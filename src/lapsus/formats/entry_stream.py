@@ -61,7 +61,10 @@ class EntryStream:
         if doubled:
             raise self._report(doubled)
         if not self.documents and not self.judgments:
-            raise InputError(f"nothing of format {self.format.name!r} is in it", where=self.source.shown)
+            left_out = [what for what, _ in self.options.dropped.most_common(1)]
+            hint = f"what was found was left out, most of it as: {left_out[0]}" if left_out else None
+            what = f"nothing of format {self.format.name!r} is in it"
+            raise InputError(what, where=self.source.shown, hint=hint)
 
     def _entries(self) -> Iterator[Entry]:
         with self.source.named():

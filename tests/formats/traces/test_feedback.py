@@ -199,12 +199,14 @@ class Handler(BaseHTTPRequestHandler):
             fits &= isinstance(body["value"], str if body["dataType"] == "CATEGORICAL" else float)
             self.server.taken[body["id"]] = body
             return fits and bool(body["traceId"])
-        if self.path == "/v1/span_annotations?sync=true":
+        targets = {f"/v1/{target}_annotations?sync=true": f"{target}_id" for target in ("span", "trace")}
+        if target := targets.get(self.path):
             for one in body["data"]:
                 self.server.taken[one["identifier"]] = one
             kinds = {one["annotator_kind"] for one in body["data"]}
             return kinds <= {"HUMAN", "LLM", "CODE"} and all(
-                one.keys() == {"span_id", "name", "annotator_kind", "result", "identifier", "metadata"}
+                one.keys() == {target, "name", "annotator_kind", "result", "identifier", "metadata"}
+                and one[target]
                 and one["result"].keys() <= {"label", "score", "explanation"}
                 for one in body["data"]
             )
@@ -238,6 +240,13 @@ def test_push_sends_once_and_stores_once(name: str, stub: Stub, data: Path) -> N
     assert stub.login == (
         f"Basic {base64.b64encode(secret).decode()}" if name == "langfuse" else "Bearer phoenix_api_key"
     )
+
+
+def test_a_whole_dialogue_is_annotated_at_its_trace(stub: Stub) -> None:
+    whole = Judgment("visit-1", None, "ann", "breakdown", "1.0", {"breakdown": "O"})
+    assert push.push("phoenix", stub.address, feedback_of(Entry("visit-1", DOCUMENT, (whole,)))) == 1
+    (taken,) = stub.taken.values()
+    assert taken["trace_id"] == "t1"
 
 
 def test_push_asks_first(stub: Stub, data: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -28,6 +28,22 @@ class Call(msgspec.Struct):
     document: dict[str, Any] = {}
     """Metadata of the whole dialogue."""
     rank: int = MODEL_CALL
+    is_piece: bool = False
+    """Whether it is a log record with one message of a call; those of a span are the call."""
+
+
+def put_together(calls: Sequence[Call]) -> list[Call]:
+    """Calls in the order of time, pieces of one put together where the first of them stands."""
+    whole: dict[Any, Call] = {}
+    for number, call in enumerate(calls):
+        span = (call.turn.get("trace_id"), call.turn.get("span_id")) if call.is_piece else number
+        if known := whole.get(span):
+            known.heard += call.heard
+            known.said += call.said
+            known.turn |= call.turn
+        else:
+            whole[span] = call
+    return list(whole.values())
 
 
 class CallStore:

@@ -13,22 +13,24 @@ from lapsus.formats.traces.records import Record, json_text
 
 
 class Rasa(TraceFormat):
-    """Trackers with their events, or the events table of a tracker store."""
+    """Trackers with their events, the events table of a tracker store, or events as a broker gets them."""
 
     name = "rasa"
-    title = "Rasa: trackers as JSON or JSONL, or the events table as CSV"
-    expected = "sender_id and events, or sender_id, type_name, timestamp, data"
+    title = "Rasa: trackers or events as JSON or JSONL, or the events table as CSV"
+    expected = "sender_id and events, or sender_id, type_name, timestamp, data, or sender_id and an event"
 
     def knows(self, record: dict[str, Any]) -> bool:
         """By the keys of a tracker or of an event's row."""
-        return (isinstance(record.get("events"), list) and "sender_id" in record) or _is_row(record)
+        return "sender_id" in record and (
+            isinstance(record.get("events"), list) or _is_row(record) or _is_event(record)
+        )
 
     def calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
         """A call for each thing that was said."""
         value = record.value
         sender = str(value["sender_id"])
-        if _is_row(value):
-            event = json_text(value["data"])
+        if _is_row(value) or _is_event(value):
+            event = json_text(value["data"]) if _is_row(value) else value
             yield from _rasa_event(sender, event, 0, dropped)
             return
         for place, event in enumerate(value["events"]):
@@ -39,25 +41,25 @@ def _is_row(record: dict[str, Any]) -> bool:
     return record.keys() >= {"sender_id", "type_name", "data"}
 
 
+def _is_event(record: dict[str, Any]) -> bool:
+    return isinstance(record.get("event"), str) and "timestamp" in record
+
+
 def _rasa_event(sender: str, event: dict[str, Any], place: int, dropped: Counter[str]) -> Iterator[Call]:
     kind, text = event.get("event"), event.get("text")
     if kind not in ("user", "bot") or not isinstance(text, str) or not text.strip():
         dropped["events that are no words"] += 1
         return
-    if text.startswith("/"):
+    if kind == "user" and text.startswith("/"):
         dropped["commands to the bot"] += 1
         return
     time = f"{moment(event.get('timestamp'))} {place:09d}"
     if kind == "user":
         yield _said(sender, time, "user", text, {})
     else:
-        yield _said(
-            sender,
-            time,
-            "system",
-            text,
-            known(time=moment(event.get("timestamp")), model=event.get("model_id")),
-        )
+        about = event.get("metadata") or {}
+        metadata = known(time=moment(event.get("timestamp")), model=about.get("model_id"))
+        yield _said(sender, time, "system", text, metadata)
 
 
 def _said(conversation: str, time: str, role: str, text: str, metadata: dict[str, Any]) -> Call:
@@ -93,6 +95,8 @@ class DialogflowCx(TraceFormat):
                 said += texts if isinstance(texts, list) else [texts]
             else:
                 dropped["answers that are no words"] += 1
+        if not words:
+            dropped["requests that are no words"] += 1
         language = row.get("language_code")
         yield Call(
             conversation,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from lapsus.formats.base import ReadOptions
-from lapsus.formats.traces.calls import MODEL_CALL, Call
+from lapsus.formats.traces.calls import MODEL_CALL, Call, put_together
 from lapsus.formats.traces.lines import Turn, main_lines
 from lapsus.model import Segment
 
@@ -18,6 +18,7 @@ def dialogue_of(calls: Sequence[Call], options: ReadOptions) -> tuple[list[Segme
     generated again takes the place of the one before. Calls beside the conversation (a title's, a router's) and those
     about which there is doubt are counted in the options.
     """
+    calls = put_together(calls)
     if any(call.rank == MODEL_CALL for call in calls):
         calls = [call for call in calls if call.rank == MODEL_CALL]
     metadata: dict[str, Any] = {}

@@ -10,9 +10,10 @@ from lapsus.formats.source import Source
 from lapsus.formats.traces.base import TraceFormat, first, known, moment
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import messages_of
-from lapsus.formats.traces.records import SUFFIXES, Record, records
+from lapsus.formats.traces.records import SUFFIXES, Record, json_text, records
 
 _TALK = frozenset({"input", "output"})
+_PARENT = ("parent_observation_id", "parentObservationId")
 
 
 class Langfuse(TraceFormat):
@@ -39,10 +40,14 @@ class Langfuse(TraceFormat):
                     self._sessions[str(trace)] = str(session)
 
     def calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
-        """A call for each generation, and one for each trace, which counts where it has no generation."""
+        """A call for each generation, and for each trace and outermost observation, used where no generation is."""
         value = record.value
         is_trace = _is_trace(value)
-        if not is_trace and str(value.get("type", "")).upper() != "GENERATION":
+        is_generation = str(value.get("type", "")).upper() == "GENERATION"
+        if _is_score(value):
+            dropped["scores"] += 1
+            return
+        if not is_trace and not is_generation and first(value, *_PARENT):
             dropped["observations that are no generation"] += 1
             return
         trace = str((value["id"] if is_trace else _trace_id(value)) or value["id"])
@@ -58,8 +63,8 @@ class Langfuse(TraceFormat):
                 time=moment(first(value, "end_time", "endTime", "start_time", "startTime", "timestamp")),
                 **_tokens(value),
             ),
-            document=known(user=first(value, "user_id", "userId")) if is_trace else {},
-            rank=WHOLE_RUN if is_trace else MODEL_CALL,
+            document=known(user=first(value, "user_id", "userId")),
+            rank=MODEL_CALL if is_generation else WHOLE_RUN,
         )
 
 
@@ -89,8 +94,12 @@ def _is_trace(record: dict[str, Any]) -> bool:
     )
 
 
+def _is_score(record: dict[str, Any]) -> bool:
+    return record.keys().isdisjoint(_TALK) and ("data_type" in record or "dataType" in record)
+
+
 def _tokens(record: dict[str, Any]) -> dict[str, Any]:
-    usage = first(record, "usage_details", "usageDetails", "usage")
+    usage = json_text(first(record, "usage_details", "usageDetails", "usage"))
     if not isinstance(usage, dict):
         return {}
     return known(

@@ -29,7 +29,7 @@ class LangSmith(TraceFormat):
         """A call for each run of a model, and for each outermost run of a program."""
         run = record.value
         is_model = run["run_type"] in ("llm", "chat", "chat_model")
-        if not is_model and first(run, "parent_run_id"):
+        if not is_model and _is_inner(run):
             dropped["runs of tools and of inner steps"] += 1
             return
         trace = str(first(run, "trace_id", "id"))
@@ -49,6 +49,12 @@ class LangSmith(TraceFormat):
             ),
             rank=MODEL_CALL if is_model else WHOLE_RUN,
         )
+
+
+def _is_inner(run: dict[str, Any]) -> bool:
+    """Whether another run of the trace is around it. Bulk exports name all of them, interfaces only the nearest."""
+    around = first(run, "parent_run_id") or json_text(run.get("parent_run_ids"))
+    return bool(around) or str(run.get("trace_id") or run["id"]) != str(run["id"])
 
 
 def _metadata(run: dict[str, Any]) -> dict[str, Any]:

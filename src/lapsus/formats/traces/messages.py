@@ -17,6 +17,20 @@ _ROLES = {
     **dict.fromkeys(("tool", "function", "toolmessage", "functionmessage"), "tool"),
 }
 _TEXTS = frozenset({"text", "input_text", "output_text"})
+_BARE = (
+    "input",
+    "output",
+    "question",
+    "query",
+    "prompt",
+    "answer",
+    "response",
+    "text",
+    "content",
+    "completion",
+    "message",
+)
+"""Keys under which programs keep what was said without saying by whom."""
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -55,7 +69,7 @@ def _is_part(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and "type" in value
-        and not value.keys() & {"role", "content", "data", "kwargs"}
+        and not value.keys() & {"role", "content", "data", "kwargs", "message"}
     )
 
 
@@ -89,21 +103,11 @@ def _of_object(value: dict[str, Any], role: str, dropped: Counter[str]) -> Itera
     if isinstance(speaker, str) and has_content:
         yield from _message(speaker, value, role, dropped)
         return
-    for key in (
-        "input",
-        "output",
-        "question",
-        "query",
-        "prompt",
-        "answer",
-        "response",
-        "text",
-        "content",
-        "completion",
-    ):
-        if key in value and value[key] is not None:
-            yield from _messages(json_text(value[key]), role, dropped)
-            return
+    bare = [value[key] for key in _BARE if value.get(key) is not None]
+    texts = [text for text in value.values() if isinstance(text, str)]
+    if bare or len(texts) == 1:
+        # Else a program's own name for its one text.
+        yield from _messages(json_text((bare or texts)[0]), role, dropped)
 
 
 def _message(speaker: str, value: dict[str, Any], role: str, dropped: Counter[str]) -> Iterator[Message]:

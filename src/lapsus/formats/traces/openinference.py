@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from lapsus.formats.source import Source
 from lapsus.formats.traces.base import TraceFormat, first, known, moment
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import Message, messages_of
-from lapsus.formats.traces.opentelemetry import unflattened
+from lapsus.formats.traces.opentelemetry import begins_with_other_spans, unflattened
 from lapsus.formats.traces.records import Record, json_text
 from lapsus.formats.traces.spans import SpanRecord, holds_spans, spans_of
 
@@ -20,6 +21,10 @@ class OpenInference(TraceFormat):
     name = "openinference"
     title = "OpenInference traces (Phoenix): OTLP JSON, JSONL, or Parquet of spans"
     expected = "resourceSpans, or a span with openinference.span.kind among its attributes"
+
+    def recognises(self, source: Source) -> bool:
+        """By the kind of a span."""
+        return super().recognises(source) or begins_with_other_spans(source, b"openinference.span.kind")
 
     def knows(self, record: dict[str, Any]) -> bool:
         """Whether there is a span of this convention."""

@@ -11,11 +11,17 @@ from lapsus.formats.source import Source
 from lapsus.formats.traces.base import TraceFormat, first, known, moment
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import Message, messages_of
-from lapsus.formats.traces.records import Record, contains
+from lapsus.formats.traces.records import Record, contains, first_record
 from lapsus.formats.traces.spans import SpanRecord, holds_spans, spans_of
 
 _NUMBERED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(role|content)")
 _HEARD = ("gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.system.message", "gen_ai.tool.message")
+
+_CONVERSATION = (
+    "gen_ai.conversation.id",
+    "session.id",
+    "traceloop.association.properties.session_id",
+)
 
 
 class OpenTelemetry(TraceFormat):
@@ -27,7 +33,8 @@ class OpenTelemetry(TraceFormat):
 
     def recognises(self, source: Source) -> bool:
         """By the names of attributes. Spans of Phoenix that also have these are Phoenix's."""
-        return super().recognises(source) and not contains(source, b"openinference.span.kind")
+        found = super().recognises(source) or begins_with_other_spans(source, b'"gen_ai.')
+        return found and not contains(source, b"openinference.span.kind")
 
     def knows(self, record: dict[str, Any]) -> bool:
         """Whether there is a bundle or a span of this convention."""
@@ -45,10 +52,15 @@ class OpenTelemetry(TraceFormat):
                 yield call
 
 
+def begins_with_other_spans(source: Source, key: bytes) -> bool:
+    """Whether a file begins with spans of something else (a web server's), and a name stands further on."""
+    record = first_record(source)
+    return record is not None and holds_spans(record.value) and contains(source, key)
+
+
 def _is_ours(span: SpanRecord) -> bool:
-    return any(name.startswith("gen_ai.") for name in span.attributes) or any(
-        name.startswith("gen_ai.") for name, _ in span.events
-    )
+    names = [*span.attributes, *(name for name, _ in span.events)]
+    return "openinference.span.kind" not in names and any(name.startswith("gen_ai.") for name in names)
 
 
 def _call(span: SpanRecord, dropped: Counter[str]) -> Call | None:
@@ -67,9 +79,7 @@ def _call(span: SpanRecord, dropped: Counter[str]) -> Call | None:
     model = first(attributes, "gen_ai.response.model", "gen_ai.request.model")
     operation = attributes.get("gen_ai.operation.name")
     return Call(
-        conversation=str(
-            first(attributes, "gen_ai.conversation.id", "session.id") or span.trace_id or span.span_id
-        ),
+        conversation=str(first(attributes, *_CONVERSATION) or span.trace_id or span.span_id),
         time=moment(span.start),
         heard=heard,
         said=said,
@@ -85,6 +95,7 @@ def _call(span: SpanRecord, dropped: Counter[str]) -> Call | None:
             user=first(attributes, "user.id", "enduser.id"), agent=attributes.get("gen_ai.agent.name")
         ),
         rank=WHOLE_RUN if operation in ("invoke_agent", "invoke_workflow", "create_agent") else MODEL_CALL,
+        is_piece=span.is_message and bool(span.span_id),
     )
 
 

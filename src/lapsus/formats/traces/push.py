@@ -99,32 +99,35 @@ def _to_langfuse(address: str, keys: list[str], feedback: Iterable[Feedback]) ->
 
 
 def _to_phoenix(address: str, keys: list[str], feedback: Iterable[Feedback]) -> int:
+    """Turns are annotated at their span, whole dialogues at their trace; each has its own address."""
+    waiting: dict[str, list[dict[str, Any]]] = {"span": [], "trace": []}
     sent = 0
-    batch: list[dict[str, Any]] = []
 
-    def flush() -> int:
+    def flush(target: str) -> int:
+        batch = waiting[target]
         if batch:
-            _post(f"{address}/v1/span_annotations?sync=true", f"Bearer {keys[0]}", {"data": batch})
+            _post(f"{address}/v1/{target}_annotations?sync=true", f"Bearer {keys[0]}", {"data": batch})
+        waiting[target] = []
         return len(batch)
 
     for piece in feedback:
-        if piece.span is None:
-            continue
-        result = {"label": piece.label, "score": piece.score, "explanation": piece.explanation}
-        batch.append(
-            {
-                "span_id": piece.span,
-                "name": piece.name,
-                "annotator_kind": piece.kind,
-                "result": {key: value for key, value in result.items() if value is not None},
-                "identifier": piece.id,
-                "metadata": {"annotator": piece.judgment.annotator},
-            }
-        )
-        if len(batch) == PHOENIX_BATCH:
-            sent += flush()
-            batch = []
-    return sent + flush()
+        target = "trace" if piece.span is None else "span"
+        waiting[target].append(_phoenix_annotation(target, piece))
+        if len(waiting[target]) == PHOENIX_BATCH:
+            sent += flush(target)
+    return sent + flush("span") + flush("trace")
+
+
+def _phoenix_annotation(target: str, piece: Feedback) -> dict[str, Any]:
+    result = {"label": piece.label, "score": piece.score, "explanation": piece.explanation}
+    return {
+        f"{target}_id": piece.span or piece.trace,
+        "name": piece.name,
+        "annotator_kind": piece.kind,
+        "result": {key: value for key, value in result.items() if value is not None},
+        "identifier": piece.id,
+        "metadata": {"annotator": piece.judgment.annotator},
+    }
 
 
 def _post(address: str, login: str, body: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ MAX_OBJECT = 256 << 20
 """How large a `.json` file that is one object may be. Lists and files of lines may be of any size."""
 MAX_START = 4 << 20
 """How much of a file is looked at to recognise it."""
+_PAGES = ("data", "runs")
 _NAMES = "a file with an object a line must be named .jsonl, one with a JSON list or object .json"
 
 
@@ -47,7 +48,11 @@ def records(member: Member) -> Iterator[Record]:
             value = decoded_json(content, where, _NAMES)
             if not isinstance(value, dict):
                 raise InputError("is no JSON object", where=where, hint="an object a record is expected")
-            yield Record(where, value)
+            page = _page(value)
+            if page is None:
+                yield Record(where, value)
+            for place, item in enumerate(page or (), 1):
+                yield Record(f"{where if is_lined else member.name}, record {place}", item)
 
 
 def first_record(source: Source) -> Record | None:
@@ -79,6 +84,15 @@ def json_text(value: Any) -> Any:
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return value
     return value
+
+
+def _page(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The records of an answer of a tool's interface, which come as a list under one key."""
+    found = [value[key] for key in _PAGES if isinstance(value.get(key), list)]
+    if "id" in value or len(found) != 1 or not all(isinstance(item, dict) for item in found[0]):
+        return None
+    page: list[dict[str, Any]] = found[0]
+    return page
 
 
 def _json_items(member: Member) -> Iterator[tuple[int, bytes]]:

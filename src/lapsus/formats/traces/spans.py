@@ -6,6 +6,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+_PHOENIX_KINDS = (
+    "LLM",
+    "AGENT",
+    "CHAIN",
+    "TOOL",
+    "RETRIEVER",
+    "EMBEDDING",
+    "RERANKER",
+    "GUARDRAIL",
+    "EVALUATOR",
+    "PROMPT",
+)
+
 
 class SpanRecord(NamedTuple):
     """A span, or a log record about one."""
@@ -18,6 +31,8 @@ class SpanRecord(NamedTuple):
     attributes: dict[str, Any]
     """By dotted names, lists by number: `llm.input_messages.0.message.role`. JSON texts stay texts."""
     events: list[tuple[str, dict[str, Any]]]
+    is_message: bool = False
+    """Whether it is a log record that holds one message of a span."""
 
 
 def holds_spans(record: dict[str, Any]) -> bool:
@@ -47,8 +62,8 @@ def _otlp(span: dict[str, Any]) -> SpanRecord:
     attributes = _pairs(span.get("attributes"))
     body = _value(span["body"]) if isinstance(span.get("body"), dict) else None
     name = span.get("eventName") or attributes.get("event.name")
-    if name and isinstance(body, dict):
-        # Messages as log events: the body is the message.
+    is_message = bool(name) and isinstance(body, dict)
+    if isinstance(body, dict) and is_message:
         events.append((str(name), body))
     return SpanRecord(
         str(span.get("traceId") or span.get("trace_id") or ""),
@@ -58,6 +73,7 @@ def _otlp(span: dict[str, Any]) -> SpanRecord:
         _nanoseconds(span, "endTimeUnixNano"),
         flattened(attributes),
         events,
+        is_message,
     )
 
 
@@ -85,14 +101,21 @@ def _single(span: dict[str, Any]) -> SpanRecord:
     ]
     assert isinstance(context, dict)  # noqa: S101 - for the type checker
     return SpanRecord(
-        str(one("context.trace_id", "trace_id", "traceId")),
-        str(one("context.span_id", "span_id", "spanId", "id")),
-        str(one("parent_id", "parentId", "parent_span_id", "parentSpanId")),
+        # Consoles print ids with 0x, which is no part of them.
+        str(one("context.trace_id", "trace_id", "traceId")).removeprefix("0x"),
+        str(one("context.span_id", "span_id", "spanId", "id")).removeprefix("0x"),
+        str(one("parent_id", "parentId", "parent_span_id", "parentSpanId")).removeprefix("0x"),
         one("start_time", "startTime", "start") or _nanoseconds(span, "startTimeUnixNano"),
         one("end_time", "endTime", "end") or _nanoseconds(span, "endTimeUnixNano"),
-        flattened(_attributes_of(span) or {}),
+        _phoenix_kind(span) | flattened(_attributes_of(span) or {}),
         events,
     )
+
+
+def _phoenix_kind(span: dict[str, Any]) -> dict[str, Any]:
+    """Phoenix's interface gives the kind of a span beside its attributes instead of among them."""
+    kind = span.get("span_kind")
+    return {"openinference.span.kind": kind} if kind in _PHOENIX_KINDS else {}
 
 
 def _attributes_of(span: dict[str, Any]) -> dict[str, Any] | None:
