@@ -44,6 +44,7 @@ NOT_RUN = {
     "docs/index.md": {"checkout": 1},
     "docs/ja/tutorials/annotate.md": {"server": 1},
     "docs/ja/tutorials/check-your-bot.md": {"server": 1},
+    "docs/ja/tutorials/defend-a-number.md": {"server": 1},
     "docs/language-models.md": {"language-model": 4},
     "docs/measures/agreement.md": {"corpus": 1},
     "docs/measures/gold.md": {"corpus": 1},

@@ -52,6 +52,13 @@ def press(*keys: str) -> Callable[[Page], None]:
     return work
 
 
+def worked_out(page: Page) -> None:
+    """Wait until the figures are there."""
+    while page.locator("[data-age]").count():
+        page.wait_for_timeout(2000)
+        page.reload()
+
+
 def mark(words: str, key: str) -> Callable[[Page], None]:
     """Click words of the document, and label them by a key."""
 
@@ -102,6 +109,8 @@ def pictures(report: Path) -> Iterator[Picture]:
     yield Picture("campaign-en", "en", "/c/breakdown-en")
     yield Picture("campaign-manager", "manager", "/c/breakdown-en")
     yield Picture("insight-en", "manager", "/c/finished-en/insight", height=900)
+    yield Picture("judges-en", "manager", "/c/finished-en/judges", height=900, before=worked_out)
+    yield Picture("judges-ja", "manager", "/c/finished-ja/judges", "ja", True, height=900, before=worked_out)
     yield Picture("board-en", "manager", "/challenge/sample-challenge")
     yield Picture("board-ja", "manager", "/challenge/sample-challenge?track=ja", "ja", dark=True)
     yield Picture("check-en", None, report.as_uri())

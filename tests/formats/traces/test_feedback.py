@@ -236,6 +236,8 @@ def test_push_sends_once_and_stores_once(name: str, stub: Stub, data: Path) -> N
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["sent"] == 2
     assert len(stub.taken) == 2
+    if name == "langfuse":
+        assert [score["metadata"].get("share") for score in stub.taken.values()] == [None, 0.7]
     secret = b"langfuse_public_key:langfuse_secret_key"
     assert stub.login == (
         f"Basic {base64.b64encode(secret).decode()}" if name == "langfuse" else "Bearer phoenix_api_key"

@@ -169,6 +169,14 @@ def test_inner_runs_of_langsmith_are_no_turns(around: dict[str, Any], tmp_path: 
     assert talk(document) == TALK
 
 
+def test_a_message_without_words_says_nothing(tmp_path: Path) -> None:
+    span = phoenix_span()
+    del span["attributes"]["llm.output_messages.0.message.content"]
+    span["attributes"]["llm.output_messages.1.message.content"] = "Good day!"
+    (document,) = documents(put(tmp_path, "x.jsonl", span), "openinference")
+    assert talk(document) == TALK
+
+
 def test_rasa_events_of_a_broker_with_their_model(tmp_path: Path) -> None:
     events = [
         {"sender_id": "v", "event": "user", "text": "Hello?", "timestamp": 1.0},

@@ -104,10 +104,11 @@ def _of_object(value: dict[str, Any], role: str, dropped: Counter[str]) -> Itera
         yield from _message(speaker, value, role, dropped)
         return
     bare = [value[key] for key in _BARE if value.get(key) is not None]
-    texts = [text for text in value.values() if isinstance(text, str)]
-    if bare or len(texts) == 1:
-        # Else a program's own name for its one text.
-        yield from _messages(json_text((bare or texts)[0]), role, dropped)
+    if not bare and len(value) == 1 and speaker is None:
+        # A program's own name for the one thing that it was given or gave.
+        bare = list(value.values())
+    for text in bare[:1]:
+        yield from _messages(json_text(text), role, dropped)
 
 
 def _message(speaker: str, value: dict[str, Any], role: str, dropped: Counter[str]) -> Iterator[Message]:

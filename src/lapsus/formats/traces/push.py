@@ -90,7 +90,9 @@ def _to_langfuse(address: str, keys: list[str], feedback: Iterable[Feedback]) ->
             "value": piece.score if piece.label is None else piece.label,
             "dataType": "NUMERIC" if piece.label is None else "CATEGORICAL",
             "comment": piece.explanation,
-            "metadata": {"annotator": piece.judgment.annotator},
+            # A category has no room for the share that a program gives to it.
+            "metadata": {"annotator": piece.judgment.annotator}
+            | ({} if piece.label is None or piece.score is None else {"share": piece.score}),
         }
         given = {key: value for key, value in score.items() if value is not None}
         _post(f"{address}/api/public/scores", f"Basic {login}", given)
