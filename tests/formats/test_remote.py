@@ -170,8 +170,8 @@ class Asked(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         # Not the path, from which the server takes slashes.
         self.asked.append(self.requestline.split()[1])
-        is_there = "none" not in self.path
-        self.send_response(200 if is_there else 403)
+        is_there = "none" not in self.path and "gone" not in self.path
+        self.send_response(200 if is_there else 403 if "none" in self.path else 404)
         self.send_header("Content-Length", str(len(CHAT) if is_there else 0))
         self.end_headers()
         if is_there:
@@ -198,6 +198,12 @@ def web() -> Iterator[str]:
 def test_an_address_is_asked_for_as_it_was_written(rest: str, web: str) -> None:
     assert ids(web + rest) == ["c1", "c2"]
     assert set(Asked.asked) == {rest}
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(web: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ids(f"{web}/gone.jsonl?X-Sig=secret")
+    assert (caught.value.what, caught.value.where) == ("no such file", f"{web}/gone.jsonl?…")
 
 
 def test_signatures_and_logins_are_not_shown(web: str, tmp_path: Path) -> None:

@@ -117,6 +117,8 @@ def _fetched(address: str, folder: Path) -> Path:
     try:
         with fsspec.open(address, "rb", **options) as stream:
             return _copied(stream, folder / (PurePosixPath(bare.partition("/")[2]).name or "download"))
+    except FileNotFoundError:
+        raise InputError("no such file", where=shown(address)) from None
     except Exception as error:  # Each store has errors of its own.
         what = f"cannot be read: {type(error).__name__}: {shown(str(error))}"
         # Without the error behind it, whose words may hold a signature.
