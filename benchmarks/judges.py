@@ -80,7 +80,7 @@ def main() -> None:
     sys.stdout.write(Table(names, tuple(costs), "What it costs").to_text() + "\n")
     sys.stdout.write(shipped())
     if ratings := tuple(rated_replies(folder)):
-        sys.stdout.write(Table(RATED, ratings, "Response quality: replies not learned from").to_text())
+        sys.stdout.write(Table(RATED, ratings, "Response quality: replies not learned from").to_text() + "\n")
     sys.stdout.write(marked_words(folder) + "\n")
     if asked.units:
         sys.stdout.write(memory(asked.units) + "\n")
@@ -92,7 +92,7 @@ def shipped() -> str:
     for name in shipped_models():
         judge = load_model(model_file(name))
         if isinstance(judge, Judge):
-            lines += [name, *judge.account(), ""]
+            lines += [name, *map(str, judge.account()), ""]
     return "\n".join(lines) + "\n"
 
 

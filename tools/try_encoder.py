@@ -40,7 +40,7 @@ def main() -> None:
                 encoder=str(weights.parent),
                 tune=tune,
             )
-            sys.stdout.write(f"tuned: {tune}\n" + "\n".join(judge.account()) + "\n")
+            sys.stdout.write(f"tuned: {tune}\n" + "\n".join(map(str, judge.account())) + "\n")
 
 
 if __name__ == "__main__":

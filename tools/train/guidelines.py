@@ -76,7 +76,7 @@ def main() -> None:
             judge = MAKERS[name]()
         judge.name = name
         judge.save(asked.out / f"{name}.lapsus")
-        sys.stdout.write("\n".join([name, *judge.account(), ""]) + "\n")
+        sys.stdout.write("\n".join([name, *map(str, judge.account()), ""]) + "\n")
 
 
 def make_types() -> Judge:

@@ -221,7 +221,7 @@ def _free_text(folder: Path) -> Scheme:
 
 def test_too_little_to_learn_from_is_told(folder: Path, tmp_path: Path) -> None:
     guideline = behaviours.scheme(folder)
-    with pytest.raises(InputError, match="there are 3 judged documents to learn from"):
+    with pytest.raises(InputError, match="too little to learn from: 3 judged documents"):
         lapsus.train("judge", behaviours.entries(3), scheme=guideline)
     bare = [Entry(entry.id, entry.document) for entry in behaviours.entries(9)]
     with pytest.raises(InputError, match="nothing in it is judged under 'behaviours'"):

@@ -15,6 +15,7 @@ from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.span_agreement import Seen, _figures, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Place, places_for
 from lapsus.annotators.judge.spans import _spans, best_cut
+from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Label, Segment, Span, units
@@ -42,7 +43,17 @@ def test_marks_are_learned_better_than_a_constant(judge: Judge) -> None:
     assert found.judge.value > 2 * found.floor.value
     assert found.people.value > 0.8
     assert judge.unanswered == []
-    assert "errors" in str(judge.account()[0])
+    head, row = str(judge.account()[0]).splitlines()
+    assert head.split()[:3] == ["question", "units", "judge"]
+    assert row.startswith("errors")
+
+
+def test_a_chat_has_nothing_to_mark_and_is_not_called_free_of_errors(judge: Judge) -> None:
+    chat = Document("chat", (Segment("0", "user", "Hi."), Segment("1", "system", "Hello.")), "en")
+    with pytest.raises(InputError, match="no segment of role data or text") as refused:
+        list(judge.judge([chat]))
+    assert "chat" in (refused.value.where or "")
+    assert list(judge.judge([Document("bare", (Segment("t", "text", ""),), "en")]))
 
 
 def test_judgments_keep_the_rules_and_are_kept_in_a_file(judge: Judge, tmp_path: Path) -> None:

@@ -30,7 +30,15 @@ from lapsus.annotators.judge.projection import Projection
 from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.report import report_lines, report_table, short_lines
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
-from lapsus.annotators.judge.spans import Marked, Side, learn_spans, mark, restored_sides, side_arrays
+from lapsus.annotators.judge.spans import (
+    Marked,
+    Side,
+    learn_spans,
+    mark,
+    need_places,
+    restored_sides,
+    side_arrays,
+)
 from lapsus.annotators.learned_documents import packed
 from lapsus.annotators.model_files import REPORTS, State
 from lapsus.annotators.parameter_bounds import need_at_least
@@ -250,7 +258,9 @@ class Judge(Annotator):
 
     def _marked(self, id: str, sides: Sequence[Side], cases: Sequence[Case]) -> list[Marked]:
         units = [case.unit for case in cases]
-        return mark(kinds_of(self.scheme)[id], sides, units, self._vectors, self.readings_)
+        kind = kinds_of(self.scheme)[id]
+        need_places(kind, units, self.scheme.id)
+        return mark(kind, sides, units, self._vectors, self.readings_)
 
     def _choices(self, cases: Sequence[Case]) -> list[Opinion]:
         rows = self.projection_.scaled(self.features(cases))

@@ -32,7 +32,7 @@ def drawn_cases(cases: Sequence[Case], most: int, seed: int) -> Sequence[Case]:
     if len(documents) < LEAST:
         count = f"{len(documents)} judged document{'' if len(documents) == 1 else 's'}"
         raise InputError(
-            f"there are {count} to learn from" if documents else "there is no judged unit to learn from",
+            f"too little to learn from: {count}" if documents else "there is no judged unit to learn from",
             hint=f"a judge needs {LEAST} at least, better 50: it is checked on documents that it did not see",
         )
     if len(cases) <= most:

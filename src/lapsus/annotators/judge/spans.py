@@ -17,6 +17,7 @@ from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.span_agreement import Mask, Matrix, Rows, Seen, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Meaning, Place, Readings, places_for, sights
 from lapsus.annotators.progress import Progress
+from lapsus.errors import InputError
 from lapsus.kinds import Kind
 from lapsus.model import Label, Span, Unit
 from lapsus.model.votes import SpanVotes
@@ -123,6 +124,17 @@ def mark(
         _marked(kind, unit, spans, counts, vectors)
         for unit, spans, counts in zip(units, found, expected, strict=True)
     ]
+
+
+def need_places(kind: Kind, units: Sequence[Unit], scheme: str) -> None:
+    """A whole document must have a segment of a role that can be marked: "no marks" would be no answer."""
+    roles = sorted({label.on for label in kind.labels if label.on})
+    for unit in units:
+        if unit.target is None and not any(segment.role in roles for segment in unit.visible):
+            raise InputError(
+                f"has nothing that marks under {scheme!r} are put on: no segment of role {' or '.join(roles)}",
+                where=f"document {unit.document!r}",
+            )
 
 
 def side_arrays(sides: Sequence[Side]) -> dict[str, NDArray[Any]]:
