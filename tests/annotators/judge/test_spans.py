@@ -50,7 +50,7 @@ def test_marks_are_learned_better_than_a_constant(judge: Judge) -> None:
 
 def test_a_chat_has_nothing_to_mark_and_is_not_called_free_of_errors(judge: Judge) -> None:
     chat = Document("chat", (Segment("0", "user", "Hi."), Segment("1", "system", "Hello.")), "en")
-    with pytest.raises(InputError, match="no segment of role data or text") as refused:
+    with pytest.raises(InputError, match="no segment of role text or triple") as refused:
         list(judge.judge([chat]))
     assert "chat" in (refused.value.where or "")
     assert list(judge.judge([Document("bare", (Segment("t", "text", ""),), "en")]))
