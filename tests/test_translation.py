@@ -134,6 +134,34 @@ def test_whatever_a_user_is_told_is_there_in_japanese() -> None:
     assert missing == []
 
 
+def reasons_in(path: Path) -> Iterator[str]:
+    """Why measures are undefined: what the file's constants in words say, which stand in cells of tables."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            said = template(node.value)
+            if node.targets[0].id.isupper() and node.targets[0].id[0] != "_" and said and " " in said:
+                yield said
+
+
+def test_every_reason_for_an_undefined_figure_is_there_in_japanese() -> None:
+    reasons = {said for path in (SOURCE / "measures").rglob("*.py") for said in reasons_in(path)}
+    assert "everybody chose the same" in reasons
+    assert [said for said in sorted(reasons) if not is_translated(said)] == []
+
+
+def test_an_undefined_figure_is_explained_in_the_readers_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = tmp_path / "alone.jsonl"
+    lines = sample_path("pairs-ja").read_text(encoding="utf-8").splitlines(keepends=True)
+    keep = [line for line in lines if '"judgment"' not in line or '"annotator":"楓"' in line]
+    alone.write_text("".join(keep), encoding="utf-8")
+    monkeypatch.setenv("LC_ALL", "ja_JP.UTF-8")
+    shown = CliRunner().invoke(app, ["agree", str(alone), "--resamples", "0"]).stdout
+    assert "二人以上が答えた箇所がありません" in shown
+    assert "no unit" not in shown
+
+
 def is_translated(said: str) -> bool:
     """Whether a message has its Japanese, whole or put together from lines of the catalogue."""
     return said in catalogue("ja") or not needs_words(translated(said.replace("{}", "7"), "ja"))

@@ -21,7 +21,18 @@ from lapsus.cli.campaign_people import (
 from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, print_json, print_table, progress, remark, say, warn, word
+from lapsus.cli.output import (
+    JsonOption,
+    aside,
+    colon,
+    print_json,
+    print_table,
+    progress,
+    remark,
+    say,
+    warn,
+    word,
+)
 from lapsus.errors import UsageError
 from lapsus.formats.remote import Address, location
 
@@ -240,7 +251,7 @@ def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
 
 
 def _state(counts: dict[str, Any]) -> str:
-    pilot = f", {word('pilot')}" if counts["stage"] == "pilot" else ""
+    pilot = aside(word("pilot")) if counts["stage"] == "pilot" else ""
     return word(str(counts["state"])) + pilot
 
 
@@ -253,9 +264,12 @@ def show_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = 
     if as_json:
         print_json({"name": name, "scheme": campaign.scheme, **counts, "people": members})
         return
-    typer.echo(f"{name} ({campaign.scheme} {campaign.version}): {_state(counts)}")
+    typer.echo(f"{name}{aside(f'{campaign.scheme} {campaign.version}')}{colon()}{_state(counts)}")
     say(f"{counts['complete']:,} of {counts['units']:,} units have all their judgments")
-    say(f"{counts['done']:,} of {counts['wanted']:,} judgments are there")
+    done, wanted = counts["done"], counts["wanted"]
+    # An import may bring the judgments of more people than the plan asks for.
+    planned = f"{done:,} of {wanted:,} judgments are there"
+    say(planned if done <= wanted else f"{done:,} judgments are there; {wanted:,} were planned")
     if members:
         rows = [
             (m.name, m.submitted, m.held, f"{m.failed}/{m.passed + m.failed}", _remark(m)) for m in members

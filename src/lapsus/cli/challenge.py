@@ -12,7 +12,7 @@ from lapsus.cli.challenge_tables import TexOption, tables_command
 from lapsus.cli.convert import DataLanguage, OnlyOption
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, word
+from lapsus.cli.output import JsonOption, colon, in_words, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import CsvOption, print_result
 from lapsus.errors import UsageError
 from lapsus.formats.remote import location
@@ -234,4 +234,4 @@ def reveal_command(name: NameArgument, db: DbOption = None) -> None:
 def _set_state(db: str | None, name: str, state: ChallengeState, what: str) -> None:
     with open_database(db) as store:
         store.challenges.set_state(name, state)
-    typer.echo(f"{name}: {in_words(what)}")
+    typer.echo(f"{name}{colon()}{in_words(what)}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lapsus.cli.output import remark, say
+from lapsus.cli.output import remark, say, word
 from lapsus.cli.serve import HostOption
 
 
@@ -34,7 +34,7 @@ def demo_command(
         def ready() -> None:
             say(f"Lapsus is at {root}. Sign in with one click as")
             for token, person in people.items():
-                typer.echo(f"  {person.role:<10} {person.name}  {root}/enter/{token}")
+                typer.echo(f"  {word(person.role):<10} {person.name}  {root}/enter/{token}")
             remark("Nothing of it is kept. Ctrl-C ends it.")
 
         links = {token: person.id for token, person in people.items()}

@@ -19,7 +19,7 @@ from lapsus.cli.language_model_options import (
     asks_language_models,
     several,
 )
-from lapsus.cli.output import JsonOption, print_json, progress, remark, say
+from lapsus.cli.output import JsonOption, colon, print_json, progress, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import Conversion, EntryStream, read
 from lapsus.formats.remote import location
@@ -205,7 +205,7 @@ def _report(found: Detection, done: Conversion, target: Path, as_json: bool) -> 
     else:
         say(f"{done.documents:,} documents, {found.units:,} turns{told} → {target} ({done.to.name})")
     for question, answers in counts.items() if only is None else ():
-        typer.echo(f"  {question}: {_counts(answers)}")
+        typer.echo(f"  {question}{colon()}{_counts(answers)}")
 
 
 def _counts(answers: Mapping[str, int]) -> str:

@@ -78,6 +78,16 @@ def in_words(english: str) -> str:
     return translated(english, reader_language())
 
 
+def aside(text: str) -> str:
+    """Words in brackets after others, as the reader's language writes them."""
+    return f"（{text}）" if reader_language() == "ja" else f" ({text})"
+
+
+def colon() -> str:
+    """What stands between a name and what is said of it."""
+    return "：" if reader_language() == "ja" else ": "
+
+
 def out() -> Console:
     """Where results go. Piped or not, lines are never cut."""
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
@@ -117,18 +127,17 @@ def remark(text: str) -> None:
 
 def warn(text: str) -> None:
     """Something that went less well than one might think."""
-    language = reader_language()
-    begin = "警告：" if language == "ja" else "warning: "
-    notes().print(f"{begin}{shown(translated(text, language))}", style="yellow", markup=False)
+    begin = "警告" if reader_language() == "ja" else "warning"
+    notes().print(f"{begin}{colon()}{shown(in_words(text))}", style="yellow", markup=False)
 
 
 def complain(error: LapsusError) -> None:
     """An error: what, where, and what to do."""
     console, language = notes(), reader_language()
     said = translated_error(error, language)
-    begin, colon = ("エラー：", "：") if language == "ja" else ("error: ", ": ")
-    place = f"{said.where}{colon}" if said.where else ""
-    console.print(f"{begin}{shown(place + said.what.rstrip())}", style="red", markup=False)
+    begin = "エラー" if language == "ja" else "error"
+    place = f"{said.where}{colon()}" if said.where else ""
+    console.print(f"{begin}{colon()}{shown(place + said.what.rstrip())}", style="red", markup=False)
     if said.hint:
         console.print(f"  {shown(said.hint)}", markup=False)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from lapsus.cli.output import in_words, reader_language, remark, warn, word
@@ -15,6 +16,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.formats import EntryStream
 from lapsus.formats.remote import location
 from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.score import Score
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
 from lapsus.translation import translated_error
@@ -120,6 +122,8 @@ def _head(cell: Cell) -> Cell:
 
 
 def _cell(cell: Cell) -> Cell:
+    if isinstance(cell, Score) and cell.note:
+        return msgspec.structs.replace(cell, note=in_words(cell.note))
     if not isinstance(cell, str):
         return cell
     many, end, _ = cell.partition(" more a person")

@@ -11,6 +11,7 @@ from lapsus.cli.help_words import Commands
 from lapsus.cli.output import (
     JsonOption,
     LangOption,
+    aside,
     in_words,
     out,
     print_json,
@@ -87,7 +88,7 @@ def _language(scheme: Scheme, wanted: str | None) -> str:
 def _show_question(scheme: Scheme, question: Question, language: str) -> None:
     console = out()
     console.print()
-    needed = "" if question.required else f" ({word('optional')})"
+    needed = "" if question.required else aside(word("optional"))
     console.print(
         f"{in_language(question.name, language)} · {question.id}: {question.kind}{needed}",
         style="bold",

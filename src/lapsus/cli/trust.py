@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, reader_language, warn
+from lapsus.cli.output import JsonOption, print_json, reader_language, say, warn
 from lapsus.cli.result_tables import (
     CsvOption,
     LatexOption,
@@ -158,4 +158,4 @@ def _freeze(
     )
     with put_in_place(target, overwrite=overwrite) as draft:
         draft.write_text(gate_yaml(made), encoding="utf-8")
-    typer.echo(f"{made.judge} on {', '.join(made.bounds)} → {target}")
+    say(f"{made.judge} is held to what it reached on: {', '.join(made.bounds)}", to=target)

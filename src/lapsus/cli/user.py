@@ -9,7 +9,7 @@ import typer
 
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, in_words, print_json, print_table, say, word
+from lapsus.cli.output import JsonOption, colon, in_words, print_json, print_table, say, word
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def role_command(
     with open_database(db) as store:
         person = store.people.named(name)
         store.people.set_role(person.id, _role(role))
-    typer.echo(f"{person.name}: {word(role)}")
+    typer.echo(f"{person.name}{colon()}{word(role)}")
 
 
 @app.command("disable")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, reader_language, remark, say, warn
+from lapsus.cli.output import JsonOption, colon, print_json, reader_language, remark, say, warn
 from lapsus.cli.result_tables import announce
 from lapsus.formats.remote import location
 
@@ -49,7 +49,9 @@ def validate_command(
     if not as_json:
         for problem in problems[:SHOWN]:
             place = ", ".join(str(problem[key]) for key in ("file", "document", "unit") if problem[key])
-            typer.echo(f"{place}: {problem['annotator']}: {problem['message']} [{problem['rule']}]")
+            typer.echo(
+                colon().join((place, problem["annotator"], problem["message"])) + f" [{problem['rule']}]"
+            )
         if len(problems) > SHOWN:
             say(f"and {len(problems) - SHOWN:,} more; --json lists all")
         if found.left_open:
