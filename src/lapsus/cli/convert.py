@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark, say, warn
+from lapsus.cli.output import JsonOption, aside, in_words, print_json, progress, remark, say, warn
 from lapsus.formats import Conversion, EntryStream, convert, read
 from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place
@@ -76,7 +76,7 @@ def convert_command(
 def tell_reading(reading: EntryStream) -> None:
     """Say which languages were told by script alone, what was put right, and which files were not read."""
     if told := reading.options.told_by_script:
-        languages = ", ".join(f"{name} ({count:,})" for name, count in told.most_common())
+        languages = ", ".join(f"{name}{aside(f'{count:,}')}" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")
     if dropped := reading.options.dropped:
         counts = (in_words(f"{in_words(what)} ({count:,})") for what, count in dropped.most_common())
