@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from lapsus.analysis import estimate, trust
+from lapsus.analysis import comparison, estimate, scores, trust
 from lapsus.annotators.judge.report import report_table
 from lapsus.cli.app import app
 from lapsus.cli.help_words import japanese_words
@@ -266,8 +266,14 @@ def heads_in(path: Path) -> Iterator[str]:
 def test_every_head_of_a_table_has_its_japanese() -> None:
     """A new column needs a line in cli/table_words_ja.yaml."""
     printed = [head for path in (SOURCE / "cli").glob("*.py") for head in heads_in(path)]
-    made = [*trust.COLUMNS, *estimate.COLUMNS, *report_table([]).columns]
-    kept = {"", "Rogan–Gladen", "λ"}
+    made = [
+        *trust.COLUMNS,
+        *estimate.COLUMNS,
+        *scores.COLUMNS,
+        *comparison.COLUMNS,
+        *report_table([]).columns,
+    ]
+    kept = {"", "Rogan–Gladen", "λ", "n"}
     assert {*printed, *made} - set(word_file("lapsus.cli", "table_words_ja.yaml")) == kept
 
 

@@ -22,6 +22,7 @@ from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
 
 _STARS = "second minus first; * p < .05, ** p < .01, *** p < .001, two-sided, by Holm's method for all pairs"
+COLUMNS = ("runs", "question", "measure", "difference", "n")
 _LOWER = ("MAE", "likeness(rmse)")
 Compared: TypeAlias = Callable[[Mapping[str, Tally]], tuple[Comparison, ...]]
 """How runs are compared, as it was asked for."""
@@ -105,7 +106,7 @@ def _long_table(
             for (id, name), pairs in found.items()
         ],
     }
-    return Table(("runs", "question", "measure", "difference", "n"), rows, notes=tuple(notes), data=data)
+    return Table(COLUMNS, rows, notes=tuple(notes), data=data)
 
 
 def _tallies(

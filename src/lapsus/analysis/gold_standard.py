@@ -123,7 +123,8 @@ def ways_to(questions: Sequence[Question], method: str, threshold: float | None 
     if ways and not any(way.suits_method for way in ways.values()) and method != USUAL_METHOD:
         made_for = {way.usual for way in ways.values()}
         raise UsageError(
-            f"{method} is not made for these answers", hint=f"use {' or '.join(sorted(made_for)).replace('_', '-')}"
+            f"{method} is not made for these answers",
+            hint=f"use {' or '.join(sorted(made_for)).replace('_', '-')}",
         )
     if ways and threshold is not None and not any(way.suits_threshold for way in ways.values()):
         raise UsageError(f"{method} takes no threshold", hint="majority does, and several labels do")

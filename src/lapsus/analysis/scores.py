@@ -44,6 +44,7 @@ SHOWN = (
     "jsd", "jsd_nb_vs_rest", "jsd_rest_vs_b", "mse", "mse_nb_vs_rest", "mse_rest_vs_b",
 )  # fmt: skip
 """The columns of the challenge's tables; the JSON has more."""
+COLUMNS = ("run", "system", "question", "measure", "score", "n")
 CHALLENGE = "challenge"
 """The challenge's scores, by their name among SCORES."""
 
@@ -231,7 +232,7 @@ def _long_table(truth: Corpus, said: Sequence[Corpus], scheme: Scheme, setting: 
             rows += [(corpus.name, system, *line) for line in _lines(of_system)]
             made.setdefault("by", {})[system] = msgspec.to_builtins(of_system)
         data.append(made)
-    columns: tuple[str, ...] = ("run", "system", "question", "measure", "score", "n")
+    columns: tuple[str, ...] = COLUMNS
     signatures = dict.fromkeys(row[4].signature for row in rows)
     if not setting.by:
         columns, rows = _without_column(columns, rows, "system")

@@ -10,7 +10,7 @@ import typer
 
 from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption, tell_reading
 from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.output import JsonOption, print_json, progress, remark, say
+from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark, say
 from lapsus.cli.result_tables import DropBrokenOption, announce
 from lapsus.errors import InputError
 from lapsus.formats.remote import location
@@ -71,7 +71,7 @@ def import_command(
 
 
 def _refusal(found: Validation, data: Path) -> InputError:
-    first = found.problems()[0]
+    first = found.problems(reader_language())[0]
     return InputError(
         f"{len(found.broken):,} of {found.judgments:,} judgments break the guideline, the first in document"
         f" {first['document']!r}: {first['message']}",

@@ -65,4 +65,4 @@ def compare_command(
         bootstrap=bootstrap,
         announce=announce,
     )
-    print_result(table, as_json=as_json, csv=csv, latex=latex, across=True)
+    print_result(table, as_json=as_json, csv=csv, latex=latex, across=len(table.columns) > 6)
