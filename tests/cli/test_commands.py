@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -136,3 +137,9 @@ def test_the_tour_runs_through() -> None:
     assert [line for line in done.stderr.splitlines() if line.startswith("error: ")] == [
         "error: document 'en-01': format 'dbdc' cannot carry judgments under the scheme 'response-quality'"
     ]
+
+
+def test_a_scheme_is_shown_with_its_lists_their_groups_and_signs(tmp_path: Path) -> None:
+    shown = in_process.lapsus("scheme", "show", "response-quality", cwd=tmp_path).stdout
+    assert re.search(r"Positive +🙌 +admiration", shown)
+    assert re.search(r"Ambiguous +😕 +confusion", shown)

@@ -74,6 +74,20 @@ def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOptio
     console.print(in_language(scheme.summary, language), markup=False)
     for question in scheme.questions:
         _show_question(scheme, question, language)
+    for listed in scheme.lists:
+        console.print(f"\n{in_language(listed.title, language)} · {listed.id}", style="bold", markup=False)
+        rows = [
+            (
+                in_language(group.name, language) if place == 0 else "",
+                item.sign or "",
+                item.id,
+                in_language(item.name, language),
+                in_language(item.definition, language),
+            )
+            for group in listed.groups
+            for place, item in enumerate(group.items)
+        ]
+        print_table(("group", "", "label", "name", "definition"), rows)
 
 
 def _language(scheme: Scheme, wanted: str | None) -> str:
