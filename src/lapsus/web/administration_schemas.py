@@ -95,4 +95,5 @@ class LogRecord(msgspec.Struct, frozen=True):
 
     log: str | None
     """The campaign; null: everything."""
+    title: str | None
     events: list[EventRecord]

@@ -109,6 +109,8 @@ def theme_of(visit: RequestContext) -> str:
 
 
 def _word(language: str, key: str, **values: object) -> str:
+    if any(isinstance(value, Markup) for value in values.values()):
+        return Markup(escape(say(key, language))).format(**values)  # noqa: S704
     return say(key, language, **values)
 
 
@@ -141,6 +143,11 @@ def _moment(at: str) -> Markup:
     return Markup('<time datetime="{}" data-local>{}</time>').format(at, shown)
 
 
+def _day(at: str) -> Markup:
+    """The day of a time, as `_moment` tells the time."""
+    return Markup('<time datetime="{}" data-local="day">{}</time>').format(at, at[:10])
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -153,6 +160,7 @@ def _environment() -> Environment:
     )
     environment.filters["breakable"] = _breakable
     environment.filters["commands"] = _commands
+    environment.filters["day"] = _day
     environment.filters["moment"] = _moment
     environment.filters["stacked"] = _stacked
     return environment

@@ -245,3 +245,30 @@ def test_the_bar_takes_two_lines_of_a_phone(house: Workbench, browse: Browsing) 
         )
         assert max(tops) - min(tops) < 4, path
         assert page.locator(".top").evaluate("bar => bar.clientHeight") < 90, path
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_pages_of_a_campaign_begin_at_one_line_and_cut_nothing_off(
+    house: Workbench, browse: Browsing, width: int
+) -> None:
+    ada, mori = house.person(), house.person("Mori", "manager")
+    name = house.campaign(people=[ada])
+    house.store.assignment.next_units(ada.id, name)
+    says(house, ada, name, 1, {"breakdown": "O"})
+    page, starts = browse(mori, width=width), set()
+    for path in ("", "/insight", "/units", "/judges", "/manage", "/log", "/exports"):
+        page.goto(f"/c/{name}{path}")
+        starts.add(left(page.locator(".house-nav")))
+        hidden = page.locator(".scroll").evaluate_all(
+            "all => all.filter((one) => one.offsetWidth && one.scrollWidth > one.clientWidth).length"
+        )
+        assert hidden == 0, path
+    assert len(starts) == 1
+
+
+def test_a_part_of_the_overview_is_a_page_of_its_own(house: Workbench, browse: Browsing) -> None:
+    name = house.campaign(title={"en": "Spring"})
+    page = browse(house.person("Mori", "manager"))
+    page.goto(f"/c/{name}/insight/annotators")
+    expect(page.locator("h1")).to_have_text("Spring")
+    assert violations(page) == []

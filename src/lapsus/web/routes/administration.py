@@ -159,11 +159,11 @@ def exports(visit: RequestContext) -> Page:
 
 def _events(visit: RequestContext, what: str | None = None) -> LogRecord:
     asked = visit.request.path_params.get("campaign")
-    name = None if asked is None else find_campaign(visit, str(asked)).name
+    campaign = None if asked is None else find_campaign(visit, str(asked))
+    name = campaign and campaign.name
     found = visit.store.audit.events(name, what=what, limit=LOGGED)
-    return LogRecord(
-        name, [EventRecord(one.at, one.person, one.campaign, one.what, one.details) for one in found]
-    )
+    events = [EventRecord(one.at, one.person, one.campaign, one.what, one.details) for one in found]
+    return LogRecord(name, campaign and title(visit, campaign), events)
 
 
 def archive(visit: RequestContext) -> Page:

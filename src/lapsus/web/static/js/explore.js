@@ -11,7 +11,7 @@ const everything = /** @type {HTMLInputElement|null} */ (document.getElementById
 const wholePage = /** @type {HTMLInputElement|null} */ (document.getElementById("tick-page"));
 let here = -1;
 
-// On a phone what was found comes first; what it was narrowed down to is one touch away.
+// On a phone what was found comes first; narrowing it down is one touch away.
 if (matchMedia("(max-width: 46rem)").matches) document.querySelector(".picks-fold")?.removeAttribute("open");
 
 // A choice is looked up at once; the button is for the words, and for those without scripts.
@@ -29,9 +29,9 @@ function count() {
   const place = document.getElementById("ticked");
   if (!place || !many) return;
   const some = ticks.filter((one) => one.checked).length;
-  place.textContent = everything?.checked ? place.dataset.all ?? "" : some ? (place.dataset.some ?? "").replace("{count}", String(some)) : "";
+  place.textContent = everything?.checked ? place.dataset.all ?? "" : some ? (place.dataset.some ?? "").replace("{count}", String(some)) : place.dataset.none ?? "";
   const any = Boolean(some || everything?.checked);
-  many.classList.toggle("some", any);
+  many.classList.toggle("none", !any);
   many.querySelectorAll("button").forEach((button) => { button.disabled = !any; });
   if (wholePage) wholePage.checked = some === ticks.length;
 }
@@ -71,5 +71,10 @@ addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
-// What is being made ready comes by itself.
-if (document.querySelector("script[data-pending]")) setTimeout(() => location.reload(), SOON);
+/** What is being made ready comes by itself, once nobody is in the middle of something. */
+function renew() {
+  const busy = document.activeElement?.matches("textarea, select, input:not([type=checkbox])") || ticks.some((one) => one.checked);
+  if (busy) setTimeout(renew, SOON);
+  else location.reload();
+}
+if (document.querySelector("script[data-pending]")) setTimeout(renew, SOON);

@@ -2,12 +2,13 @@
 
 const language = document.documentElement.lang;
 const moments = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const days = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
 
 /** Times come in UTC; here is known where the reader is. @param {ParentNode} place */
 export function tellLocally(place) {
   place.querySelectorAll("time[data-local]").forEach((one) => {
     const at = new Date(one.getAttribute("datetime") ?? "");
-    if (!Number.isNaN(at.getTime())) one.textContent = moments.format(at);
+    if (!Number.isNaN(at.getTime())) one.textContent = (one.getAttribute("data-local") === "day" ? days : moments).format(at);
     one.removeAttribute("data-local");
   });
 }
