@@ -260,7 +260,7 @@ def test_the_pages_of_a_campaign_begin_at_one_line_and_cut_nothing_off(
         page.goto(f"/c/{name}{path}")
         starts.add(left(page.locator(".house-nav")))
         hidden = page.locator(".scroll").evaluate_all(
-            "all => all.filter((one) => one.offsetWidth && one.scrollWidth > one.clientWidth).length"
+            "all => all.filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth).length"
         )
         assert hidden == 0, path
     assert len(starts) == 1
