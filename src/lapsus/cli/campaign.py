@@ -25,6 +25,7 @@ from lapsus.cli.output import (
     JsonOption,
     aside,
     colon,
+    counted,
     print_json,
     print_table,
     progress,
@@ -156,13 +157,8 @@ def _create(store: Store, plan: Plan, folder: Path) -> tuple[Campaign, Added]:
         raise UsageError("a campaign needs documents", hint="name them with --data, or chain it with --chain")
     material = read_material(plan, folder)
     with progress("documents") as step:
-
-        def watched() -> Any:
-            for document in plan_documents(plan, folder, material.scheme):
-                step()
-                yield document
-
-        return store.campaigns.set_up(plan, watched(), material=material)
+        documents = counted(plan_documents(plan, folder, material.scheme), step)
+        return store.campaigns.set_up(plan, documents, material=material)
 
 
 def _report(store: Store, campaign: Campaign, added: Added, *, as_json: bool) -> None:

@@ -14,7 +14,7 @@ from lapsus.cli.language_model_options import (
     make_language_model,
     tell,
 )
-from lapsus.cli.output import print_json, progress, remark, say
+from lapsus.cli.output import counted, print_json, progress, remark, say
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Entry
 
@@ -45,7 +45,7 @@ def ask_about_campaign(
     program, judged = store.programs.add(as_name), 0
     with ending_gently(stop), progress("units", waiting) as step:
         judgments = model.judge_units(store.programs.units_for(campaign, program.id))
-        entries = (Entry(judgment.document, None, (judgment,)) for judgment in judgments if step() or True)
+        entries = (Entry(judgment.document, None, (judgment,)) for judgment in counted(judgments, step))
         for kept in store.programs.add_judgments(campaign, program, entries, at_a_time=AT_A_TIME, once=True):
             judged += kept
     if as_json:

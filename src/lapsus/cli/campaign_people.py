@@ -10,7 +10,7 @@ from lapsus.cli.campaign_language_model import ask_about_campaign
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.detect import ProfileOption
 from lapsus.cli.language_model_options import NOTHING_SAID, PREFIX, LanguageModelOptions, asks_language_models
-from lapsus.cli.output import JsonOption, print_json, progress, remark, say
+from lapsus.cli.output import JsonOption, counted, print_json, progress, remark, say
 from lapsus.errors import UsageError
 from lapsus.registry import did_you_mean
 
@@ -131,8 +131,7 @@ def _detect(
     waiting = store.programs.count_documents(name, program.id)
     with progress("documents", waiting) as step:
         entries = judged_entries(annotator, store.programs.documents_for(name, program.id))
-        watched = (entry for entry in entries if step() or True)
-        for kept in store.programs.add_judgments(name, program, watched):
+        for kept in store.programs.add_judgments(name, program, counted(entries, step)):
             judgments += kept
     if as_json:
         print_json({"program": program.name, "documents": waiting, "judgments": judgments})

@@ -20,7 +20,7 @@ from lapsus.cli.language_model_options import (
     make_language_model,
     tell,
 )
-from lapsus.cli.output import progress, remark, warn
+from lapsus.cli.output import counted, progress, remark, warn
 
 if TYPE_CHECKING:
     from lapsus.annotators.bulk import Engine
@@ -94,7 +94,7 @@ def _judged(
         usual = usual_profile(reading.format.name)
         judges = Judges(name, scheme=scheme, profile=profile, usual=usual, tell=announce)
         with progress("documents", len(documents)) as step:
-            return [entry for entry in judges.entries(documents, Bulk(engine)) if step() or True]
+            return list(counted(judges.entries(documents, Bulk(engine)), step))
     stop = threading.Event()
     model = make_language_model(name, scheme, options, stop, engine)
     kept = _kept_answers(reading.source.name, model, documents)
@@ -105,7 +105,7 @@ def _judged(
         ask_leave(options, left)
     try:
         with ending_gently(stop), progress("documents", len(documents)) as step:
-            return [entry for entry in judged_entries(model, documents) if step() or True]
+            return list(counted(judged_entries(model, documents), step))
     finally:
         tell(model)
         if kept is not None and left:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import regex
@@ -28,6 +28,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.translation import translated, translated_error
 from lapsus.word_files import LANGUAGES, word_file
 
+_Item = TypeVar("_Item")
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069--\n\t]", regex.V1)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 LangOption = Annotated[
@@ -159,3 +160,10 @@ def progress(text: str, total: int | None = None) -> Iterator[Any]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(in_words(word(text)), total=total)
         yield lambda *_: bar.advance(task)
+
+
+def counted(items: Iterable[_Item], step: Callable[[], object]) -> Iterator[_Item]:
+    """The same items, one after another, with a step of a progress bar for each."""
+    for item in items:
+        step()
+        yield item

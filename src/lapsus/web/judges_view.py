@@ -20,7 +20,7 @@ from lapsus.web.request_context import RequestContext
 from lapsus.web.stats_schemas import CampaignStatsResponse
 from lapsus.web.stats_view import base_of
 from lapsus.web.unit_links import units_url
-from lapsus.web.unit_view import find_campaign
+from lapsus.web.unit_view import campaign_here
 
 
 class RunResponse(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ def _languages(stats: CampaignStats) -> frozenset[str]:
 
 def runs_of(visit: RequestContext) -> list[RunResponse]:
     """The campaign's programs at work. To be read before its figures: all that a run has done is in those then."""
-    name = find_campaign(visit, str(visit.request.path_params["campaign"])).name
+    name = campaign_here(visit).name
     return [_run(visit, run) for run in visit.store.program_runs.of_campaign(name)]
 
 

@@ -40,7 +40,7 @@ from lapsus.web.stats_schemas import (
     TimeResponse,
     VoterResponse,
 )
-from lapsus.web.unit_view import find_campaign
+from lapsus.web.unit_view import campaign_here
 
 SECTIONS = ("disputed", "time", "answers", "annotators", "pairs", "programs", "learning")
 MOST_DISPUTED = 10
@@ -50,7 +50,7 @@ TAKEN = ("jsonl", "csv", "parquet", "labelstudio", "brat", "dbdc")
 
 def stats_of(visit: RequestContext, *, live: bool = True) -> CampaignStats:
     """The campaign that is asked for, for those who may see everybody's work."""
-    name = find_campaign(visit, str(visit.request.path_params["campaign"])).name
+    name = campaign_here(visit).name
     if not visit.manages:
         raise RefusedError("not-yours-to-see", "only managers and adjudicators see everybody's work")
     try:

@@ -32,6 +32,11 @@ class EarlierError(RefusedError):
         self.unit = unit
 
 
+def campaign_here(visit: RequestContext) -> Campaign:
+    """The campaign that the address names, as far as the person may know of it."""
+    return find_campaign(visit, str(visit.request.path_params["campaign"]))
+
+
 def find_campaign(visit: RequestContext, name: str) -> Campaign:
     """The campaign of that name, as far as the person may know of it."""
     me = visit.me  # First of all: strangers learn nothing but that they are.

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.errors import LapsusError, UsageError
-from lapsus.store import Role, StoreError
+from lapsus.store import Role
 from lapsus.store.audit import EXPORTED
 from lapsus.store.people import new_secret
 from lapsus.translation import translated_error
@@ -27,7 +27,7 @@ from lapsus.web.administration_schemas import (
 from lapsus.web.campaign_view import title
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
-from lapsus.web.routes.forms import field, posts
+from lapsus.web.routes.forms import field, number, posts
 from lapsus.web.routes.judging_pages import signed_in
 from lapsus.web.routes.pages_as_json import Page, twins
 from lapsus.web.setup_view import managing
@@ -43,11 +43,11 @@ def routes() -> list[BaseRoute]:
     base = "/c/{campaign:slug}"
     return [
         *twins("/people", signed_in(accounts)),
-        *posts("/people", change_account, who=managing),
+        *posts("/people", change_account, who=managing, again=_accounts_again),
         *twins("/log", signed_in(log)),
         *twins(f"{base}/log", signed_in(log)),
         *twins("/tokens", signed_in(tokens)),
-        *posts("/tokens", change_token, who=managing),
+        *posts("/tokens", change_token, who=managing, again=_tokens_again),
         *twins("/exports", signed_in(exports)),
         *twins(f"{base}/exports", signed_in(exports)),
         *twins("/archive", signed_in(archive)),
@@ -79,15 +79,6 @@ def _accounts(visit: RequestContext, **more: Any) -> AccountsRecord:
 
 def change_account(visit: RequestContext, form: FormData) -> Page | Response:
     """Another role or a new password for somebody, an account shut or opened, a link for somebody new."""
-    try:
-        return _change_account(visit, form)
-    except StoreError:
-        raise
-    except LapsusError as error:
-        return Page("people.html", _accounts(visit, error=str(translated_error(error, visit.language))), 422)
-
-
-def _change_account(visit: RequestContext, form: FormData) -> Page | Response:
     store, wanted, by = visit.store, field(form, "do"), visit.me.id
     if wanted == "invite":
         role = cast(Role, field(form, "role"))
@@ -108,11 +99,14 @@ def _change_account(visit: RequestContext, form: FormData) -> Page | Response:
     return redirect(visit, "/people")
 
 
+def _accounts_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    return Page("people.html", _accounts(visit, error=str(translated_error(error, visit.language))))
+
+
 def _number(form: FormData, name: str, otherwise: str) -> int:
-    text = field(form, name)
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    if (found := number(form, name)) is None:
         raise UsageError(otherwise)
-    return int(text)
+    return found
 
 
 def tokens(visit: RequestContext) -> Page:
@@ -132,19 +126,18 @@ def _tokens(visit: RequestContext, **more: Any) -> TokensRecord:
 def change_token(visit: RequestContext, form: FormData) -> Page | Response:
     """Make a token for somebody, which is shown once, or end one."""
     store, wanted, by = visit.store, field(form, "do"), visit.me.id
-    try:
-        person = _number(form, "person", "nobody was named")
-        if wanted == "make":
-            made = store.access.add_token(person, field(form, "name").strip(), by=by)
-            return Page("tokens.html", _tokens(visit, token=made, whose=store.people.get(person).name))
-        if wanted != "revoke":
-            raise UsageError(f"nothing is called {wanted[:40]!r} here")
-        store.access.revoke_token(person, _number(form, "token", "no token was named"), by=by)
-    except StoreError:
-        raise
-    except LapsusError as error:
-        return Page("tokens.html", _tokens(visit, error=str(translated_error(error, visit.language))), 422)
+    person = _number(form, "person", "nobody was named")
+    if wanted == "make":
+        made = store.access.add_token(person, field(form, "name").strip(), by=by)
+        return Page("tokens.html", _tokens(visit, token=made, whose=store.people.get(person).name))
+    if wanted != "revoke":
+        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+    store.access.revoke_token(person, _number(form, "token", "no token was named"), by=by)
     return redirect(visit, "/tokens")
+
+
+def _tokens_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    return Page("tokens.html", _tokens(visit, error=str(translated_error(error, visit.language))))
 
 
 def log(visit: RequestContext) -> Page:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.errors import LapsusError, UsageError
-from lapsus.store import Campaign, CampaignState, StoreError, plan_yaml
+from lapsus.store import Campaign, CampaignState, plan_yaml
 from lapsus.store.platform_arrivals import PLACEHOLDERS
 from lapsus.translation import translated_error
 from lapsus.web.campaign_view import title
@@ -21,7 +21,7 @@ from lapsus.web.routes.judging_pages import signed_in
 from lapsus.web.routes.pages_as_json import Page, twins
 from lapsus.web.setup_schemas import BeginResponse, MessagesResponse
 from lapsus.web.setup_view import manage_page, managing, message_response, words_of
-from lapsus.web.unit_view import find_campaign
+from lapsus.web.unit_view import campaign_here
 
 DAYS = 30
 """How long a link holds that is made here."""
@@ -34,20 +34,16 @@ def routes() -> list[BaseRoute]:
         *twins(f"{base}/begin", signed_in(begin_page)),
         *posts(f"{base}/begin", begin, who=lambda visit: visit.me),
         *twins(f"{base}/manage", signed_in(manage)),
-        *posts(f"{base}/manage", act, who=managing),
+        *posts(f"{base}/manage", act, who=managing, again=manage_again),
         *twins(f"{base}/plan", signed_in(plan)),
         *twins("/messages", signed_in(messages)),
         *posts("/messages", have_read, who=lambda visit: visit.me),
     ]
 
 
-def _campaign(visit: RequestContext) -> Campaign:
-    return find_campaign(visit, str(visit.request.path_params["campaign"]))
-
-
 def begin_page(visit: RequestContext) -> Page | Response:
     """What is read before the first unit; those who have read it go on."""
-    found = _campaign(visit)
+    found = campaign_here(visit)
     if not visit.store.members.must_begin(found.name, visit.me.id):
         return redirect(visit, f"/c/{found.name}/judge")
     return Page("setup/begin.html", _begin_response(visit, found))
@@ -60,7 +56,7 @@ def _begin_response(visit: RequestContext, found: Campaign) -> BeginResponse:
 
 def begin(visit: RequestContext, form: FormData) -> Page | Response:
     """Note that somebody has read it and, where it is asked for, agrees."""
-    found = _campaign(visit)
+    found = campaign_here(visit)
     shape = _begin_response(visit, found)
     if shape.consent and field(form, "agree") != "yes":
         agreed = BeginResponse(shape.campaign, shape.title, shape.consent, shape.instructions, "agree")
@@ -71,27 +67,24 @@ def begin(visit: RequestContext, form: FormData) -> Page | Response:
 
 def manage(visit: RequestContext) -> Page:
     """A campaign, for those who run it."""
-    return Page("setup/manage.html", manage_page(managing(visit), _campaign(visit)))
+    return Page("setup/manage.html", manage_page(managing(visit), campaign_here(visit)))
 
 
 def act(visit: RequestContext, form: FormData) -> Page | Response:
     """Do what a button of the page says."""
-    found, wanted = _campaign(visit), field(form, "do")
-    try:
-        if wanted == "invite":
-            return Page("setup/manage.html", manage_page(visit, found, link=_link(visit, found, form)))
-        if (action := _ACTIONS.get(wanted)) is None:
-            raise UsageError(f"nothing is called {wanted[:40]!r} here")
-        action(visit, found.name, form)
-    except StoreError:
-        raise
-    except LapsusError as error:
-        return Page(
-            "setup/manage.html",
-            manage_page(visit, found, error=str(translated_error(error, visit.language))),
-            422,
-        )
+    found, wanted = campaign_here(visit), field(form, "do")
+    if wanted == "invite":
+        return Page("setup/manage.html", manage_page(visit, found, link=_link(visit, found, form)))
+    if (action := _ACTIONS.get(wanted)) is None:
+        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+    action(visit, found.name, form)
     return redirect(visit, f"/c/{found.name}/manage")
+
+
+def manage_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    """The campaign's page for those who run it, with what was wrong with a form on it."""
+    told = str(translated_error(error, visit.language))
+    return Page("setup/manage.html", manage_page(visit, campaign_here(visit), error=told))
 
 
 def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
@@ -132,9 +125,9 @@ _ACTIONS: Final[Mapping[str, Callable[[RequestContext, str, FormData], object]]]
 
 def plan(visit: RequestContext) -> Page | Response:
     """A campaign's plan as a file; its twin is the plan as data."""
-    found = _campaign(managing(visit))
+    found = campaign_here(managing(visit))
     if visit.wants_json:
-        return Page("", found.plan)
+        return Page(None, found.plan)
     headers = {"Content-Disposition": f'attachment; filename="{found.name}.yaml"'}
     return Response(plan_yaml(found.plan), headers=headers, media_type="text/yaml")
 
@@ -143,10 +136,8 @@ def messages(visit: RequestContext) -> Page | Response:
     """What one has not read yet; every page shows it."""
     if not visit.wants_json:
         return redirect(visit, "/")
-    return Page(
-        "",
-        MessagesResponse([message_response(message) for message in visit.store.messages.unread(visit.me.id)]),
-    )
+    unread = visit.store.messages.unread(visit.me.id)
+    return Page(None, MessagesResponse([message_response(message) for message in unread]))
 
 
 def have_read(visit: RequestContext, form: FormData) -> Response:

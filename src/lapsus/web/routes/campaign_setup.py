@@ -14,7 +14,7 @@ from lapsus.errors import InputError, LapsusError
 from lapsus.formats import read
 from lapsus.model import Entry, Scheme
 from lapsus.schemes import scheme_names
-from lapsus.store import Material, RefusedError, StoreError
+from lapsus.store import Material, RefusedError
 from lapsus.store.drafts import Draft
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan_material import known_units_in
@@ -34,10 +34,10 @@ def routes() -> list[BaseRoute]:
     step = "/new/{draft:secret}/{step:slug}"
     return [
         *twins("/new", signed_in(first)),
-        *posts("/new", begin, who=managing, files=1),
+        *posts("/new", begin, who=managing, again=_first_again, files=1),
         Route("/new/{draft:secret}/plan.yaml", _download),
         *twins(step, signed_in(show)),
-        *posts(step, fill_in, who=managing, files=1),
+        *posts(step, fill_in, who=managing, again=_step_again, files=1),
     ]
 
 
@@ -49,16 +49,14 @@ def first(visit: RequestContext) -> Page:
 def begin(visit: RequestContext, form: FormData) -> Page | Response:
     """Read the documents and keep them with the draft. The file itself is gone when this is through."""
     given = fields(form)
-    try:
-        tree = _named(visit, {}, given)
-        entries = () if "chain" in tree else _entries(upload(form, "file"), given.get("language") or None)
-        draft = visit.store.drafts.new(visit.me.id, tree, entries)
-    except StoreError:
-        raise
-    except LapsusError as error:
-        shape = wizard_page(visit, "data", None, fields=given, error=error)
-        return Page("setup/wizard.html", shape, 422)
+    tree = _named(visit, {}, given)
+    entries = () if "chain" in tree else _entries(upload(form, "file"), given.get("language") or None)
+    draft = visit.store.drafts.new(visit.me.id, tree, entries)
     return redirect(visit, f"/new/{draft}/guideline")
+
+
+def _first_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    return Page("setup/wizard.html", wizard_page(visit, "data", None, fields=fields(form), error=error))
 
 
 def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str]) -> wizard_forms.Tree:
@@ -115,31 +113,28 @@ def show(visit: RequestContext) -> Page:
 
 def fill_in(visit: RequestContext, form: FormData) -> Page | Response:
     """Keep what a step says and go where the button leads; at the end, make the campaign."""
-    draft, step, given = _draft(visit), _step(visit), fields(form)
-    go = field(form, "go")
-    entries: Iterable[Entry] | None = None
-    try:
-        if step == "data":
-            tree, entries = _renamed(visit, draft, form)
-            visit.store.drafts.change(draft.id, visit.me.id, tree, entries)
-            return redirect(visit, f"/new/{draft.id}/guideline")
-        tree = _changed(draft, step, go, form)
-        plan = wizard_forms.complete_plan(tree)
-        if plan.has_known and (scheme := own_guideline.draft_scheme(tree)) is not None:
-            KnownAnswers(plan, scheme).check_against(draft_documents(visit, draft))
-        if step == "review" and go == "make":
-            return _make(visit, draft)
-    except StoreError:
-        raise
-    except LapsusError as error:
-        shape = wizard_page(visit, step, draft, fields=given, error=error)
-        return Page("setup/wizard.html", shape, 422)
+    draft, step, go = _draft(visit), _step(visit), field(form, "go")
+    if step == "data":
+        tree, entries = _renamed(visit, draft, form)
+        visit.store.drafts.change(draft.id, visit.me.id, tree, entries)
+        return redirect(visit, f"/new/{draft.id}/guideline")
+    tree = _changed(draft, step, go, form)
+    plan = wizard_forms.complete_plan(tree)
+    if plan.has_known and (scheme := own_guideline.draft_scheme(tree)) is not None:
+        KnownAnswers(plan, scheme).check_against(draft_documents(visit, draft))
+    if step == "review" and go == "make":
+        return _make(visit, draft)
     visit.store.drafts.change(draft.id, visit.me.id, tree)
     if go in ("add", "remove", "import"):
         return redirect(visit, f"/new/{draft.id}/{step}{_next_unit(visit) if go == 'add' else ''}")
     place = wizard_forms.STEPS.index(step) + {"next": 1, "back": -1}.get(go, 0)
     following = wizard_forms.STEPS[max(0, min(place, len(wizard_forms.STEPS) - 1))]
     return redirect(visit, f"/new/{draft.id}/{following}")
+
+
+def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    shape = wizard_page(visit, _step(visit), _draft(visit), fields=fields(form), error=error)
+    return Page("setup/wizard.html", shape)
 
 
 def _changed(draft: Draft, step: str, go: str, form: FormData) -> wizard_forms.Tree:

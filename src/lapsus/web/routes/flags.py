@@ -11,8 +11,8 @@ from lapsus.store.people import new_secret
 from lapsus.web.flag_view import find_flag
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
-from lapsus.web.routes.forms import field, ours, posts
-from lapsus.web.unit_view import find_campaign
+from lapsus.web.routes.forms import field, number, ours, posts
+from lapsus.web.unit_view import campaign_here
 
 
 def routes() -> list[BaseRoute]:
@@ -22,7 +22,7 @@ def routes() -> list[BaseRoute]:
 
 def act(visit: RequestContext, form: FormData) -> Response:
     """Do what a button of the thread says, and go back."""
-    name = find_campaign(visit, str(visit.request.path_params["campaign"])).name
+    name = campaign_here(visit).name
     flag = find_flag(visit, name, _flag(form))
     _do(visit, name, flag, field(form, "do"), form)
     return redirect(visit, ours(field(form, "back"), f"/c/{name}#flag-{flag.id}"))
@@ -49,7 +49,6 @@ def _do(visit: RequestContext, name: str, flag: Flag, what: str, form: FormData)
 
 
 def _flag(form: FormData) -> int:
-    text = field(form, "flag")
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    if (flag := number(form, "flag")) is None:
         raise RefusedError("no-flag", "no flag was named")
-    return int(text)
+    return flag

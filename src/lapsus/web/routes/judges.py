@@ -22,8 +22,8 @@ from lapsus.translation import translated_error
 from lapsus.web.judge_sources import JudgeSpec
 from lapsus.web.judges_view import chosen_judge, judges_page, models_that_read, runs_of, words_for
 from lapsus.web.rendering import redirect
-from lapsus.web.request_context import RequestContext
-from lapsus.web.routes.forms import field, fields, posts
+from lapsus.web.request_context import RequestContext, number_in
+from lapsus.web.routes.forms import field, fields, number, posts
 from lapsus.web.routes.judging_pages import signed_in
 from lapsus.web.routes.pages_as_json import Page, twins
 from lapsus.web.setup_view import managing
@@ -108,10 +108,9 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
 
 
 def _run(form: FormData) -> int:
-    text = field(form, "run")
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    if (run := number(form, "run")) is None:
         raise UsageError("no run was named")
-    return int(text)
+    return run
 
 
 def _add(visit: RequestContext, stats: CampaignStats, form: FormData) -> None:
@@ -139,12 +138,12 @@ def _add(visit: RequestContext, stats: CampaignStats, form: FormData) -> None:
 def _asked(form: FormData) -> JudgeSpec:
     kind, _, model = field(form, "model").partition(":")
     if field(form, "kind") == "openai":
-        samples = field(form, "samples") or "1"
-        if not (samples.isascii() and samples.isdigit() and len(samples) < 4):
+        samples = number_in(field(form, "samples") or "1", digits=3)
+        if samples is None:
             raise UsageError("how often to ask is a whole number")
         return JudgeSpec(
             "openai", field(form, "language_model").strip(), field(form, "endpoint"), field(form, "key"),
-            int(samples), field(form, "reasons") == "yes",
+            samples, field(form, "reasons") == "yes",
         )  # fmt: skip
     if kind not in ("shipped", "file") or not model:
         raise UsageError("no model was chosen", hint="choose one of the list")

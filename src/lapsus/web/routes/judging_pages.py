@@ -75,7 +75,7 @@ def judgments(visit: RequestContext) -> Page:
 
 def todays(visit: RequestContext) -> Page | Response:
     """How much one did today, for the first page. People see that page."""
-    return Page("", today(visit)) if visit.wants_json else redirect(visit, "/")
+    return Page(None, today(visit)) if visit.wants_json else redirect(visit, "/")
 
 
 def session(visit: RequestContext) -> Page | Response:

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from lapsus.errors import InputError, LapsusError
 from lapsus.samples import sample_path
 from lapsus.schemes import scheme_names
-from lapsus.store import RefusedError, StoreError
+from lapsus.store import RefusedError
 from lapsus.store.drafts import Draft
 from lapsus.translation import translated, translated_error
 from lapsus.web import own_guideline as own
@@ -42,9 +42,9 @@ def routes() -> list[BaseRoute]:
         Route("/new/samples/{sample:slug}.jsonl", _sample),
         Route("/new/{draft:secret}/guideline.yaml", _download),
         Route("/new/{draft:secret}/scheme.json", _data),
-        *posts("/new/{draft:secret}/guideline-file", take, who=managing, files=1),
+        *posts("/new/{draft:secret}/guideline-file", take, who=managing, again=_step_again, files=1),
         *twins("/new/{draft:secret}/own", signed_in(show)),
-        *posts("/new/{draft:secret}/own", change, who=managing, fields=FIELDS),
+        *posts("/new/{draft:secret}/own", change, who=managing, again=_guideline_again, fields=FIELDS),
     ]
 
 
@@ -70,20 +70,19 @@ def _keep(visit: RequestContext, draft: Draft, text: str) -> None:
 def take(visit: RequestContext, form: FormData) -> Page | Response:
     """Begin one's own guideline: with a file, or with one that is here."""
     draft = _draft(visit)
-    try:
-        file = upload(form, "guideline")
-        if file is not None:
-            text = _read(file.file.read(own.LONGEST * 4 + 1))
-        elif field(form, "base"):
-            text = own.edited_from(field(form, "base"), str(draft.plan.get("name", "own")))
-        else:
-            raise InputError("choose a file", where=own.FILE)
-        _keep(visit, draft, text)
-    except StoreError:
-        raise
-    except LapsusError as error:
-        return Page("setup/wizard.html", wizard_page(visit, "guideline", draft, error=error), 422)
+    file = upload(form, "guideline")
+    if file is not None:
+        text = _read(file.file.read(own.LONGEST * 4 + 1))
+    elif field(form, "base"):
+        text = own.edited_from(field(form, "base"), str(draft.plan.get("name", "own")))
+    else:
+        raise InputError("choose a file", where=own.FILE)
+    _keep(visit, draft, text)
     return redirect(visit, f"/new/{draft.id}/own")
+
+
+def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    return Page("setup/wizard.html", wizard_page(visit, "guideline", _draft(visit), error=error))
 
 
 def _read(content: bytes) -> str:
@@ -121,27 +120,27 @@ def change(visit: RequestContext, form: FormData) -> Page | Response:
     """Keep what was written, or only say what is wrong with it; then stay, or go on to the next step."""
     draft, go, given = _draft(visit), field(form, "go"), fields(form)
     action, _, place = go.partition(":")
-    try:
-        text = given["text"].replace("\r\n", "\n") if "text" in given else own.with_words(_text(draft), given)
-        if action == "check":
-            return Page("setup/own.html", _record(visit, draft.id, text))
-        if action == "add":
-            text = own.with_label(text, place)
-        elif action == "remove":
-            text = own.without_label(text, place)
-        _keep(visit, draft, text)
-        if action == "done":
-            own.read_own(text)
-            return redirect(visit, f"/new/{draft.id}/guideline")
-    except StoreError:
-        raise
-    except LapsusError as error:
-        kept = _record(visit, draft.id, _text(_draft(visit)))
-        told = translated_error(error, visit.language)
-        said = " · ".join(filter(None, (told.where, told.what)))
-        shown = OwnGuidelineResponse(kept.draft, kept.groups, kept.problems, kept.text, said)
-        return Page("setup/own.html", shown, 422)
+    text = given["text"].replace("\r\n", "\n") if "text" in given else own.with_words(_text(draft), given)
+    if action == "check":
+        return Page("setup/own.html", _record(visit, draft.id, text))
+    if action == "add":
+        text = own.with_label(text, place)
+    elif action == "remove":
+        text = own.without_label(text, place)
+    _keep(visit, draft, text)
+    if action == "done":
+        own.read_own(text)
+        return redirect(visit, f"/new/{draft.id}/guideline")
     return redirect(visit, f"/new/{draft.id}/own")
+
+
+def _guideline_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    draft = _draft(visit)
+    kept = _record(visit, draft.id, _text(draft))
+    told = translated_error(error, visit.language)
+    said = " · ".join(filter(None, (told.where, told.what)))
+    shown = OwnGuidelineResponse(kept.draft, kept.groups, kept.problems, kept.text, said)
+    return Page("setup/own.html", shown)
 
 
 async def _download(request: Request) -> Response:
@@ -160,7 +159,7 @@ async def _data(request: Request) -> Response:
 
 def _as_data(visit: RequestContext) -> Page:
     """The guideline so far, as the form of its questions needs it."""
-    return Page("", own.read_own(_text(_draft(visit))))
+    return Page(None, own.read_own(_text(_draft(visit))))
 
 
 async def _sample(request: Request) -> Response:

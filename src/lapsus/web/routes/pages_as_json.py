@@ -15,9 +15,9 @@ from lapsus.web.request_context import RequestContext
 
 
 class Page(NamedTuple):
-    """A record, and the template that shows it."""
+    """A record, and the template that shows it; None: there is only the record, as JSON."""
 
-    template: str
+    template: str | None
     shape: Any
     status: int = 200
     more: Mapping[str, Any] = {}
@@ -41,6 +41,6 @@ def respond(visit: RequestContext, show: Show) -> Response:
     result = show(visit)
     if isinstance(result, Response):
         return result
-    if visit.wants_json:
+    if visit.wants_json or result.template is None:
         return with_cookies(visit, json_response(result.shape, result.status))
     return page_response(visit, result.template, result.shape, result.status, result.more)
