@@ -1,4 +1,7 @@
-"""The charts of programs beside people: for the campaign's page and for its report."""
+"""Charts of programs that judge (judges) against people: for the campaign's page and for its report.
+
+In all of them `say` gives the words of a page or a report for a key.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +19,30 @@ Say = Callable[[str], str]
 
 
 def advantage_chart(found: Judges, say: Say) -> Chart:
-    """Every judge, all of them as one, and the floors, by how often they agree with people as well as people do."""
-    stands = [one.standing for one in found.judges if one.standing is not None] + list(found.beside)
+    """The advantage probability, with its interval, of every judge, of the jury of all, and of the floors.
+
+    That is how likely the judge is at least as close to the others as a person who was left out.
+    """
+    standings = [one.standing for one in found.judges if one.standing is not None] + list(found.beside)
     rows = tuple(
         (standing_name(one.judge, say), one.advantage, one.advantage_low, one.advantage_high)
-        for one in stands
+        for one in standings
         if one.advantage is not None
     )
     columns = (say("name"), say("advantage"), say("low"), say("high"))
-    return Chart("intervals", say("advantage-chart"), columns, rows, stands[0].signature if stands else "")
+    return Chart(
+        "intervals", say("advantage-chart"), columns, rows, standings[0].signature if standings else ""
+    )
 
 
 def standing_name(judge: str, say: Say) -> str:
-    """What a row is called: judges by their names, the others in words."""
+    """What a row is called: judges by their names, the jury and the floors in words."""
     known = {"(jury)": "jury", "(constant)": "constant", "(random)": "random"}
     return say(known[judge]) if judge in known else judge
 
 
 def shares_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, language: str) -> Chart:
-    """The corrected shares or means, system by system where there are several."""
+    """The shares of answers (or means) that a judge gave, corrected by what people said; by system if several."""
     names = stats.kind.choice_names(language)
     shown = [one for one in estimates_of(judge) if one.corrected.value is not None]
     rows = tuple(
@@ -72,7 +80,7 @@ def estimate_name(one: Estimated, names: Mapping[str, str], say: Say) -> str:
 
 
 def confusion_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, language: str) -> Chart:
-    """Of the units that people gave an answer, which share the judge gave each answer."""
+    """The confusion matrix: a row for each answer of people, with the shares of the judge's answers to those units."""
     names = stats.kind.choice_names(language)
     columns = list(dict.fromkeys(one.judge for one in judge.confusion))
     by_row: dict[str, dict[str, float]] = {}
@@ -88,7 +96,7 @@ def confusion_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, languag
 
 
 def calibration_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, language: str) -> Chart:
-    """How sure the judge was, and how often people said the same."""
+    """A row a bin of the judge's confidence: its mean, how often people said the same, and how many answers it has."""
     rows = tuple(
         (f"{one.low:.1f}–{one.high:.1f}", one.sure, one.right, one.answers) for one in judge.calibration
     )
@@ -101,4 +109,4 @@ CHARTS: Final[Mapping[str, Callable[[CampaignStats, JudgeFigures, Say, str], Cha
     "confusion": confusion_chart,
     "calibration": calibration_chart,
 }
-"""Those of one judge."""
+"""The charts of one judge, by their names in addresses."""

@@ -1,4 +1,4 @@
-"""All commands under one name."""
+"""The command `lapsus`: its subcommands, and the options that stand before them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _words(language: str | None) -> str | None:
+def _choose_language(language: str | None) -> str | None:
     choose_words(language)
     return language
 
@@ -74,7 +74,7 @@ def lapsus(
             "--words",
             help="Language of what is said (en, ja); that of your terminal by default.",
             metavar="LANG",
-            callback=_words,
+            callback=_choose_language,
             is_eager=True,  # so that --help behind it is in that language
         ),
     ] = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lapsus.reports import Table
 
 _STEPS = 100
-"""Of the progress bar, whatever the method counts."""
+"""Steps of the progress bar; what a method counts is scaled to them."""
 
 
 def train_command(
@@ -92,10 +92,11 @@ def train_command(
 
 
 def _silent(reading: EntryStream) -> None:
-    """Nothing is said where another program listens."""
+    """Announce nothing, for --json."""
 
 
 def _settings(texts: list[str]) -> dict[str, str]:
+    """The parameters given by --set, as text: the method reads and checks them."""
     given: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -111,6 +112,7 @@ def _encoder(encoder: str | None, tune: bool) -> dict[str, str]:
 
 
 def _seed(method: str, seed: int | None) -> dict[str, str]:
+    """The parameter given by --seed; none, with a remark, where the method has none."""
     from lapsus.annotators import METHODS
 
     if seed is None:
@@ -122,7 +124,7 @@ def _seed(method: str, seed: int | None) -> dict[str, str]:
 
 
 def _bar(step: Callable[[], None]) -> Callable[[int, int], None]:
-    """Progress of any length as steps of the bar."""
+    """A method's progress (done, total) as steps of a bar with `_STEPS`."""
     shown = 0
 
     def show(done: int, total: int) -> None:
@@ -135,6 +137,7 @@ def _bar(step: Callable[[], None]) -> Callable[[int, int], None]:
 
 
 def _report(annotator: Annotator, target: Path, as_json: bool) -> None:
+    """Print what it learned from, and its own account of how well."""
     origin = annotator.origin_
     if origin is None:
         return

@@ -1,4 +1,4 @@
-"""A detector's run in the challenge's format: a `<id>.labels.json` a dialogue, a folder a system."""
+"""The breakdown challenge's format for runs: for each dialogue a `<id>.labels.json`, in a folder for each system."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lapsus.schemes import load_scheme
 
 SUFFIX = ".labels.json"
 TOLERANCE = 1e-3
-"""How far from 1 the three probabilities may add up to."""
+"""How far the sum of the three probabilities may be from 1."""
 
 
 class DbdcRun(Format):
@@ -77,12 +77,13 @@ class DbdcRun(Format):
 
 
 def check_distribution(shares: Mapping[str, float], where: str) -> None:
-    """Three numbers from 0 to 1 that sum to 1."""
+    """Raise InvalidError unless the probabilities are from 0 to 1 and sum to 1."""
     if problem := _problem(shares):
         raise InvalidError(problem, where=where)
 
 
 def _problem(shares: Mapping[str, float]) -> str | None:
+    """What is wrong with a distribution; None: nothing."""
     if any(not 0 <= share <= 1 + TOLERANCE for share in shares.values()):
         return f"probabilities must be from 0 to 1, not {list(shares.values())}"
     if abs(sum(shares.values()) - 1) > TOLERANCE:

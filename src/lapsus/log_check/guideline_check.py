@@ -1,6 +1,7 @@
-"""A log looked over under any guideline: how often each answer was given, and the turns that are surely unusual.
+"""`lapsus check` under any guideline: counts of each answer, and the units with other answers than the usual.
 
-What is bad a guideline does not say to a program. What most turns get is usual, and the rest is worth a look.
+A guideline does not tell a program which answers are bad. So the answer that most units get counts as usual, and units
+with another answer are listed, those first of which the judge is surest.
 """
 
 from __future__ import annotations
@@ -27,19 +28,21 @@ class UnusualAnswer(NamedTuple):
     question: str
     answer: Answer
     sure: float
+    """1 less the doubt in the judge's distribution; 1 where it gave none."""
 
 
 @dataclass
 class AnswerCounts:
-    """The answers to one question in numbers."""
+    """How often each answer to one question was given. Answers are told apart by `kind.same`."""
 
     kind: Kind
     times: Counter[Hashable] = field(default_factory=Counter)
+    """By what `kind.same` makes of an answer."""
     shown: dict[Hashable, Answer] = field(default_factory=dict)
-    """An answer as it was given, for each that says the same."""
+    """For each key of `times` the first answer that was counted under it."""
 
     def add(self, answer: Answer) -> Hashable:
-        """Count an answer; what it says."""
+        """Count an answer; the key of `times` that it was counted under."""
         same = self.kind.same(answer)
         self.times[same] += 1
         self.shown.setdefault(same, answer)
@@ -64,7 +67,7 @@ class AnswerCounts:
 
 @dataclass
 class GuidelineCheck:
-    """What was found in some documents."""
+    """The result of `lapsus check` under a guideline of any kind."""
 
     scheme: Scheme
     findings: list[UnusualAnswer]
@@ -97,7 +100,7 @@ class GuidelineCheck:
         return guideline_page(self, language)
 
     def as_data(self, language: str) -> dict[str, Any]:
-        """For another program."""
+        """What `lapsus check --json` prints."""
         return {
             "scheme": self.scheme.id,
             "version": self.scheme.version,
@@ -133,7 +136,10 @@ class GuidelineCheck:
 
 
 def check_answers(entries: Iterable[Entry], scheme: Scheme, top: int) -> GuidelineCheck:
-    """Look over judged documents. Of each answer only the surest units are kept in memory."""
+    """Count the answers in judged documents, and find the `top` unusual ones.
+
+    Questions without choices (text, spans) are passed over. Of each answer only the `top` surest units are in memory.
+    """
     kinds = {id: kind for id, kind in kinds_of(scheme).items() if kind.choices}
     questions: dict[str, AnswerCounts] = {}
     surest: dict[tuple[str, Hashable], list[tuple[float, int, UnusualAnswer]]] = {}
@@ -160,6 +166,7 @@ def check_answers(entries: Iterable[Entry], scheme: Scheme, top: int) -> Guideli
 
 
 def _judged(entry: Entry, scheme: Scheme) -> Iterator[tuple[Unit, Judgment]]:
+    """The units of an entry that have a judgment under the scheme, with the last one."""
     if entry.document is None:
         return
     said = {judgment.segment: judgment for judgment in entry.judgments if judgment.scheme == scheme.id}

@@ -1,4 +1,7 @@
-"""Ranks the turns of judged dialogues, and sums them up by system. Only the worst turns are kept in memory."""
+"""`lapsus check` for breakdowns: the turns of highest risk in judged dialogues, and counts by system.
+
+Only the worst turns are kept in memory.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,12 @@ from lapsus.model import Document, Entry, Unit, units
 from lapsus.schemes import load_scheme
 
 TOP = 20
+"""How many findings are kept unless told otherwise."""
 
 
 @dataclass
 class SystemSummary:
-    """One system in numbers."""
+    """The counts of one system."""
 
     dialogues: int = 0
     turns: int = 0
@@ -34,7 +38,7 @@ class SystemSummary:
     """How many turns that stand out have evidence of each kind."""
 
     def as_data(self) -> dict[str, Any]:
-        """For another program."""
+        """Its part of what `lapsus check --json` prints."""
         return {
             "dialogues": self.dialogues,
             "turns": self.turns,
@@ -45,7 +49,7 @@ class SystemSummary:
 
 @dataclass
 class LogCheck:
-    """What was found in some dialogues."""
+    """The result of `lapsus check` for breakdowns."""
 
     findings: list[Finding]
     """The worst turns, the worst first."""
@@ -78,46 +82,49 @@ class LogCheck:
     @property
     def dialogues(self) -> int:
         """Dialogues looked at."""
-        return sum(tally.dialogues for tally in self.systems.values())
+        return sum(summary.dialogues for summary in self.systems.values())
 
     @property
     def turns(self) -> int:
         """System turns judged."""
-        return sum(tally.turns for tally in self.systems.values())
+        return sum(summary.turns for summary in self.systems.values())
 
     @property
     def standing_out(self) -> int:
         """How many turns stand out, whether they are among the findings or not."""
-        return sum(tally.standing_out for tally in self.systems.values())
+        return sum(summary.standing_out for summary in self.systems.values())
 
     def as_data(self, language: str) -> dict[str, Any]:
-        """For another program."""
+        """Its part of what `lapsus check --json` prints."""
         return {
             "dialogues": self.dialogues,
             "turns": self.turns,
             "unjudged": self.unjudged,
             "standing_out": self.standing_out,
-            "systems": [{"system": name, **tally.as_data()} for name, tally in self.systems.items()],
+            "systems": [{"system": name, **summary.as_data()} for name, summary in self.systems.items()],
             "findings": [finding.as_data(language) for finding in self.findings],
         }
 
 
 def check_entries(entries: Iterable[Entry], top: int = TOP) -> LogCheck:
-    """Look over judged dialogues."""
+    """Find the `top` turns of highest risk among those that stand out, and count all by system.
+
+    Entries without a document, and turns without a judgment on breakdown, are passed over.
+    """
     systems: dict[str | None, SystemSummary] = {}
     worst: list[tuple[float, int, Finding]] = []
     order, drawn = count(0, -1), Drawn()
     for entry in entries:
         if entry.document is None:
             continue
-        tally = systems.setdefault(entry.document.system, SystemSummary())
-        tally.dialogues += 1
+        summary = systems.setdefault(entry.document.system, SystemSummary())
+        summary.dialogues += 1
         for finding in _findings(entry.document, entry):
-            tally.turns += 1
+            summary.turns += 1
             drawn.offer(finding.unit)
             if finding.stands_out:
-                tally.standing_out += 1
-                tally.kinds.update(finding.kinds)
+                summary.standing_out += 1
+                summary.kinds.update(finding.kinds)
                 # Of equals the earlier one counts as worse, so that the order is the same on every run.
                 heapq.heappush(worst, (finding.risk, next(order), finding))
                 if len(worst) > top:

@@ -1,7 +1,7 @@
 """Judges that learn from campaigns while they run: whose turn it is to work, and what came of it.
 
-Several servers may share a database. Whoever takes up a piece of work holds it for a while and says again and again
-that it is still at it; should it end, another takes over.
+Several servers may share a database. A server claims a piece of work for `HOLD` and renews that while it works (a
+lease); where it ends without a word, another claims the work after that time.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from lapsus.store.unit_places import of_person
 from lapsus.store.validation import number, to_json
 
 HOLD = timedelta(minutes=5)
-"""How long work is somebody's who does not say any more that it is at it."""
+"""How long a claim holds that is not renewed."""
 
 
 class Work(NamedTuple):
-    """What is to be done for a campaign, and by whom."""
+    """A claimed piece of work: for which campaign (name and id), what, and which server (`holder`) does it."""
 
     campaign: str
     id: int
@@ -44,8 +44,9 @@ class OpenUnit(NamedTuple):
 
     number: int
     document: int
-    """The position of its document."""
+    """The position of its document in the campaign."""
     digest: str
+    """By which the document is stored."""
     segment: str | None
 
 
@@ -57,6 +58,7 @@ class Suggestion(NamedTuple):
     shown: bool
     """Whether people see it."""
     doubt: float
+    """From 0 (sure) to 1: what is in doubt is handed out first, where the plan says so."""
 
 
 class LearnedQuestion(msgspec.Struct, frozen=True):
@@ -65,23 +67,25 @@ class LearnedQuestion(msgspec.Struct, frozen=True):
     question: str
     units: int
     judge: float | None
+    """The judge's agreement with people..."""
     low: float | None
     high: float | None
+    """...with its interval."""
     people: float | None
-    """Of two people."""
+    """The agreement of two people."""
     answered: bool
     """Whether it is answered: only where that is better than a constant answer."""
 
 
 class Followed(msgspec.Struct, frozen=True):
-    """In how many answers people said what the judge would have said."""
+    """How many of people's answers are those that the judge would have given."""
 
     same: int = 0
     answers: int = 0
 
 
 class Lesson(msgspec.Struct, frozen=True):
-    """What came of learning once."""
+    """The figures of one round of learning: a point of the learning curve."""
 
     at: datetime
     units: int
@@ -94,7 +98,7 @@ class Lesson(msgspec.Struct, frozen=True):
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """Why the last work came to nothing."""
+    """The error that ended the last work, in the parts of a LapsusError."""
 
     what: str
     where: str | None = None
@@ -102,7 +106,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class LearningState(NamedTuple):
-    """How a campaign's judge stands."""
+    """What the campaign's page shows of its judge."""
 
     next_at: int | None
     """How many units must be judged before it learns again; None: it does not learn."""
@@ -112,10 +116,11 @@ class LearningState(NamedTuple):
     """Units that nobody has judged, neither a person nor the judge."""
     doing: Literal["learn", "judge"] | None
     rest: bool
-    """Whether it is to judge the rest."""
+    """Whether it was asked to judge all units that nobody has judged."""
     trouble: Trouble | None
     lessons: tuple[Lesson, ...]
     suggestions: int
+    """Units that it has an answer for."""
 
 
 class Learning(Part):
@@ -139,7 +144,7 @@ class Learning(Part):
         self.write(work)
 
     def judge_rest(self, campaign: str, *, by: int | None = None) -> None:
-        """Have the judge answer about all units that nobody has judged, in a while."""
+        """Ask for a judgment of the judge on all units that nobody has judged; a server does it when it comes to it."""
         id = self._campaign_id(campaign)
 
         def work(conn: Connection) -> None:
@@ -151,7 +156,7 @@ class Learning(Part):
         self.write(work)
 
     def state(self, campaign: str) -> LearningState | None:
-        """How the judge of a campaign stands; None where there never was one."""
+        """What is known of the judge of a campaign; None where there never was one."""
         id = self._campaign_id(campaign)
         with self.reading() as conn:
             row = conn.execute(_row(id)).one_or_none()
@@ -200,7 +205,7 @@ class Learning(Part):
             }
 
     def claim(self, holder: str) -> Work | None:
-        """Take up a piece of work that nobody is at; None where there is nothing to do."""
+        """Claim a piece of work that is due and that no server holds; None where there is none."""
         mine, now = t.learning, self.clock()
         free = mine.c.holder.is_(None) | (mine.c.until < now)
         wanted = mine.c.next_at.is_not(None) | mine.c.rest
@@ -213,28 +218,30 @@ class Learning(Part):
         return None
 
     def _due(self, conn: Connection, row: Row[Any]) -> Literal["learn", "judge"] | None:
+        """What there is to do for a campaign now."""
         if row.rest and row.model is not None:
             return "judge"
         is_on = row.next_at is not None and row.state == "open"
         return "learn" if is_on and _judged(conn, row.campaign) >= row.next_at else None
 
     def _take(self, campaign: int, free: ColumnElement[bool], holder: str, what: str) -> bool:
+        """Claim it, unless another server was quicker; whether it is now the holder's."""
         values = {"holder": holder, "until": self.clock() + HOLD, "doing": what}
         change = update(t.learning).where(t.learning.c.campaign == campaign, free).values(values)
         return bool(self.write(lambda conn: conn.execute(change).rowcount))
 
     def hold(self, work: Work) -> bool:
-        """Say that one is still at it; whether it is still one's own."""
+        """Renew the claim; whether it was still the holder's."""
         change = update(t.learning).where(_own(work)).values(until=self.clock() + HOLD)
         return bool(self.write(lambda conn: conn.execute(change).rowcount))
 
     def let_go(self, work: Work) -> None:
-        """Leave it to others, or to oneself later."""
+        """Give up the claim. The work stays due."""
         change = update(t.learning).where(_own(work)).values(holder=None, until=None)
         self.write(lambda conn: conn.execute(change))
 
     def open_units(self, campaign: str, limit: int, *, after: int = 0, program: int = 0) -> list[OpenUnit]:
-        """Units that no person has judged (nor the program), by number, from the one after."""
+        """Units that no person has judged, nor `program` (a person's id; 0: none), by number, those after `after`."""
         query = _open_units(self._campaign_id(campaign), program).where(t.unit.c.number > after)
         with self.reading() as conn:
             rows = conn.execute(query.order_by(t.unit.c.number).limit(limit)).all()
@@ -245,14 +252,14 @@ class Learning(Part):
         return self._document(unit.digest)
 
     def model(self, campaign: str) -> bytes | None:
-        """What the judge knows, as a model's file."""
+        """The content of the judge's model file; None before it has learned."""
         query = select(t.learning.c.model).where(t.learning.c.campaign == self._campaign_id(campaign))
         with self.reading() as conn:
             kept = conn.scalar(query)
         return None if kept is None else base64.b64decode(kept)
 
     def learned(self, work: Work, lesson: Lesson, model: bytes, suggestions: Sequence[Suggestion]) -> bool:
-        """Keep what was learned; whether it was kept: not where another has taken over.
+        """Keep a lesson, its model and its suggestions, and end the claim; False where another server has taken over.
 
         What was suggested for units that somebody has judged meanwhile stays: nothing is suggested after the fact.
         """
@@ -283,7 +290,7 @@ class Learning(Part):
         return self.write(keep)
 
     def failed(self, work: Work, error: LapsusError, units: int) -> None:
-        """Say why it came to nothing. It is tried again when there are more judgments, or when somebody asks."""
+        """Keep the error, and end the claim. It is tried again when there are more judgments, or when somebody asks."""
         told = Trouble(error.what, error.where, error.hint)
 
         def keep(conn: Connection) -> None:
@@ -300,7 +307,7 @@ class Learning(Part):
         self.write(keep)
 
     def judged_rest(self, work: Work, judgments: int) -> None:
-        """The rest is judged."""
+        """Note that all that nobody had judged now is, and end the claim."""
 
         def keep(conn: Connection) -> None:
             values = {"rest": False, "holder": None, "until": None, "trouble": None}
@@ -333,7 +340,7 @@ def _lessons(row: Row[Any]) -> tuple[Lesson, ...]:
 
 
 def _planned(campaign: int) -> ColumnElement[bool]:
-    """Units that are part of the data, and open."""
+    """Of a unit: it is to be judged, and not for practice or a check."""
     return (t.unit.c.campaign == campaign) & t.unit.c.active & (t.unit.c.wanted < t.FULL)
 
 
@@ -343,6 +350,7 @@ def _judged(conn: Connection, campaign: int) -> int:
 
 
 def _open_units(campaign: int, program: int) -> Any:
+    """A query for units that no person has judged, nor the program (0: none), with their documents' digests."""
     place, unit, mine = t.campaign_document, t.unit, t.assignment
     its = (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document)
     query = select(unit.c.number, unit.c.document, unit.c.segment, place.c.digest).join(place, its)
@@ -360,6 +368,7 @@ def _unit_row(campaign: int, one: Suggestion) -> dict[str, Any]:
 
 
 def _document_rows(campaign: int, suggestions: Sequence[Suggestion]) -> list[dict[str, Any]]:
+    """For each document the mean doubt over its units."""
     doubts: dict[int, list[float]] = {}
     for one in suggestions:
         doubts.setdefault(one.unit.document, []).append(one.doubt)

@@ -19,9 +19,11 @@ from lapsus.store.plan import Plan as Plan
 Role: TypeAlias = Literal["manager", "adjudicator", "annotator"]
 CampaignState: TypeAlias = Literal["open", "paused", "closed"]
 UnitState: TypeAlias = Literal["reserved", "done", "released", "extra"]
-"""`released`: went back after its time; `extra`: answered after it went back, when others had all its places."""
+"""`reserved`: held by a person; `done`: submitted; `released`: returned to the pool, by hand or after its time;
+`extra`: answered after it was returned, when others had all its places."""
 
 LONGEST_NAME = 200
+"""Characters that a name may have."""
 
 
 def is_programs(judgment: Judgment) -> bool:
@@ -50,11 +52,13 @@ class StoreError(LapsusError):
 
 
 class Campaign(msgspec.Struct, frozen=True):
-    """A campaign."""
+    """A campaign: documents judged under one version of a guideline, by a plan."""
 
     name: str
     scheme: str
+    """The id of its guideline."""
     version: str
+    """The guideline's."""
     plan: Plan
     state: CampaignState
     created: datetime
@@ -79,12 +83,13 @@ class Person(msgspec.Struct, frozen=True):
 
 
 class Invitation(msgspec.Struct, frozen=True):
-    """What a link offers."""
+    """What an invitation's link gives to whoever opens it."""
 
     role: Role
     campaign: str | None
     expires: datetime
     uses_left: int | None
+    """None: any number."""
     needs_password: bool
 
 
@@ -116,16 +121,17 @@ class Reservation(msgspec.Struct, frozen=True):
 
 
 class Nothing(msgspec.Struct, frozen=True):
-    """Why there is nothing to judge: `wait` where units that others hold may still come back.
+    """The reply to somebody who asks for units and gets none.
 
-    `begin`: consent or instructions come first; `stopped`: the person failed the checks.
+    `wait`: units that others hold may still come back; `begin`: consent or instructions come first;
+    `stopped`: the person failed the checks.
     """
 
     reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"]
 
 
 class OwnUnit(msgspec.Struct, frozen=True):
-    """A unit of one person's."""
+    """A unit that a person holds or has judged, in a list of all of them."""
 
     number: int
     document: str
@@ -137,7 +143,7 @@ class OwnUnit(msgspec.Struct, frozen=True):
 
 
 class Credential(msgspec.Struct, frozen=True):
-    """By what somebody claims to be a person: the stamp of a session, or the hash of a token."""
+    """What proves who is saving: the stamp of a session, or the hash of a token."""
 
     stamp: str | None = None
     token: str | None = None
@@ -156,7 +162,9 @@ class SaveRequest(msgspec.Struct, frozen=True):
     given_at: datetime | None = None
     """When the answer was given, by the client's clock."""
     seconds: float | None = None
+    """How long the person worked on it."""
     client: str = ""
+    """The program that sent it, for the record."""
     base_revision: int | None = None
     """The revision that the person saw when answering; 0: none."""
     credential: Credential | None = None
@@ -200,7 +208,7 @@ class StoredJudgment(msgspec.Struct, frozen=True):
 
 
 class OwnPlace(msgspec.Struct, frozen=True):
-    """What a person has to do with a unit, and what was said about it last."""
+    """A unit that a person holds or has judged, with the person's newest answers, drafts included."""
 
     unit: int
     segment: str | None
@@ -212,14 +220,16 @@ class OwnPlace(msgspec.Struct, frozen=True):
 
 
 class OwnProgress(msgspec.Struct, frozen=True):
-    """Where a person stands in a campaign who looks at a document."""
+    """How far a person is in a campaign, seen from a document that is open."""
 
     places: tuple[OwnPlace, ...]
     """The person's units of the document."""
     unjudged: list[int]
     """Units that the person holds and has not submitted, of all documents."""
     done: int
+    """Units that the person has submitted..."""
     own: int
+    """...of how many held or submitted."""
     before: int
     """How many units of the person's come before the document."""
     previous: int | None
@@ -252,8 +262,9 @@ class Progress(msgspec.Struct, frozen=True):
     units: int
     complete: int
     wanted: int
-    """Judgments in all."""
+    """Judgments that the plan asks for in all."""
     done: int
+    """Those that were given."""
     people: tuple[PersonProgress, ...]
 
 
@@ -288,7 +299,7 @@ class Flag(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something that was done, by whom and when."""
+    """A line of the audit trail."""
 
     at: datetime
     person: str | None
@@ -298,11 +309,14 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """How many units had votes, how many of these are targets, and how many documents came without any votes."""
+    """What the target rule of a guideline chose: it names the units to judge by the votes of an earlier guideline."""
 
     judged: int
+    """Units that had such votes."""
     chosen: int
+    """Those of them that are to be judged."""
     without: int
+    """Documents that came without any votes."""
 
 
 class Added(msgspec.Struct, frozen=True):

@@ -17,17 +17,17 @@ Matrix: TypeAlias = NDArray[np.float32]
 EARLIER: Final = 12
 """Earlier turns that a turn is compared with."""
 _SAYS: Final = ("system", "text")
-"""Roles of segments that are judged where a whole document is; all others are what they answer or tell of."""
+"""Where a whole document is judged: the roles of the segments that are judged; the others are what those answer."""
 _WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]{2}|[\p{L}\p{M}]+|\p{N}+")
 _NUMBER = regex.compile(r"\p{N}+")
 _LONGEST: Final = 4_000
 """Characters of a text that are looked at."""
 NUMBERS: Final = 24
-"""How many numbers beside the vectors stand in a row."""
+"""How many hand-made features (`_numbers`) stand in a row beside the vectors."""
 
 
 class Vectors(Protocol):
-    """Gives a vector for each text."""
+    """A sentence encoder: a unit vector for each text."""
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class Vectors(Protocol):
         """A row for each text; zeros for an empty one."""
 
     def forget(self) -> None:
-        """Compute everything anew."""
+        """Empty its cache of vectors."""
 
 
 class _Texts(NamedTuple):
@@ -55,9 +55,9 @@ class _Texts(NamedTuple):
 
 
 def feature_rows(cases: Sequence[Case], vectors: Vectors, earlier: Sequence[str] = ()) -> Matrix:
-    """A row for each case: vectors of what is said and answered and their product, numbers, votes for `earlier`.
+    """A row for each case: vectors of what is said and answered and their product, features, shares of earlier votes.
 
-    Where there are no votes, those cells are NaN.
+    `earlier` are the labels of the scheme that was judged before; without votes on a unit their cells are NaN.
     """
     texts = [_texts(case.unit) for case in cases]
     names = list(dict.fromkeys(text for one in texts for part in one[:4] for text in part))
@@ -114,15 +114,18 @@ def _mean(vectors: Sequence[Matrix], nothing: Matrix) -> Matrix:
 
 
 def _numbers(texts: _Texts, known: Mapping[str, Matrix]) -> Matrix:
+    """The hand-made features of a unit, in the order that models in files know. `known`: the vectors by text."""
     said, answered = " ".join(texts.said), " ".join(texts.answered)
-    words, asked = (_WORD.findall(text.lower()) for text in (said, answered))
-    own = [word for text in texts.own_before for word in _WORD.findall(text.lower())]
-    across, back, other = (
+    words, answered_words = (_WORD.findall(text.lower()) for text in (said, answered))
+    own_words = [word for text in texts.own_before for word in _WORD.findall(text.lower())]
+    # Cosines of what is said with what it answers, with its own speaker's earlier turns, with others' earlier turns.
+    to_answered, to_own, to_others = (
         _likeness(texts.said, part, known) for part in (texts.answered, texts.own_before, texts.others_before)
     )
-    inside = _likeness(texts.said, texts.said, known) - np.eye(len(texts.said), dtype=np.float32)
-    figures = set(_NUMBER.findall(answered))
+    to_itself = _likeness(texts.said, texts.said, known) - np.eye(len(texts.said), dtype=np.float32)
+    asked_numbers = set(_NUMBER.findall(answered))
     found = [
+        # Lengths, questions and exclamations, and where in the document it stands.
         np.log1p(len(said)),
         np.log1p(len(answered)),
         np.log1p(len(said)) - np.log1p(len(answered)),
@@ -131,21 +134,24 @@ def _numbers(texts: _Texts, known: Mapping[str, Matrix]) -> Matrix:
         said.count("!") + said.count("！") > 0,
         np.log1p(texts.position),
         not texts.answered,
-        _best(across.T, np.mean),
-        _best(across.T, np.min),
-        _best(across, np.mean),
-        _best(back, np.max),
-        float(back[0, -1]) if back.size else 0.0,
-        float(back.mean()) if back.size else 0.0,
-        _best(other, np.max),
+        # Likeness in meaning: of what is answered covered, of what is said founded, and said before.
+        _best(to_answered.T, np.mean),
+        _best(to_answered.T, np.min),
+        _best(to_answered, np.mean),
+        _best(to_own, np.max),
+        float(to_own[0, -1]) if to_own.size else 0.0,
+        float(to_own.mean()) if to_own.size else 0.0,
+        _best(to_others, np.max),
+        # The very same text again, and texts of a document that are alike.
         any(text in texts.own_before for text in texts.said),
         any(text in texts.answered for text in texts.said),
-        _best(inside, np.max),
-        _covered(words, asked),
-        _covered(asked, words),
-        _covered(words, own),
+        _best(to_itself, np.max),
+        # Words and numbers in common, and words that come twice.
+        _covered(words, answered_words),
+        _covered(answered_words, words),
+        _covered(words, own_words),
         1 - len(set(words)) / len(words) if words else 1.0,
-        _covered(_NUMBER.findall(said), figures) if figures else 0.5,
+        _covered(_NUMBER.findall(said), asked_numbers) if asked_numbers else 0.5,
         np.log1p(len(texts.said)),
     ]
     return np.array(found, dtype=np.float32)
@@ -160,15 +166,16 @@ def _likeness(some: Sequence[str], others: Sequence[str], known: Mapping[str, Ma
 
 
 def _best(likeness: Matrix, over: Callable[[Matrix], Any]) -> float:
-    """The best match of each row, summed up over the rows; 0 where there is none."""
+    """The maximum of each row, reduced over the rows by `over` (mean, min or max); 0 where there are none."""
     return float(over(likeness.max(axis=1))) if likeness.size else 0.0
 
 
 def _asks(text: str) -> float:
+    """1 for a question, by its signs; else 0."""
     return float("?" in text or "？" in text or text.rstrip("。 ").endswith("か"))
 
 
 def _covered(words: Sequence[str], others: Collection[str]) -> float:
-    """The share of words that stand in another text too."""
+    """The share of words that are among `others`; 0 without words."""
     known = set(others)
     return sum(word in known for word in words) / len(words) if words else 0.0

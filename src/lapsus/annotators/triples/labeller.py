@@ -1,4 +1,8 @@
-"""The labeller: a transformer that says of each piece of a pair whether it is said, left out, added or repeated."""
+"""The labeller: token classification over a pair of data and text.
+
+Pieces of the data are said or left out (2 classes); pieces of the text are said, added or repeated (3 classes).
+Rules then mend what it gets wrong of numbers, amounts and phrases that come twice.
+"""
 
 from __future__ import annotations
 
@@ -24,34 +28,37 @@ from lapsus.model import Segment
 Shares = NDArray[np.float64]
 
 GRAPH: Final = "labeller.onnx"
-"""Its file in a model."""
+"""The name of its ONNX graph among a model's files."""
 _BESIDE: Final = 2
-"""Pairs that are read side by side."""
+"""Threads: pairs that are read at the same time."""
 _BY_RULE: Final = 0.95
-"""How likely a word is repeated that is so by rule. Set by hand: in six hundred good texts the rule marked nothing."""
+"""The probability of `repeated` set by rule. Chosen by hand: in six hundred good texts the rule marked nothing."""
 _ADDED: Final = 0.5
-"""From which share on a word counts as added here."""
+"""From which probability of `added` on the rule for repetitions leaves a word alone."""
 _NUMERIC = regex.compile(r"[\d,]*\d(?:\.\d+)?")
 _KEPT, _SAID = slice(0, 2), slice(2, 5)
-"""The columns for pieces of the data, and for those of the text."""
+"""Columns of the logits: kept or omitted, for pieces of the data; said, added, repeated, for those of the text."""
 
 
 class Reading(NamedTuple):
-    """What the labeller says of a pair. What it did not read is NaN."""
+    """Probabilities for a pair. What was beyond the windows, and so was not read, is NaN."""
 
     pair: Pair
     omitted: Shares
-    """For each element of each triple how likely it is left out."""
+    """That an element is left out, for each of the three elements of each triple, in order."""
     added: Shares
-    """For each word how likely it says what the data does not..."""
+    """That a word says what the data do not, for each word of the text."""
     repeated: Shares
-    """...and what was said before."""
+    """That it says what was said before."""
     pieces: Shares
-    """The same two for each piece of the text: a row a piece."""
+    """Added and repeated for each piece of the text: a row a piece, two columns."""
 
 
 class Labeller:
-    """Reads pairs. `graph` goes on from the lower layers of the model that is named."""
+    """Classifies the pieces of pairs.
+
+    `graph` is the upper part of the network as ONNX; `lower` names the shipped model whose lower layers feed it.
+    """
 
     def __init__(self, graph: bytes, lower: str) -> None:
         self.graph = graph
@@ -62,7 +69,7 @@ class Labeller:
         self._pool: ThreadPoolExecutor | None = None
 
     def read(self, items: Sequence[tuple[Sequence[Segment], Sequence[Segment], str | None]]) -> list[Reading]:
-        """What there is to say of some pairs: triples, texts and the language of each."""
+        """A reading for each item, which is the triples, the texts and the language of a pair."""
         pairs = [self._pairs.pair(*item) for item in items]
         if len(pairs) < 2:
             return [self._reading(pair) for pair in pairs]
@@ -88,7 +95,7 @@ class Labeller:
         return with_repeats(reading) if len(windows) == 1 else reading
 
     def _shares(self, window: Window) -> tuple[Shares, Shares]:
-        """For each piece of the window how likely it is left out, and for those of the text said, added, repeated."""
+        """Of a window: the probability of `omitted` for all pieces, and of said, added, repeated for the text's."""
         ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (window.ids, window.segment))
         (rows,) = self._lower.run(None, {"ids": ids, "segment": segment})
         (logits,) = self._session.run(None, {"rows": rows})
@@ -109,14 +116,14 @@ def lower_of(model: str) -> tuple[Subwords, Any]:
 
 
 def softmax(logits: Shares) -> Shares:
-    """Shares that add up to 1, a row each."""
+    """The softmax of each row."""
     raised = np.exp(logits - logits.max(axis=1, keepdims=True))
     found: Shares = raised / raised.sum(axis=1, keepdims=True)
     return found
 
 
 def _with_numbers(reading: Reading) -> Reading:
-    """The same, where numbers that are only written in another way than in the data are said and not added."""
+    """Change the reading in place: a number that is only written otherwise than in the data is said and not added."""
     parts = [part for triple in reading.pair.triples for part in triple.parts or ()]
     forms: dict[str, list[int]] = {}
     for place, part in enumerate(parts):
@@ -132,7 +139,7 @@ def _with_numbers(reading: Reading) -> Reading:
 
 
 def with_amounts(reading: Reading) -> Reading:
-    """The same, where an amount in another unit than in the data is said and not added."""
+    """Change the reading in place: an amount in another unit than in the data is said and not added."""
     amounts: dict[object, list[int]] = {}
     for place, part in enumerate(part for triple in reading.pair.triples for part in triple.parts or ()):
         if amount := amount_of(part.strip('"').replace("_", " ")):
@@ -147,7 +154,7 @@ def with_amounts(reading: Reading) -> Reading:
 
 
 def with_repeats(reading: Reading) -> Reading:
-    """The same, where words that come again by rule are repeated and not added.
+    """Change the reading in place: words that come again by rule are repeated and not added.
 
     Not where they are part of something that is added: there a value serves to say something new.
     """
@@ -159,7 +166,7 @@ def with_repeats(reading: Reading) -> Reading:
 
 
 def _by_word(pair: Pair, shares: Shares) -> Shares:
-    """The mean over the pieces of each word, signs left out unless there is nothing else; without pieces 0."""
+    """The mean over the pieces of each word, punctuation left out unless there is nothing else; without pieces 0."""
     found = np.zeros((len(pair.words), shares.shape[1]))
     spoken = np.array(pair.spoken, dtype=bool)
     for n, word in enumerate(pair.words):

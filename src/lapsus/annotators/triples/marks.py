@@ -1,4 +1,7 @@
-"""Marks out of what the labeller says: whole elements and whole words, and which addition stands for which omission."""
+"""From the labeller's probabilities to marks on whole elements and words, and ties between additions and omissions.
+
+Tied are an omission and an addition where a wrong value is said in the place of the right one.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ _WORD = regex.compile(r"[\p{L}\p{M}]+|\p{N}+")
 _PLACES: Final = 4
 """Decimals of a score."""
 _PREDICATE: Final = 0.5
-"""What likeness to a predicate is worth: words rarely stand in the place of one."""
+"""The factor for the likeness to a predicate: words rarely stand in the place of one."""
 
 
 class Cuts(NamedTuple):
-    """For each label the share from which a place is marked."""
+    """For each label the probability from which a place is marked."""
 
     omission: float
     addition: float
@@ -31,14 +34,14 @@ class Cuts(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A mark and how sure the labeller is of it."""
+    """A mark, and the mean probability of what it marks."""
 
     span: Span
     score: float
 
 
 def marks_of(reading: Reading, cuts: Cuts) -> list[Mark]:
-    """The marks on a pair, in order."""
+    """The marks on a pair, sorted by their spans."""
     omitted = list(_omissions(reading, cuts.omission))
     chosen = _labels(reading, cuts)
     added = list(_runs(reading.pair.words, reading.added, chosen, ADDITION))
@@ -85,26 +88,28 @@ def _tied(reading: Reading, omitted: Sequence[Mark], added: Sequence[Mark]) -> I
     """
     texts = {segment.id: segment.text for segment in reading.pair.texts}
     said = {mark: texts[mark.span.segment][mark.span.start : mark.span.end] for mark in added}
-    lost = _lost(reading, omitted)
+    left_out = _left_out(reading, omitted)
     alike = [
         (likeness(name, said[mark]) * worth, -n, -m, name, mark)
-        for n, (name, (worth, _)) in enumerate(lost.items())
+        for n, (name, (worth, _)) in enumerate(left_out.items())
         for m, mark in enumerate(added)
     ]
     ties: dict[str, Mark] = {}
     for share, _, _, name, mark in sorted(alike, key=lambda one: one[:3], reverse=True):
         if share > 0 and name not in ties and mark not in ties.values():
             ties[name] = mark
-    names = (name for name in lost if name in ties)
+    names = (name for name in left_out if name in ties)
     numbers = {
-        mark: f"t{number}" for number, name in enumerate(names, 1) for mark in (ties[name], *lost[name][1])
+        mark: f"t{number}"
+        for number, name in enumerate(names, 1)
+        for mark in (ties[name], *left_out[name][1])
     }
     for mark in (*omitted, *added):
         span = mark.span
         yield Mark(Span(span.segment, span.start, span.end, span.label, numbers.get(mark)), mark.score)
 
 
-def _lost(reading: Reading, omitted: Sequence[Mark]) -> dict[str, tuple[float, list[Mark]]]:
+def _left_out(reading: Reading, omitted: Sequence[Mark]) -> dict[str, tuple[float, list[Mark]]]:
     """The marked elements of triples of which something is said, by their words; names and values before predicates."""
     found: dict[str, tuple[float, list[Mark]]] = {}
     by_triple = {id: list(group) for id, group in groupby(omitted, key=lambda mark: mark.span.segment)}
@@ -120,15 +125,19 @@ def _lost(reading: Reading, omitted: Sequence[Mark]) -> dict[str, tuple[float, l
 
 
 def likeness(element: str, words: str) -> float:
-    """How far words look like ones that stand for an element: 0 where they do not, 1 where they are the same."""
+    """How alike an element and words are: Dice's coefficient of their character trigrams, smoothed by one.
+
+    0 where only one of them has a number: a number does not stand for a name.
+    """
     one, other = _WORD.findall(element.casefold()), _WORD.findall(words.casefold())
     if any(map(str.isdigit, one)) != any(map(str.isdigit, other)):
         return 0.0
-    mine, theirs = _threes(one), _threes(other)
+    mine, theirs = _trigrams(one), _trigrams(other)
     return (1 + 2 * len(mine & theirs)) / (1 + len(mine) + len(theirs))
 
 
-def _threes(words: Sequence[str]) -> set[str]:
+def _trigrams(words: Sequence[str]) -> set[str]:
+    """The character trigrams of words, each with a space on both sides."""
     return {f" {word} "[n : n + 3] for word in words for n in range(len(word))}
 
 

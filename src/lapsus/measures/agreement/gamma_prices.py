@@ -1,9 +1,9 @@
-"""Prices of marks: how much a mark is worth to the best alignment, or a little more.
+"""Prices of marks: dual variables of the linear program behind the best alignment, whose sum is an upper bound.
 
-No candidate may save more than its marks cost together. The sum of the prices is then no less than what any
-alignment can save. The lowest such prices solve a linear program; scaling, as it is done for transport
-problems, comes close to them in a few passes over the candidates. Each mark is shared out between its
-candidates and standing alone, evenly at first, ever more one-sidedly as it cools.
+Dual feasible: no candidate saves more than the prices of its marks add up to. The sum of the prices is then no less
+than what any alignment can save. Prices close to the lowest ones are found as for transport problems, by entropic
+regularisation and scaling (Sinkhorn) in a few passes over the candidates: each mark is shared out between its
+candidates and standing alone, evenly at a high temperature, ever more one-sidedly as the temperature falls.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from lapsus.measures.agreement.gamma_candidates import Candidates
 from lapsus.measures.agreement.gamma_continuum import Ints
 from lapsus.measures.bootstrap import Floats
 
-_WARMEST, _COLDEST = 2.0, 0.003
-"""How even the sharing is, first and last, over the number of pairs of annotators."""
+_HOTTEST, _COLDEST = 2.0, 0.003
+"""The first and the last temperature, to be divided by the number of pairs of annotators."""
 _SIFTINGS = 6
-"""How often candidates without a share to speak of are put aside."""
+"""How often, while the temperature falls, candidates with a negligible share are left out."""
 _HOPELESS = 30
-"""How much more than they save such candidates cost, over the warmth: their share is below a billionth."""
+"""Left out are candidates whose marks cost so many temperatures more than they save: shares below a billionth."""
 _TINY = 1e-300
+"""Keeps logarithms finite."""
 
 
 class _Side(NamedTuple):
@@ -38,20 +39,23 @@ class _Side(NamedTuple):
 def prices(
     found: Candidates, wanted: NDArray[np.bool_], annotator: Ints, annotators: int, rounds: int
 ) -> Floats:
-    """A price for each mark of the wanted candidates; 0 for other marks."""
+    """A price for each mark of the wanted candidates; 0 for other marks.
+
+    `annotator` says whose each mark is, of so many `annotators`; `rounds` is the number of temperatures.
+    """
     here = wanted[found.owner]
     owner, mark = found.owner[here], found.mark[here]
     size = np.bincount(owner, minlength=len(wanted))
     price = np.zeros(len(annotator))
     np.maximum.at(price, mark, found.saves[owner] / size[owner])
-    cooling = np.geomspace(_WARMEST, _COLDEST, rounds) / (annotators * (annotators - 1) / 2)
-    for warmths in np.array_split(cooling, min(_SIFTINGS, rounds)):
+    cooling = np.geomspace(_HOTTEST, _COLDEST, rounds) / (annotators * (annotators - 1) / 2)
+    for temperatures in np.array_split(cooling, min(_SIFTINGS, rounds)):
         slack = found.saves - np.bincount(owner, price[mark], len(wanted))
-        alive = slack[owner] > -_HOPELESS * warmths[0]
+        alive = slack[owner] > -_HOPELESS * temperatures[0]
         sides = _sides(owner[alive], mark[alive], annotator, annotators)
-        for warmth in warmths.tolist():
+        for temperature in temperatures.tolist():
             for side in sides:
-                _share_out(side, price, slack, warmth)
+                _share_out(side, price, slack, temperature)
             # Whoever comes first pays least: they take turns, so that no annotator's marks become worthless.
             sides.append(sides.pop(0))
     slack = found.saves - np.bincount(owner, price[mark], len(wanted))
@@ -63,6 +67,7 @@ def prices(
 
 
 def _sides(owner: Ints, mark: Ints, annotator: Ints, annotators: int) -> list[_Side]:
+    """The memberships `mark` in candidate `owner`, annotator by annotator."""
     sides = []
     for number in range(annotators):
         here = annotator[mark] == number
@@ -71,18 +76,21 @@ def _sides(owner: Ints, mark: Ints, annotator: Ints, annotators: int) -> list[_S
     return sides
 
 
-def _share_out(side: _Side, price: Floats, slack: Floats, warmth: float) -> None:
-    """Set the prices of one annotator's marks so that the shares of each add up to 1."""
+def _share_out(side: _Side, price: Floats, slack: Floats, temperature: float) -> None:
+    """One Sinkhorn step: set the prices of one annotator's marks so that the shares of each mark add up to 1.
+
+    `slack` is what each candidate saves less the prices of its marks; it is kept up to date in place, as `price` is.
+    """
     marks, candidate, mark = side
-    alone = np.exp(-price[marks] / warmth)
-    shared = alone + np.bincount(mark, np.exp(slack[candidate] / warmth), len(marks))
-    change = warmth * np.log(np.maximum(shared, _TINY))
+    alone = np.exp(-price[marks] / temperature)
+    shared = alone + np.bincount(mark, np.exp(slack[candidate] / temperature), len(marks))
+    change = temperature * np.log(np.maximum(shared, _TINY))
     price[marks] += change
     slack[candidate] -= change[mark]
 
 
 def _lower(side: _Side, price: Floats, slack: Floats) -> None:
-    """Set the prices of one annotator's marks as low as the others' prices allow."""
+    """Set the prices of one annotator's marks as low as dual feasibility allows with the others' prices."""
     marks, candidate, mark = side
     needed = np.zeros(len(marks))
     np.maximum.at(needed, mark, slack[candidate] + price[marks[mark]])

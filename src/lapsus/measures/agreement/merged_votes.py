@@ -1,4 +1,4 @@
-"""Votes on fewer labels, or of fewer annotators: `NB` against `PB+B`, everybody but one."""
+"""Votes with labels merged (`NB` against `PB+B`), one label against the rest, or only some annotators."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
 from lapsus.registry import did_you_mean
 
 JOINT = "+"
+"""Joins labels in the name of a merged one."""
 
 Judged: TypeAlias = LabelVotes | LabelSetVotes | ScaleVotes
-"""Votes that stand in an array."""
+"""Votes in an array with a column for each annotator; those on spans are not."""
 
 
 def merge_labels(votes: LabelVotes, merged: Sequence[str | Sequence[str]]) -> LabelVotes:
@@ -47,7 +48,7 @@ def one_against_rest(votes: LabelVotes | LabelSetVotes, label: str) -> LabelVote
 
 
 def of_annotators(votes: Judged, places: Sequence[int] | NDArray[np.intp]) -> Judged:
-    """The votes of some annotators only, by their places."""
+    """The votes of the annotators at these places of `votes.annotators` only."""
     annotators = tuple(votes.annotators[place] for place in places)
     columns = np.asarray(places, dtype=np.intp)
     if isinstance(votes, LabelVotes):

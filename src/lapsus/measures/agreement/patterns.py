@@ -1,4 +1,6 @@
-"""Units that were voted on alike are put together: a million units are often only a few hundred patterns.
+"""Vote patterns: how many annotators gave each label to a unit, and how many units have these very counts.
+
+A million units are often only a few hundred patterns.
 
 Coefficients that only need to know how often each label was given to each unit start here. All the
 arithmetic, and every resample of the bootstrap, is then done on patterns.
@@ -19,6 +21,7 @@ from lapsus.measures.score import SAME, Interval, Score, signature
 from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
 
 ALONE = "no unit has answers from two annotators"
+"""The note of a score that is undefined because nobody can be compared."""
 _FEW = 1 << 22
 """Up to how many possible patterns are counted in a table instead of being sorted."""
 _LARGE = 1 << 62
@@ -26,7 +29,7 @@ _LARGE = 1 << 62
 
 
 class Patterns(NamedTuple):
-    """How the labels were spread over a unit, and how many units had them spread so."""
+    """Rows of label counts, each once, with the number of units that have it."""
 
     counts: Floats
     """A row a pattern, a column a label: how many annotators gave it."""
@@ -45,13 +48,13 @@ class Patterns(NamedTuple):
 
     @property
     def numbers(self) -> Floats:
-        """Where each label stands on a line."""
+        """The number of each label, for ordinal and interval weights: its own, or its place in the order."""
         if self.answers is None:
             return np.arange(self.counts.shape[1], dtype=np.float64)
         return self.answers.numbers
 
     def merged(self, groups: Sequence[Sequence[int]], labels: Sequence[str]) -> Patterns:
-        """The same votes on merged labels: groups of places, each label in one of them."""
+        """The same votes on merged labels: `groups` of columns, each column in one group, called `labels`."""
         counts = np.stack([self.counts[:, list(group)].sum(axis=1) for group in groups], axis=1)
         return histogram(counts.astype(np.int64), self.times, ",".join(labels))
 
@@ -69,7 +72,7 @@ class Patterns(NamedTuple):
         *,
         if_same: float | None = None,
     ) -> Score:
-        """The score of a measure that follows from sums over units, with its interval.
+        """The score of a measure, with its interval: `value` of the sum over units of `sums`, a row a pattern.
 
         `if_same` is what the measure is where everybody chose the same; None: it is undefined then.
         """

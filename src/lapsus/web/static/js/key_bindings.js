@@ -1,6 +1,7 @@
-/** Keys: which there are on this very page, and what they do. @typedef {import("./types.js").Binding} Binding */
+/** Keyboard shortcuts of a page, the window that lists them, and dialogs. @typedef {import("./types.js").Binding} Binding */
 import { el, kbd } from "./dom.js";
 
+/** Fields in which one types, so that keys are letters there. */
 const TEXT = "textarea, select, input:not([type]), input[type=text], input[type=search], input[type=number], [inputmode]";
 
 /** What a key is called here: small letters, "Shift+o", "Ctrl+z". @param {KeyboardEvent} event */
@@ -10,7 +11,7 @@ export function keyName(event) {
   return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${shift}${name}`;
 }
 
-/** @param {EventTarget|null} target */
+/** Whether keys go into a field. @param {EventTarget|null} target */
 export function isTyping(target) {
   return target instanceof Element && target.matches(TEXT);
 }
@@ -21,17 +22,17 @@ export class Keys {
     this.words = words;
     /** @type {Map<string, Binding[]>} groups, the first of which has a key before the others */
     this.groups = new Map();
-    /** @type {(name: string, event: KeyboardEvent) => boolean} */
+    /** Asked before all bindings: whether it has dealt with the key. @type {(name: string, event: KeyboardEvent) => boolean} */
     this.first = () => false;
     document.addEventListener("keydown", (event) => this.handle(event));
   }
 
-  /** @param {string} group @param {Binding[]} bindings */
+  /** Set the bindings of a group, in place of those it had. @param {string} group @param {Binding[]} bindings */
   use(group, bindings) {
     this.groups.set(group, bindings);
   }
 
-  /** The keys that do this here, less those that something before it has. @param {Binding} wanted */
+  /** The keys of a binding that no earlier group has taken. @param {Binding} wanted */
   free(wanted) {
     const taken = new Set();
     for (const bindings of this.groups.values()) {
@@ -43,7 +44,7 @@ export class Keys {
     return wanted.keys;
   }
 
-  /** @param {KeyboardEvent} event */
+  /** Run the first binding for a key, unless one is typing, a dialog is open or a control takes the key itself. @param {KeyboardEvent} event */
   handle(event) {
     if (event.defaultPrevented || event.isComposing || event.altKey || document.querySelector("dialog[open]")) return;
     const name = keyName(event);

@@ -1,18 +1,19 @@
-/** Selecting tokens: by mouse, finger or keys, over several texts. */
+/** The selection of tokens for a mark, by mouse, finger or keys: a run of tokens within one of several texts. */
 
 export class Cursor {
-  /** @param {import("./tokens.js").TokenText[]} texts @param {() => void} moved */
+  /** @param {import("./tokens.js").TokenText[]} texts @param {() => void} moved called after every change */
   constructor(texts, moved) {
     this.texts = texts;
     this.moved = moved;
     /** @type {import("./tokens.js").TokenText|null} */
     this.text = null;
+    /** Where the selection began, and its end that moves: places of tokens in the text. */
     this.anchor = 0;
     this.head = 0;
     texts.forEach((text) => this.listen(text));
   }
 
-  /** @returns {{text: import("./tokens.js").TokenText, from: number, to: number}|null} */
+  /** What is selected, both ends included; null: nothing. @returns {{text: import("./tokens.js").TokenText, from: number, to: number}|null} */
   get selection() {
     if (!this.text) return null;
     return { text: this.text, from: Math.min(this.anchor, this.head), to: Math.max(this.anchor, this.head) };
@@ -27,7 +28,7 @@ export class Cursor {
     text.box.addEventListener("pointerdown", (event) => this.press(text, event));
   }
 
-  /** @param {import("./tokens.js").TokenText} text @param {PointerEvent} event */
+  /** Begin a selection, or extend it with Shift, and follow the pointer until it is let go. @param {import("./tokens.js").TokenText} text @param {PointerEvent} event */
   press(text, event) {
     const token = text.tokenAt(event.target);
     if (token === null || event.button > 0) return;
@@ -49,7 +50,7 @@ export class Cursor {
     addEventListener("pointercancel", end);
   }
 
-  /** @param {import("./tokens.js").TokenText} text @param {KeyboardEvent} event */
+  /** Move by arrows, Home and End; Shift extends, Escape ends. @param {import("./tokens.js").TokenText} text @param {KeyboardEvent} event */
   key(text, event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const last = text.tokens.length - 1;
@@ -63,7 +64,7 @@ export class Cursor {
     event.preventDefault();
   }
 
-  /** One line up or down, and from one text into the next. @param {import("./tokens.js").TokenText} text @param {number} by @param {boolean} extend */
+  /** One line up (by -1) or down (by 1), and from one text into the next. @param {import("./tokens.js").TokenText} text @param {number} by @param {boolean} extend */
   line(text, by, extend) {
     const from = text.element(this.head).getBoundingClientRect();
     const middle = (from.left + from.right) / 2;
@@ -102,6 +103,7 @@ export class Cursor {
     this.show();
   }
 
+  /** Draw the selection, and tell that it changed. */
   show() {
     const { selection } = this;
     for (const text of this.texts) {
