@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from lapsus.errors import InputError, UsageError
@@ -140,3 +142,21 @@ def test_flags_are_checked(store: Store) -> None:
     with pytest.raises(UsageError, match="no person"):
         store.flags.add("k", "chat", 1, 99, "odd")
     assert store.flags.all("chat") == []
+
+
+def test_what_is_read_together_is_one_state_in_which_nothing_is_written(store: Store) -> None:
+    campaign(store)
+    people(store, "avery")
+
+    def names() -> list[str]:
+        return [person.name for person in store.people.all()]
+
+    with ThreadPoolExecutor(1) as other, store.database.reading_together():
+        assert names() == ["avery"]
+        other.submit(store.people.add, "blake").result()
+        assert names() == ["avery"]
+        assert other.submit(names).result() == ["avery", "blake"]
+        with pytest.raises(AssertionError, match="reads together"):
+            store.people.add("casey")
+    assert names() == ["avery", "blake"]
+    store.people.add("casey")

@@ -9,6 +9,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from lapsus.schemes import load_scheme
 from lapsus.store import Chain, Store
@@ -94,6 +95,15 @@ def test_a_judged_turn_carries_ones_mark(bench: Bench) -> None:
     ]
     assert (second["position"], second["previous"], second["next"]) == (2, first, None)
     assert second["unjudged"] == [first + 1, first + 2]
+
+
+def test_a_unit_is_read_in_one_transaction(bench: Bench) -> None:
+    name, ada = bench.campaign(), bench.person("Ada")
+    first = ada.next(name)["unit"]
+    begun: list[Any] = []
+    event.listen(bench.store.database.engine, "begin", begun.append)
+    assert ada.get(f"/c/{name}/u/{first}.json").status_code == 200
+    assert len(begun) == 1
 
 
 def test_later_turns_are_nowhere_until_the_turn_is_judged(bench: Bench) -> None:

@@ -33,19 +33,19 @@ class Assignment(Part):
 
     def next_units(self, person: int, campaign: str) -> Reservation | Nothing:
         """Units for a person to judge: those already held, or else the next documents."""
-        who, id = self.people.get(person), self._campaign_id(campaign)
+        with self.database.reading_together(), self.reading() as conn:
+            who, id = self.people.get(person), self._campaign_id(campaign)
+            is_any_late = bool(_late(conn, id, person, self.clock()))
         if who.disabled is not None:
             raise RefusedError("disabled", "this account is shut", hint="ask a manager")
-        # By itself: units are locked in the order of their numbers within a transaction, so that no two wait for
-        # each other, and those that go back need not come before those that are handed out.
-        self._release_late(id, person)
+        if is_any_late:
+            # By itself: units are locked in the order of their numbers within a transaction, so that no two wait for
+            # each other, and those that go back need not come before those that are handed out.
+            self._release_late(id, person)
         return self.write(lambda conn: self._next(conn, id, person))
 
     def _release_late(self, campaign: int, person: int) -> None:
         """Return to the pool what others hold whose time is over."""
-        with self.reading() as conn:
-            if not _late(conn, campaign, person, self.clock()):
-                return
 
         def work(conn: Connection) -> None:
             if campaign_row(conn, campaign, lock="units").state != "open":

@@ -57,6 +57,7 @@ class Database:
         # SQLite has one writer at a time and lets others poll; waiting in line here is quicker and fair.
         self.line = threading.RLock() if self._is_sqlite else nullcontext()
         self.writing_engine = engine.execution_options(lapsus_write=True)
+        self._shared = threading.local()
         self.campaign_id = lru_cache(maxsize=1024)(self._find_campaign)
         self.scheme_of = lru_cache(maxsize=1024)(self._find_scheme)
         self.document = lru_cache(maxsize=512)(self._find_document)
@@ -65,12 +66,29 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One state of the database for as long as it takes, whatever others write meanwhile."""
+        if (shared := getattr(self._shared, "reading", None)) is not None:
+            with told():
+                yield shared
+            return
         self.file.check()
         with told(), self.engine.connect() as conn:
             if not self._is_sqlite:
                 conn.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with conn.begin():
                 yield conn
+
+    @contextmanager
+    def reading_together(self) -> Iterator[None]:
+        """Whatever this thread reads meanwhile is one state of the database; nothing may be written.
+
+        To begin and to end costs as much as a query, and a page has many.
+        """
+        with self.reading() as conn:
+            self._shared.reading = conn
+            try:
+                yield
+            finally:
+                self._shared.reading = None
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -81,6 +99,8 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """The same, with the database's own errors, by which to tell whether to try again."""
+        if getattr(self._shared, "reading", None) is not None:
+            raise AssertionError("nothing is written while a thread reads together")
         with self.line:
             self.file.check()
             with self.writing_engine.begin() as conn:

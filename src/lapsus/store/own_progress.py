@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, func, select, tuple_, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    union_all,
+)
 from sqlalchemy.sql.selectable import CompoundSelect
 
 from lapsus.store import tables as t
@@ -17,6 +28,8 @@ from lapsus.store.records import OwnPlace, OwnProgress
 
 STATES = ("reserved", "done", "released", "extra")
 _MINE, _SAID = t.assignment, t.judgment
+_ANY_STATE = _MINE.c.state.in_([literal_column(f"'{state}'") for state in STATES])
+"""Written out: as parameters they would be put into the statement each time it is asked."""
 _UNIT = _MINE.c.unit + 0
 """Written so that no database goes by the index that begins with units: it has everybody's, and this is about one."""
 
@@ -70,7 +83,7 @@ def _edge(later: bool) -> Any:
     near = _nearest(later).subquery()
     document = select(func.min(near.c.document) if later else func.max(near.c.document)).scalar_subquery()
     unit = func.min(_UNIT) if later else func.max(_UNIT)
-    return select(unit).where(_me(_MINE.c.state.in_(STATES), _MINE.c.document == document))
+    return select(unit).where(_me(_ANY_STATE, _MINE.c.document == document))
 
 
 _KNOWN_UNIT = t.unit.alias()
@@ -90,7 +103,7 @@ _BESIDE = (
     .where(
         _MINE.c.campaign == t.member.c.campaign,
         _MINE.c.person == t.member.c.person,
-        _MINE.c.state.in_(STATES),
+        _ANY_STATE,
         _MINE.c.document.in_(_PRACTISED_ON.correlate(t.member)),
         _MINE.c.submitted > 0,
         t.unit.c.wanted >= t.FULL,
@@ -112,16 +125,12 @@ _PLACES = (
         == tuple_(_MINE.c.campaign, _MINE.c.unit, _MINE.c.person, _MINE.c.revision),
         isouter=True,
     )
-    .where(_me(_MINE.c.state.in_(STATES), _MINE.c.document == bindparam("d")))
+    .where(_me(_ANY_STATE, _MINE.c.document == bindparam("d")))
     .order_by(_UNIT)
 )
 _UNJUDGED = select(_MINE.c.unit).where(_me(_MINE.c.state == "reserved")).order_by(_UNIT)
 _OWN = select(func.count()).select_from(_MINE).where(_me())
-_BEFORE = (
-    select(func.count())
-    .select_from(_MINE)
-    .where(_me(_MINE.c.state.in_(STATES), _MINE.c.document < bindparam("d")))
-)
+_BEFORE = select(func.count()).select_from(_MINE).where(_me(_ANY_STATE, _MINE.c.document < bindparam("d")))
 _PREVIOUS, _NEXT = _edge(later=False), _edge(later=True)
 _TOTAL = select(t.campaign_total.c.units).where(t.campaign_total.c.campaign == bindparam("c"))
 _COUNTS = select(

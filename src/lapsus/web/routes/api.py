@@ -111,7 +111,8 @@ def next_unit(visit: RequestContext) -> NextResponse:
 
 def unit(visit: RequestContext) -> UnitResponse:
     """A unit of yours: what you may see of it and what you said."""
-    return unit_view(visit, _name(visit), _number(visit))
+    with visit.store.database.reading_together():
+        return unit_view(visit, _name(visit), _number(visit))
 
 
 def judgments(visit: RequestContext) -> JudgmentsResponse:

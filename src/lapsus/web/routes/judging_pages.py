@@ -39,7 +39,7 @@ def routes() -> list[BaseRoute]:
         *twins("/today", signed_in(todays)),
         *twins("/c/{campaign:slug}", signed_in(campaign)),
         *twins("/c/{campaign:slug}/judge", signed_in(judge)),
-        *twins("/c/{campaign:slug}/u/{number:number}", signed_in(unit)),
+        *twins("/c/{campaign:slug}/u/{number:number}", read_together(signed_in(unit))),
         *twins("/c/{campaign:slug}/guideline", signed_in(guideline)),
     ]
 
@@ -54,6 +54,16 @@ def signed_in(show: Show) -> Show:
         return show(visit)
 
     return checked
+
+
+def read_together(show: Show) -> Show:
+    """For what is asked for most and writes nothing: everything is read in one transaction."""
+
+    def together(visit: RequestContext) -> Page | Response:
+        with visit.store.database.reading_together():
+            return show(visit)
+
+    return together
 
 
 def first(visit: RequestContext) -> Page | Response:
