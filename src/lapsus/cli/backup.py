@@ -32,7 +32,11 @@ def backup_command(
     """Write the whole database to one file. People may go on working meanwhile."""
     is_place = "://" in target or target.endswith("/") or Path(target).is_dir()
     if keep is not None and not is_place:
-        raise UsageError("--keep is for dated backups", where=target, hint="give a folder")
+        raise UsageError(
+            "--keep is for dated backups",
+            where=target,
+            hint="give a folder that is there, or end its name with /",
+        )
     with open_database(db) as store:
         if is_place:
             from lapsus.store.backup_place import BackupPlace
