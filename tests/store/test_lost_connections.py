@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 from sqlalchemy import text
 
 from lapsus.store import Saved, Store, open_store
+from lapsus.store.database import MOST
 from lapsus.store.save_batch import Ready, SaveBatch
 from tests.store.conftest import new_postgres
 from tests.store.helpers import campaign, people, reserve, save
@@ -31,6 +33,18 @@ def drop_connections(server: str) -> int:
     query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dropped'"
     with psycopg.connect(server) as conn:
         return len(conn.execute(query).fetchall())
+
+
+def test_many_at_once_share_as_many_connections_as_a_server_has_for_each_process(on_postgres: Store) -> None:
+    query = text("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dropped'")
+
+    def look(_: int) -> int:
+        with on_postgres.database.reading() as conn:
+            conn.execute(text("SELECT pg_sleep(0.05)"))
+            return conn.scalar(query) or 0
+
+    with ThreadPoolExecutor(2 * MOST) as many:
+        assert 1 < max(many.map(look, range(3 * MOST))) <= MOST
 
 
 def test_work_goes_on_after_the_server_dropped_everybody(on_postgres: Store, postgres: str) -> None:

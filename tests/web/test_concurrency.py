@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -85,3 +87,17 @@ def test_units_that_nobody_looked_at_are_saved_by_the_same_rules(bench: Bench) -
     assert ada.save(name, units[0], {"breakdown": "Q"}).json()["reason"] == "rules"
     bench.store.saves._matters.clear()
     assert ada.save(name, units[1], {"breakdown": "O"}).status_code == 201
+
+
+def test_nobody_waits_until_it_is_known_who_another_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    people, find = [bench.person("Ada"), bench.person("Ben")], bench.store.access.person_in_session
+    both_ask = threading.Barrier(2, timeout=20)
+
+    def found(person: int, stamp: str) -> Any:
+        both_ask.wait()
+        return find(person, stamp)
+
+    monkeypatch.setattr(bench.store.access, "person_in_session", found)
+    with ThreadPoolExecutor(2) as two:
+        asked = list(two.map(lambda one: one.get("/session.json"), people))
+    assert [answer.json()["person"]["name"] for answer in asked] == ["Ada", "Ben"]

@@ -112,8 +112,9 @@ class Campaigns(Part):
 
     def get(self, name: str) -> Campaign:
         """The campaign of that name."""
+        id = self._campaign_id(name)
         with self.reading() as conn:
-            return as_campaign(campaign_row(conn, self._campaign_id(name)))
+            return as_campaign(campaign_row(conn, id))
 
     def all(self) -> list[Campaign]:
         """Every campaign, the oldest first."""

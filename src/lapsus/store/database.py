@@ -20,6 +20,9 @@ from lapsus.store.migrations import HEAD, known_versions, upgrade
 POSTGRES = "postgresql+psycopg"
 WAIT = 30
 """Seconds to wait for another process that is writing."""
+MOST = 20
+"""Connections of a process to PostgreSQL. It lets in a hundred in all, unless told otherwise: four processes and some
+commands. Whoever comes while all are in use waits for one, which takes milliseconds."""
 _LOCK = 0x1A9505
 """Number of the PostgreSQL lock under which one process at a time brings a database up to date."""
 
@@ -81,7 +84,7 @@ def _engine(database: str | Path | None) -> tuple[Engine, Path | None, str]:
     where = url.render_as_string(hide_password=True)
     path = _file(url)
     try:
-        engine = create_engine(url, pool_size=10, max_overflow=30, **_settings(url))
+        engine = create_engine(url, **_settings(url))
     except ModuleNotFoundError as error:
         raise UsageError(
             "PostgreSQL needs psycopg", where=where, hint="pip install 'lapsus[postgres]'"
@@ -108,8 +111,10 @@ def _told(engine: Engine, where: str) -> Iterator[None]:
 
 def _settings(url: URL) -> dict[str, Any]:
     if url.drivername == "sqlite":
-        return {"connect_args": {"timeout": WAIT, "isolation_level": None}}
-    return {"pool_pre_ping": True, "connect_args": {"client_encoding": "UTF8"}}
+        connecting = {"timeout": WAIT, "isolation_level": None}
+        return {"pool_size": 10, "max_overflow": 30, "connect_args": connecting}
+    connecting = {"client_encoding": "UTF8"}
+    return {"pool_size": 10, "max_overflow": MOST - 10, "pool_pre_ping": True, "connect_args": connecting}
 
 
 def _file(url: URL) -> Path | None:

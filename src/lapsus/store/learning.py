@@ -178,8 +178,9 @@ class Learning(Part):
 
     def is_known(self, campaign: str) -> bool:
         """Whether a judge learns from a campaign, or did."""
+        id = self._campaign_id(campaign)
         with self.reading() as conn:
-            return conn.execute(_row(self._campaign_id(campaign))).first() is not None
+            return conn.execute(_row(id)).first() is not None
 
     def suggestion(self, campaign: str, unit: int) -> Mapping[str, Answer] | None:
         """What the campaign's judge suggests for a unit, if people are to see it."""
@@ -318,8 +319,9 @@ class Learning(Part):
 
     def count_judged(self, campaign: str) -> int:
         """How many units somebody has judged."""
+        id = self._campaign_id(campaign)
         with self.reading() as conn:
-            return _judged(conn, self._campaign_id(campaign))
+            return _judged(conn, id)
 
 
 def _own(work: Work) -> ColumnElement[bool]:

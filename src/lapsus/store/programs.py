@@ -110,11 +110,10 @@ class Programs(Part):
             said.c.person == mine.c.person,
             said.c.revision == mine.c.submitted,
         )
-        query = select(said.c.more).join(mine, its)
+        query = select(said.c.more).join(mine, its).limit(1)
+        whose = of_person(mine, self._campaign_id(campaign), program)
         with self.reading() as conn:
-            row = conn.execute(
-                query.where(of_person(mine, self._campaign_id(campaign), program)).limit(1)
-            ).first()
+            row = conn.execute(query.where(whose)).first()
         if row is None:
             return None
         found: Mapping[str, Any] = decoder(dict[str, Any]).decode(row.more or "{}").get("metadata", EMPTY)

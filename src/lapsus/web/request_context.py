@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar
 
 import msgspec
@@ -81,6 +80,9 @@ class RequestContext:
             found = None
         self.session: Session = found or new_session()
         self.is_new = found is None
+        # Not cached properties: up to Python 3.11 those let one thread at a time in, and here it asks the database.
+        self._person: Person | None | msgspec.UnsetType = msgspec.UNSET
+        self._language = ""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         self.token = token.strip() if scheme.lower() == "bearer" else None
         request.state.visit = self
@@ -98,9 +100,14 @@ class RequestContext:
         """What a session carries of whom the proxy names: it ends when that is somebody else, or nobody."""
         return token_hash(self.proxy_user) if self.proxy_user is not None else ""
 
-    @cached_property
+    @property
     def person(self) -> Person | None:
         """Who asks; None for a stranger. A token goes before a cookie."""
+        if self._person is msgspec.UNSET:
+            self._person = self._find_person()
+        return self._person
+
+    def _find_person(self) -> Person | None:
         if self.token is not None:
             return self.store.access.person_of_token(self.token)
         if self.session.person is None:
@@ -123,7 +130,7 @@ class RequestContext:
 
     def as_stranger(self) -> RequestContext:
         """The same request without a look into the database: where that is the trouble, we can still answer."""
-        self.__dict__["person"] = None
+        self._person = None
         return self
 
     @property
@@ -138,16 +145,18 @@ class RequestContext:
         """Whether the person may see others' work."""
         return self.me.role in ("manager", "adjudicator")
 
-    @cached_property
+    @property
     def language(self) -> str:
         """In which language to answer."""
-        person = self.person
-        return choose_language(
-            self.request.query_params.get("lang"),
-            self.cookie(LANGUAGE),
-            person.language if person else None,
-            self.request.headers.get("accept-language"),
-        )
+        if not self._language:
+            person = self.person
+            self._language = choose_language(
+                self.request.query_params.get("lang"),
+                self.cookie(LANGUAGE),
+                person.language if person else None,
+                self.request.headers.get("accept-language"),
+            )
+        return self._language
 
     @property
     def csrf(self) -> str:
