@@ -118,9 +118,6 @@ class Table:
             )
         )
 
-    def __str__(self) -> str:
-        return self.to_text()
-
     def _is_numeric(self, place: int) -> bool:
         return any(isinstance(row[place], Score | Difference | int | float) for row in self.rows)
 

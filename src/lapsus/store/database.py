@@ -111,10 +111,10 @@ def _told(engine: Engine, where: str) -> Iterator[None]:
 
 def _settings(url: URL) -> dict[str, Any]:
     if url.drivername == "sqlite":
-        connecting = {"timeout": WAIT, "isolation_level": None}
-        return {"pool_size": 10, "max_overflow": 30, "connect_args": connecting}
-    connecting = {"client_encoding": "UTF8"}
-    return {"pool_size": 10, "max_overflow": MOST - 10, "pool_pre_ping": True, "connect_args": connecting}
+        waiting = {"timeout": WAIT, "isolation_level": None}
+        return {"pool_size": 10, "max_overflow": 30, "connect_args": waiting}
+    encoded = {"client_encoding": "UTF8"}
+    return {"pool_size": 10, "max_overflow": MOST - 10, "pool_pre_ping": True, "connect_args": encoded}
 
 
 def _file(url: URL) -> Path | None:

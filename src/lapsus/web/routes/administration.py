@@ -153,10 +153,10 @@ def exports(visit: RequestContext) -> Page:
 def _events(visit: RequestContext, what: str | None = None) -> LogRecord:
     asked = visit.request.path_params.get("campaign")
     campaign = None if asked is None else find_campaign(visit, str(asked))
-    name = campaign and campaign.name
+    name, called = (None, None) if campaign is None else (campaign.name, title(visit, campaign))
     found = visit.store.audit.events(name, what=what, limit=LOGGED)
     events = [EventRecord(one.at, one.person, one.campaign, one.what, one.details) for one in found]
-    return LogRecord(name, campaign and title(visit, campaign), events)
+    return LogRecord(name, called, events)
 
 
 def archive(visit: RequestContext) -> Page:
