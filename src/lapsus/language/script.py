@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import regex
 
@@ -21,6 +22,7 @@ _ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w.
 _LETTER = regex.compile(r"\p{L}")
 
 
+@lru_cache(maxsize=256)
 def plain_language(language: str | None) -> str:
     """`en` for `en-GB` and `EN_us`; nothing where the language is not known."""
     return (language or "").replace("_", "-").partition("-")[0].lower()

@@ -14,7 +14,7 @@ import msgspec
 import regex
 
 from lapsus.annotators.features.cues import SurfaceCues
-from lapsus.annotators.features.signs import Sign, meaning, signs
+from lapsus.annotators.features.signs import Sign, meaning, signs_in
 from lapsus.annotators.features.statements import contradict
 from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.model import Unit, in_language
@@ -86,7 +86,7 @@ def kinds() -> list[str]:
 
 def _seen(unit: Unit) -> dict[str, str]:
     scene = TurnContext.of(unit)
-    found = dict(signs(unit))
+    found = dict(signs_in(scene))
     if len(scene.turn.words) < _LEAST_WORDS[scene.cues.spaceless]:
         found = {sign: quote for sign, quote in found.items() if sign not in _REPEATS}
     if not scene.turn.words:

@@ -22,7 +22,11 @@ class Sign(NamedTuple):
 
 def signs(unit: Unit) -> list[Sign]:
     """Every sign seen in a turn, in the order of the rules."""
-    scene = TurnContext.of(unit)
+    return signs_in(TurnContext.of(unit))
+
+
+def signs_in(scene: TurnContext) -> list[Sign]:
+    """The same, of a turn that was looked at already."""
     found = ((name, rule(scene)) for name, rule in RULES.items())
     return [Sign(name, quote) for name, quote in found if quote is not None]
 
