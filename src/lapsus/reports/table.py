@@ -62,8 +62,6 @@ class Table:
         shown = [_line(self.columns, widths, right), *(_line(line, widths, right) for line in lines)]
         return "\n".join([*([self.title] if self.title else []), *shown, *self.notes])
 
-    __str__ = to_text
-
     def to_csv(self) -> str:
         """For a spreadsheet: numbers in full, intervals in columns of their own."""
         stream = io.StringIO()
