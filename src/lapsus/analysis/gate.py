@@ -73,7 +73,8 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     def to_text(self, language: str = "en") -> str:
         """The check in a line."""
         mark = "ok    " if self.passes else "FAILED"
-        said = f"{mark} {translated(self.name, language)}: {translated(self.found, language)}"
+        colon = "：" if language == "ja" else ": "
+        said = f"{mark} {translated(self.name, language)}{colon}{translated(self.found, language)}"
         return said if self.passes else said + translated(f" (wanted: {self.wanted})", language)
 
 
@@ -254,7 +255,7 @@ def _checks(gate: Gate, frozen: Corpus, corpus: Corpus, scheme: Scheme, who: Sig
         yield Check(
             f"{question}: units answered",
             share >= gate.answered - 1e-9,
-            f"{like.answered:,} of {like.wanted:,}",
+            f"{like.answered:,} of {like.wanted:,} units",
             f"{gate.answered:.1%}",
         )
         yield from _bounded(f"{question}: agreement with people", like.agreement, bounds.agreement)
