@@ -5,7 +5,7 @@ BASE := .venv/.base
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint acceptance docs types commands samples screenshots kill ray fuzz bench language-model encoder constraints clean
+.PHONY: demo test lint acceptance docs types commands results samples screenshots kill ray fuzz bench language-model encoder constraints clean
 
 demo: $(BASE)
 	@$(BIN)/lapsus demo
@@ -35,6 +35,10 @@ types: $(READY)
 # The table of commands in the documentation: made from the commands.
 commands: $(READY)
 	$(BIN)/python tools/make_commands.py
+
+# The tables of the challenge's paper in docs/results.md: every run trained and scored again, some minutes.
+results: $(READY)
+	$(BIN)/python tools/make_results.py
 
 samples: $(READY)
 	$(BIN)/python tools/make_samples.py
