@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, OnlyOption
+from lapsus.cli.convert import DataLanguage, JudgedArgument, OnlyOption
 from lapsus.cli.output import JsonOption
 from lapsus.cli.result_tables import (
     BySystem,
@@ -22,18 +21,10 @@ from lapsus.cli.result_tables import (
     bootstrap_plan,
     print_result,
 )
-from lapsus.formats.remote import location
 
 
 def agree_command(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Judged documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
+    data: JudgedArgument,
     scheme: SchemeOption = None,
     question: QuestionOption = None,
     measure: Annotated[

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption, tell_reading
+from lapsus.cli.convert import DataLanguage, FromOption, JudgedArgument, OnlyOption, tell_reading
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark, say
 from lapsus.cli.result_tables import DropBrokenOption, announce
 from lapsus.errors import InputError
-from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.analysis.validating import Validation
@@ -23,14 +22,7 @@ if TYPE_CHECKING:
 
 def import_command(
     name: Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Judged documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
+    data: JudgedArgument,
     from_format: FromOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,

@@ -15,6 +15,12 @@ from lapsus.formats.sink import check_place
 _NAMED = 3
 """Files that are named of many."""
 
+JudgedArgument = Annotated[
+    Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA", parser=location)
+]
+DocumentsArgument = Annotated[
+    Path, typer.Argument(help="Documents: file, folder or zip.", metavar="DATA", parser=location)
+]
 FromOption = Annotated[
     str | None,
     typer.Option("--from", help="Format of the input, if it is not to be recognised.", metavar="FORMAT"),

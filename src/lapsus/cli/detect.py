@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, OnlyOption, tell_reading
+from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption, tell_reading
 from lapsus.cli.detect_language_model import ask_about_data
 from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
 from lapsus.cli.language_model_options import (
@@ -22,7 +22,6 @@ from lapsus.cli.language_model_options import (
 from lapsus.cli.output import JsonOption, colon, print_json, progress, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import Conversion, EntryStream, read
-from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator, Detection
@@ -39,14 +38,7 @@ ProfileOption = Annotated[
 
 @asks_language_models("--words")
 def detect_command(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
+    data: DocumentsArgument,
     target: Annotated[
         Path, typer.Option("-o", "--out", help="The run: RUN.zip, a folder, or RUN.jsonl.", metavar="RUN")
     ],

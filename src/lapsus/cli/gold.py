@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lapsus.cli.convert import OnlyOption
+from lapsus.cli.convert import JudgedArgument, OnlyOption
 from lapsus.cli.output import JsonOption, print_json, print_table, say, warn
 from lapsus.cli.result_tables import DropBrokenOption, QuestionOption, SchemeOption, announce, tell_broken
-from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.measures.gold import Gold
@@ -20,14 +19,7 @@ SHOWN = 20
 
 
 def gold_command(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Judged documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
+    data: JudgedArgument,
     target: Annotated[Path, typer.Argument(help="File, folder or zip to write.", metavar="OUT")],
     method: Annotated[
         str,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, OnlyOption
+from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     PREFIX,
@@ -20,7 +19,6 @@ from lapsus.cli.language_model_options import (
 )
 from lapsus.cli.output import JsonOption, print_json, print_table
 from lapsus.errors import InputError, UsageError
-from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators.language_model import LanguageModel
@@ -30,14 +28,7 @@ if TYPE_CHECKING:
 
 @asks_language_models("--words", without=("samples", "reasons"))
 def probe_command(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
+    data: DocumentsArgument,
     judge: Annotated[str, typer.Option("--with", help="The model: openai:MODEL.", metavar="MODEL")],
     scheme: Annotated[str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")],
     units: Annotated[int, typer.Option("--units", help="Ask about so many units.", min=1, metavar="N")] = 50,

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, OnlyOption
+from lapsus.cli.convert import DataLanguage, JudgedArgument, OnlyOption
 from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark, say
 from lapsus.cli.result_tables import announce, in_readers_words
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream
-from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
@@ -27,14 +26,7 @@ def train_command(
     method: Annotated[
         str, typer.Argument(help="How to judge: judge, encoder, crf, svm, …", metavar="METHOD")
     ],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Judged documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
+    data: JudgedArgument,
     target: Annotated[Path, typer.Option("-o", "--out", help="The model's file.", metavar="MODEL")],
     scheme: Annotated[
         str | None,

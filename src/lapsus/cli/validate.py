@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
+from lapsus.cli.convert import DataLanguage, FromOption, JudgedArgument, OnlyOption
 from lapsus.cli.output import JsonOption, colon, print_json, reader_language, remark, say, warn
 from lapsus.cli.result_tables import announce
-from lapsus.formats.remote import location
 
 SHOWN = 50
 """How many problems are listed on a terminal; the JSON has all."""
 
 
 def validate_command(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Judged documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
+    data: JudgedArgument,
     scheme: Annotated[
         str | None,
         typer.Option("--scheme", help="Only judgments under this scheme: a name or a file.", metavar="S"),

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, and_, func, insert, literal, select, update
+from sqlalchemy import Connection, Row, func, insert, literal, select, update
 
 from lapsus.errors import InputError
 from lapsus.kinds import kind_of
@@ -22,6 +22,7 @@ from lapsus.store.known_answers import KnownAnswers, open_known
 from lapsus.store.random_order import shuffle_of
 from lapsus.store.records import Chain, Chosen, Plan
 from lapsus.store.rows import campaign_row, plan_of, scheme_of, set_levels
+from lapsus.store.unit_places import SUBMITTED
 from lapsus.store.validation import chunks
 
 ANSWERS: msgspec.json.Decoder[dict[str, Answer]] = msgspec.json.Decoder(dict[str, Answer])
@@ -136,13 +137,7 @@ def votes_on(
 ) -> dict[int, Mapping[str, int]]:
     """How many people gave each label to each unit. Costs as much as there are judgments of these units."""
     mine, said = t.assignment, t.judgment
-    newest = and_(
-        said.c.campaign == mine.c.campaign,
-        said.c.unit == mine.c.unit,
-        said.c.person == mine.c.person,
-        said.c.revision == mine.c.submitted,
-    )
-    query = select(mine.c.unit, said.c.answers).join(said, newest)
+    query = select(mine.c.unit, said.c.answers).join(said, SUBMITTED)
     counted = query.where(mine.c.campaign == campaign, mine.c.unit.in_(units), mine.c.state == "done")
     votes: dict[int, Counter[str]] = {}
     for row in conn.execute(counted):

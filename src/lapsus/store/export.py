@@ -18,8 +18,8 @@ from lapsus.store import tables as t
 from lapsus.store.access import Access
 from lapsus.store.base import Database, Part
 from lapsus.store.chains import ANSWERS
-from lapsus.store.judgments import SAME_PLACE
 from lapsus.store.rows import part_of_the_data
+from lapsus.store.unit_places import SAME_PLACE
 
 CHUNK = 100
 """How many documents are in memory at a time."""

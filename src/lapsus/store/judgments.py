@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, exists, select
+from sqlalchemy import ColumnElement, Row, Select, exists, select
 
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
 from lapsus.store.records import StoredJudgment
+from lapsus.store.unit_places import SAME_PLACE
 from lapsus.store.validation import chunks, clamped, number
 
 _SAID, _MINE = t.judgment, t.assignment
-SAME_PLACE = and_(
-    _SAID.c.campaign == _MINE.c.campaign, _SAID.c.unit == _MINE.c.unit, _SAID.c.person == _MINE.c.person
-)
 
 CHUNK = 500
 """Of how many units the judgments are asked for at a time."""

@@ -22,7 +22,7 @@ from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
 from lapsus.store.plan import Learn
 from lapsus.store.rows import campaign_row, insert_rows, plan_of
-from lapsus.store.unit_places import of_person
+from lapsus.store.unit_places import of_person, planned_units
 from lapsus.store.validation import number, to_json
 
 HOLD = timedelta(minutes=5)
@@ -341,13 +341,8 @@ def _lessons(row: Row[Any]) -> tuple[Lesson, ...]:
     return decoder(tuple[Lesson, ...]).decode(row.curve)
 
 
-def _planned(campaign: int) -> ColumnElement[bool]:
-    """Of a unit: it is to be judged, and not for practice or a check."""
-    return (t.unit.c.campaign == campaign) & t.unit.c.active & (t.unit.c.wanted < t.FULL)
-
-
 def _judged(conn: Connection, campaign: int) -> int:
-    query = select(func.count()).select_from(t.unit).where(_planned(campaign), t.unit.c.done > 0)
+    query = select(func.count()).select_from(t.unit).where(planned_units(campaign), t.unit.c.done > 0)
     return conn.scalar(query) or 0
 
 
@@ -356,7 +351,7 @@ def _open_units(campaign: int, program: int) -> Any:
     place, unit, mine = t.campaign_document, t.unit, t.assignment
     its = (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document)
     query = select(unit.c.number, unit.c.document, unit.c.segment, place.c.digest).join(place, its)
-    query = query.where(_planned(campaign), unit.c.done == 0)
+    query = query.where(planned_units(campaign), unit.c.done == 0)
     if program:
         judged = of_person(mine, campaign, program) & (mine.c.unit == unit.c.number) & (mine.c.submitted > 0)
         query = query.where(~exists().where(judged))

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Select, and_, exists, func, insert, select
+from sqlalchemy import Connection, Select, exists, func, insert, select
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import EMPTY, Document, Entry, Unit, units
@@ -19,7 +19,7 @@ from lapsus.store.judgments import Judgments
 from lapsus.store.people import as_person, check_name, folded, new_secret
 from lapsus.store.records import Person, StoredJudgment
 from lapsus.store.rows import campaign_row, plan_of
-from lapsus.store.unit_places import of_person
+from lapsus.store.unit_places import SUBMITTED, of_person
 from lapsus.store.validation import chunks
 
 CHUNK = 50
@@ -104,13 +104,7 @@ class Programs(Part):
     def metadata_of(self, campaign: str, program: int) -> Mapping[str, Any] | None:
         """What stands with one of a program's judgments; None where it has judged nothing."""
         mine, said = t.assignment, t.judgment
-        its = and_(
-            said.c.campaign == mine.c.campaign,
-            said.c.unit == mine.c.unit,
-            said.c.person == mine.c.person,
-            said.c.revision == mine.c.submitted,
-        )
-        query = select(said.c.more).join(mine, its).limit(1)
+        query = select(said.c.more).join(mine, SUBMITTED).limit(1)
         whose = of_person(mine, self._campaign_id(campaign), program)
         with self.reading() as conn:
             row = conn.execute(query.where(whose)).first()

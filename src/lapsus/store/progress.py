@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
-from lapsus.store.judgments import SAME_PLACE
 from lapsus.store.own_progress import COUNTED, read_own_progress, read_total
 from lapsus.store.records import OwnProgress, PersonProgress, Progress
 from lapsus.store.saves import Saves
+from lapsus.store.unit_places import SUBMITTED
 from lapsus.store.validation import number
 
 
@@ -47,7 +47,7 @@ class CampaignProgress(Part):
         query = (
             select(func.count())
             .select_from(mine)
-            .join(said, SAME_PLACE & (said.c.revision == mine.c.submitted))
+            .join(said, SUBMITTED)
             .where(mine.c.campaign.in_(here), mine.c.person == number(person), said.c.stored_at >= since)
         )
         with self.reading() as conn:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, delete, func, insert, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lapsus.model import Question, Scheme
@@ -25,6 +25,7 @@ from lapsus.store.base import Database, Part
 from lapsus.store.chains import ANSWERS
 from lapsus.store.records import StoreError
 from lapsus.store.rows import insert_missing, insert_rows
+from lapsus.store.unit_places import SUBMITTED
 from lapsus.store.validation import chunks, to_json
 
 if TYPE_CHECKING:
@@ -312,14 +313,8 @@ def _given(conn: Connection, campaign: int, documents: Sequence[int]) -> Mapping
 
     numbers = _units_of(conn, campaign, documents)
     mine, said = t.assignment, t.judgment
-    newest = and_(
-        said.c.campaign == mine.c.campaign,
-        said.c.unit == mine.c.unit,
-        said.c.person == mine.c.person,
-        said.c.revision == mine.c.submitted,
-    )
     at = type_coerce(said.c.given_at, BigInteger)
-    query = select(said.c.unit, said.c.person, at, said.c.seconds, said.c.answers).join(mine, newest)
+    query = select(said.c.unit, said.c.person, at, said.c.seconds, said.c.answers).join(mine, SUBMITTED)
     given: dict[int, list[Given]] = {}
     for some in chunks(numbers, UNITS):
         counted = query.where(mine.c.campaign == campaign, mine.c.unit.in_(some), mine.c.state == "done")

@@ -16,9 +16,8 @@ from lapsus.model.decoders import decoder
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
-from lapsus.store.judgments import SAME_PLACE
 from lapsus.store.rows import campaign_row, set_levels
-from lapsus.store.unit_places import lock_units
+from lapsus.store.unit_places import SUBMITTED, lock_units, planned_units
 from lapsus.store.validation import chunks, clamped, number
 
 Standing: TypeAlias = Literal["all", "none", "open", "complete"]
@@ -80,7 +79,7 @@ class UnitBrowsing(Part):
             "open": (unit.c.done < unit.c.wanted,),
             "complete": (unit.c.done >= unit.c.wanted,),
         }
-        query = select(unit.c.number).where(_planned(self._campaign_id(campaign)), *standing[which])
+        query = select(unit.c.number).where(planned_units(self._campaign_id(campaign)), *standing[which])
         if limit is not None:
             query = query.offset(clamped(start)).limit(clamped(limit))
         with self.reading() as conn:
@@ -153,20 +152,20 @@ class UnitBrowsing(Part):
     def program_answers(self, campaign: str, program: int, question: str) -> dict[int, Any]:
         """What a program answered to a question, by unit."""
         mine, said = t.assignment, t.judgment
-        query = select(said.c.unit, said.c.answers).join(mine, SAME_PLACE)
+        query = select(said.c.unit, said.c.answers).join(mine, SUBMITTED)
         query = query.where(mine.c.campaign == self._campaign_id(campaign), mine.c.person == number(program))
         with self.reading() as conn:
-            rows: Iterable[Row[Any]] = conn.execute(query.where(said.c.revision == mine.c.submitted))
+            rows: Iterable[Row[Any]] = conn.execute(query)
             found = {row.unit: ANSWERS.decode(row.answers).get(question) for row in rows}
         return {unit: answer for unit, answer in found.items() if answer is not None}
 
     def program_shares(self, campaign: str, program: int, question: str) -> dict[int, dict[str, float]]:
         """How sure a program was of each answer to a question, by unit; nothing where it did not say."""
         mine, said = t.assignment, t.judgment
-        query = select(said.c.unit, said.c.more).join(mine, SAME_PLACE)
+        query = select(said.c.unit, said.c.more).join(mine, SUBMITTED)
         query = query.where(mine.c.campaign == self._campaign_id(campaign), mine.c.person == number(program))
         with self.reading() as conn:
-            rows: Iterable[Row[Any]] = conn.execute(query.where(said.c.revision == mine.c.submitted))
+            rows: Iterable[Row[Any]] = conn.execute(query)
             found = {row.unit: _MORE.decode(row.more).distributions.get(question) for row in rows if row.more}
         return {unit: shares for unit, shares in found.items() if shares}
 
@@ -174,10 +173,10 @@ class UnitBrowsing(Part):
         """Units of which somebody's newest judgment holds this piece of JSON."""
         mine, said = t.assignment, t.judgment
         holds = said.c.answers.contains(fragment, autoescape=True)
-        query = select(said.c.unit).distinct().join(mine, SAME_PLACE)
+        query = select(said.c.unit).distinct().join(mine, SUBMITTED)
         query = query.where(said.c.campaign == self._campaign_id(campaign), holds)
         with self.reading() as conn:
-            return sorted(conn.scalars(query.where(said.c.revision == mine.c.submitted)).all())
+            return sorted(conn.scalars(query).all())
 
     def flagged(self, campaign: str, *, open_only: bool = False) -> list[int]:
         """Units that somebody marked for discussion."""
@@ -197,7 +196,7 @@ class UnitBrowsing(Part):
             asked: list[int] = []
             for some in chunks(sorted({number(one) for one in units}), CHUNK):
                 lock_units(conn, id, some)
-                mine = _planned(id) & unit.c.number.in_(some)
+                mine = planned_units(id) & unit.c.number.in_(some)
                 # With more judgments than were asked for, a unit stays complete.
                 full = conn.scalar(select(func.count()).where(mine, unit.c.done == unit.c.wanted)) or 0
                 more = update(unit).where(mine).values(wanted=unit.c.wanted + 1)
@@ -212,7 +211,3 @@ class UnitBrowsing(Part):
             return len(asked)
 
         return self.write(work)
-
-
-def _planned(campaign: int) -> ColumnElement[bool]:
-    return (t.unit.c.campaign == campaign) & t.unit.c.active & (t.unit.c.wanted < t.FULL)

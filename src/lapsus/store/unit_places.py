@@ -5,17 +5,31 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, select, update
 
 from lapsus.store import tables as t
 from lapsus.store.rows import set_levels
 
+SAME_PLACE: Final = and_(
+    t.judgment.c.campaign == t.assignment.c.campaign,
+    t.judgment.c.unit == t.assignment.c.unit,
+    t.judgment.c.person == t.assignment.c.person,
+)
+"""Joins assignments and judgments: all revisions of what a person said about a unit."""
+SUBMITTED: Final = SAME_PLACE & (t.judgment.c.revision == t.assignment.c.submitted)
+"""Joins them, too: only the newest submitted revision."""
+
 
 def of_person(table: Any, campaign: int, person: int) -> ColumnElement[bool]:
     """What is one person's in a campaign."""
     return and_(table.c.campaign == campaign, table.c.person == person)
+
+
+def planned_units(campaign: int) -> ColumnElement[bool]:
+    """Of a unit: it is to be judged in this campaign, and not for practice or a check."""
+    return (t.unit.c.campaign == campaign) & t.unit.c.active & (t.unit.c.wanted < t.FULL)
 
 
 def release(conn: Connection, campaign: int, person: int) -> list[int]:

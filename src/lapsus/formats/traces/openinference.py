@@ -12,7 +12,7 @@ from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import Message, messages_of
 from lapsus.formats.traces.opentelemetry import begins_with_other_spans, unflattened
 from lapsus.formats.traces.records import Record, json_text
-from lapsus.formats.traces.spans import SpanRecord, holds_spans, spans_of
+from lapsus.formats.traces.spans import SpanRecord, calls_in, holds_spans, spans_of
 
 
 class OpenInference(TraceFormat):
@@ -32,12 +32,7 @@ class OpenInference(TraceFormat):
 
     def calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
         """A call for each span of a model, and for each outermost span of a program."""
-        for span in spans_of(record.value):
-            call = _call(span, dropped)
-            if call is None:
-                dropped["spans without messages"] += 1
-            else:
-                yield call
+        return calls_in(record.value, _call, dropped)
 
 
 def _kind(span: SpanRecord) -> str:

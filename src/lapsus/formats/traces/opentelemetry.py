@@ -12,7 +12,7 @@ from lapsus.formats.traces.base import TraceFormat, first, known, moment
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import Message, messages_of
 from lapsus.formats.traces.records import Record, contains, first_record
-from lapsus.formats.traces.spans import SpanRecord, holds_spans, spans_of
+from lapsus.formats.traces.spans import SpanRecord, calls_in, holds_spans, spans_of
 
 _NUMBERED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(role|content)")
 _HEARD = ("gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.system.message", "gen_ai.tool.message")
@@ -44,12 +44,7 @@ class OpenTelemetry(TraceFormat):
 
     def calls(self, record: Record, dropped: Counter[str]) -> Iterator[Call]:
         """A call for each span that holds messages."""
-        for span in spans_of(record.value):
-            call = _call(span, dropped)
-            if call is None:
-                dropped["spans without messages"] += 1
-            else:
-                yield call
+        return calls_in(record.value, _call, dropped)
 
 
 def begins_with_other_spans(source: Source, key: bytes) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
+
+from lapsus.formats.traces.calls import Call
 
 _PHOENIX_KINDS = (
     "LLM",
@@ -53,6 +56,19 @@ def spans_of(record: dict[str, Any]) -> Iterator[SpanRecord]:
         for scope in bundle.get("scopeSpans") or bundle.get("scope_spans") or bundle.get("scopeLogs") or ():
             for span in scope.get("spans") or scope.get("logRecords") or ():
                 yield _otlp(span)
+
+
+def calls_in(
+    record: dict[str, Any],
+    call: Callable[[SpanRecord, Counter[str]], Call | None],
+    dropped: Counter[str],
+) -> Iterator[Call]:
+    """What `call` makes of each span of a record; spans of which it makes nothing are counted among the dropped."""
+    for span in spans_of(record):
+        if (found := call(span, dropped)) is None:
+            dropped["spans without messages"] += 1
+        else:
+            yield found
 
 
 def _otlp(span: dict[str, Any]) -> SpanRecord:

@@ -15,7 +15,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 FULL = 1 << 30
-"""The level of a document in which there is nothing to judge: fuller than any plan asks for."""
+"""More than any plan asks for: the level of a document in which there is nothing to judge, and the number of judgments
+wanted of a unit for practice or a check, which everybody gets and which counts nowhere."""
 WHOLE = ""
 """Stands for the whole document where a segment is named: no segment has an empty id."""
 
