@@ -292,16 +292,19 @@ def test_a_language_model_is_asked_from_a_cluster(cluster: OnRay, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
-    [(completion("what?"), "no answer that can be taken"), (refusal(400), "answers 400: no")],
+    ("said", "reason", "tokens"),
+    [(completion("what?"), "no answer that can be taken", 600), (refusal(400), "answers 400: no", 0)],
 )
-def test_what_a_language_model_does_not_judge_is_told(cluster: OnRay, said: Any, reason: str) -> None:
+def test_what_a_language_model_does_not_judge_is_told(
+    cluster: OnRay, said: Any, reason: str, tokens: int
+) -> None:
     scheme = load_scheme("breakdown")
     with serving(lambda body: said) as stub:
         where = endpoint(stub.endpoint)
         model = ClusterLanguageModel(Asked("m", where.url, scheme), Service(where), cluster)
         assert list(model.judge_units(asked_units()[:2])) == []
     assert [reason in one.reason for one in model.refused] == [True, True]
+    assert model.tokens["prompt"] == tokens
 
 
 def test_engines_on_the_command_line(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,7 @@ def test_a_model_that_never_answers_right_is_refused() -> None:
         "asked 3 times: there is no JSON object in it: “I would rather not.”"
     )
     assert model.ended is None
+    assert model.tokens == {"prompt": 300, "completion": 30}, "what was refused was paid for"
 
 
 def test_the_reason_of_a_refusal_is_one_short_line_whatever_a_model_says() -> None:

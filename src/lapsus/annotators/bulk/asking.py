@@ -44,6 +44,8 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a server that did not do what it was asked, with `refused` for what it said."""
     hopeless: bool = False
     hint: str | None = None
+    tokens: dict[str, int] = {}
+    """Used for it, whatever came of it."""
 
 
 class AskUnits(Work[Unit, Answered]):
@@ -87,14 +89,16 @@ class _Model(LanguageModel):
         super().__init__(asked.model, service, asked.scheme, **_how(asked))
 
     def answered(self, unit: Unit) -> Answered:
+        before = self.tokens.copy()
         _, outcome = self._outcome(unit)
+        tokens = dict(self.tokens - before)
         match outcome:
             case Judgment():
-                return Answered(outcome)
+                return Answered(outcome, tokens=tokens)
             case Refused():
-                return Answered(refused=outcome.reason)
+                return Answered(refused=outcome.reason, tokens=tokens)
             case ServiceError():
-                return Answered(None, outcome.what, outcome.status, outcome.hopeless, outcome.hint)
+                return Answered(None, outcome.what, outcome.status, outcome.hopeless, outcome.hint, tokens)
             case Exception():
                 raise outcome
         raise StoppedError
@@ -118,6 +122,7 @@ class ClusterLanguageModel(LanguageModel):
         if self._stop.is_set():
             raise StoppedError
         (found,) = self._engine.begin(self._work, [unit]).result()
+        self._spend(found.tokens)
         if found.judgment is None:
             if found.status is None:
                 raise _InvalidError(found.refused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,6 +109,8 @@ class LanguageModel(Annotator):
         self.scheme = scheme
         self.refused: list[Refused] = []
         self.tokens: Counter[str] = Counter()
+        """Used since it was made (`prompt`, `completion`), also for units that it could not judge."""
+        self._counting = threading.Lock()
         self._chat = Chat(model, service)
         self._stop = service.stop
         self.language, self.examples, self.parallel = language, examples, parallel
@@ -206,8 +209,11 @@ class LanguageModel(Annotator):
             if self._journal.judgments.get(judgment.unit) is judgment:
                 return  # it was said, and paid for, before
             self._journal.add(judgment)
-        for kind, count in judgment.metadata["tokens"].items():
-            self.tokens[kind] += count
+
+    def _spend(self, tokens: Mapping[str, int]) -> None:
+        """Add tokens to those used; several threads ask at a time."""
+        with self._counting:
+            self.tokens.update(tokens)
 
     def _failed(self, unit: Unit, error: ServiceError) -> None:
         if not error.hopeless:
@@ -280,6 +286,7 @@ class LanguageModel(Annotator):
         for _ in range(ASKED):
             found = complete(self._chat, messages, prompt.schema, more)
             completions.append(found)
+            self._spend({"prompt": found.prompt_tokens, "completion": found.completion_tokens})
             taken = take(found.content, unit, self.scheme, prompt.language, was_cut=found.was_cut)
             problems = taken.problems
             if problems and found.was_cut:
