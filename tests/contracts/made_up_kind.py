@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
+from lapsus import registry
 from lapsus.kinds import BrokenRule, Kind, Reply
 from lapsus.model import Answer, Document, Text
 from lapsus.model.votes import LabelVotes, VoteTable
 
 CHOICES = ("left", "right", "neither")
+DUEL = """
+scheme: duel
+version: "1"
+title: {en: Duel, ja: 比較}
+summary: {en: Which is better?, ja: どちらが良いですか。}
+unit: {role: system}
+questions:
+  - id: better
+    kind: preference
+    name: {en: Better, ja: 良い方}
+    ask: {en: Which is better?, ja: どちらが良いですか。}
+"""
+
+
+def offer_duel(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """Have the kind offered as by an installed package; the file of a scheme with a question of it."""
+    point = EntryPoint("preference", f"{__name__}:PreferenceKind", "lapsus.kinds")
+    real = registry.entry_points
+    monkeypatch.setattr(
+        registry, "entry_points", lambda group: [point] if group == "lapsus.kinds" else real(group=group)
+    )
+    path = folder / "duel.yaml"
+    path.write_text(DUEL, encoding="utf-8")
+    return path
 
 
 class PreferenceKind(Kind):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 import lapsus
-from lapsus import registry
 from lapsus.annotators.language_model.answer_schema import answer_schema
 from lapsus.annotators.language_model.prompt import make_prompt
 from lapsus.annotators.language_model.reply import take
@@ -25,19 +23,8 @@ from lapsus.kinds.packed_votes import Given, PackedVotes, pack
 from lapsus.kinds.votes import votes_of
 from lapsus.model import Document, Entry, Judgment, Scheme, Segment, Span, units
 from lapsus.schemes import broken_rules, load_scheme, read_scheme
+from tests.contracts.made_up_kind import offer_duel
 
-DUEL = """
-scheme: duel
-version: "1"
-title: {en: Duel, ja: 比較}
-summary: {en: Which is better?, ja: どちらが良いですか。}
-unit: {role: system}
-questions:
-  - id: better
-    kind: preference
-    name: {en: Better, ja: 良い方}
-    ask: {en: Which is better?, ja: どちらが良いですか。}
-"""
 DOCUMENT = Document(
     "d",
     (
@@ -69,14 +56,7 @@ CASES: dict[str, tuple[str, str, list[Any], Any]] = {
 @pytest.fixture
 def duel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A scheme with a question of a kind that comes from another package."""
-    point = EntryPoint("preference", "tests.contracts.made_up_kind:PreferenceKind", "lapsus.kinds")
-    real = registry.entry_points
-    monkeypatch.setattr(
-        registry, "entry_points", lambda group: [point] if group == "lapsus.kinds" else real(group=group)
-    )
-    path = tmp_path / "duel.yaml"
-    path.write_text(DUEL, encoding="utf-8")
-    return path
+    return offer_duel(monkeypatch, tmp_path)
 
 
 @pytest.fixture(params=[*CASES, "preference"])

@@ -130,6 +130,26 @@ def test_same_rules_same_words(house: Workbench, browse: Browsing, scheme: str, 
     assert len(kinds) >= (11 if scheme == "semantic-errors" else 4)
 
 
+def test_the_rules_of_other_kinds_are_left_to_the_server(house: Workbench, browse: Browsing) -> None:
+    rules = plain(load_scheme("breakdown"))
+    rules["questions"][0]["kind"] = "preference"
+    page = browse()
+    page.goto("/sign-in")
+    url = house.app.state.web.assets.url
+    found = page.evaluate(
+        CHECK,
+        {
+            "rules": url("js/rules.js"),
+            "words": url("js/words.js"),
+            "catalogue": "/words/en.json",
+            "scheme": rules,
+            "seen": seen(chat("d")),
+            "cases": [{"breakdown": "left"}, {}],
+        },
+    )
+    assert [[rule for rule, *_ in one] for one in found] == [[], ["missing-answer"]]
+
+
 def test_the_calculator_is_the_guidelines(house: Workbench, browse: Browsing) -> None:
     rule = next(one.calculator for one in load_scheme("response-quality").questions if one.calculator)
     shares = [(part, whole) for whole in range(1, 41) for part in range(whole + 1)]

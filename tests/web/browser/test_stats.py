@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from lapsus.campaign_stats import result_cache
 from lapsus.model import Entry, Judgment
-from lapsus.store import SaveRequest
+from lapsus.schemes import read_scheme
+from lapsus.store import Plan, SaveRequest
 from lapsus.store.chains import ANSWERS as DECODER
+from tests.contracts.made_up_kind import offer_duel
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
 from tests.web.browser.judging import documents, judge_with_keys
 from tests.web.helpers import ANSWERS, chat, new_key, pair
@@ -200,6 +203,34 @@ def test_a_broken_rule_is_said_and_nothing_kept(house: Workbench, browse: Browsi
     page.locator("#own-form button.primary").click()
     expect(page.locator("#status")).to_contain_text("Wrong information")
     assert house.store.decisions.all(name) == []
+
+
+def test_answers_of_a_kind_from_another_package_are_decided_on(
+    chrome: Browser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scheme = read_scheme(offer_duel(monkeypatch, tmp_path))
+    with Workbench(tmp_path) as house:
+        people = [house.person("Ada"), house.person("Ben")]
+        names = tuple(person.name for person in people)
+        house.store.campaigns.create(
+            Plan(name="duel", scheme="duel", who="named", people=names, per_unit=2), scheme
+        )
+        house.store.campaigns.add_documents("duel", [chat("d0")])
+        for person, answer in zip(people, ("left", "neither"), strict=True):
+            house.store.assignment.next_units(person.id, "duel")
+            house.store.saves.save(SaveRequest(new_key(), "duel", 1, person.id, {"better": answer}))
+        browsing = Browsing(chrome, house)
+        page = browsing(house.person("Mori", "manager"))
+        page.goto("/c/duel/decide/1")
+        page.keyboard.press("e")
+        choices = page.locator("#own-form [data-question=better] label")
+        expect(choices).to_have_text([" left", " neither"])
+        choices.last.click()
+        page.locator("#own-form button.primary").click()
+        expect(page.locator("#standing")).to_be_visible()
+        assert house.store.decisions.standing("duel")[1].answers == {"better": "neither"}
+        browsing.close()
+        assert browsing.complaints == []
 
 
 @pytest.mark.parametrize(("lang", "count"), [("en", "(2 of 2)"), ("ja", "（2人中2人）")])

@@ -83,4 +83,4 @@ SCORES: Registry[Callable[..., dict[str, Score]]] = Registry(
         "challenge": f"{_FAMILIES}:challenge",
     },
 )
-"""Each is a function `(run, votes, kind, plan, **parameters)` that gives scores by name."""
+"""Each is a function `(run, votes, kind, bootstrap, **parameters)` that gives scores by name."""

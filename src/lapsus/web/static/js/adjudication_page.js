@@ -2,6 +2,7 @@
 import { byId, el, randomName, readJson } from "./dom.js";
 import { isTyping, keyName } from "./key_bindings.js";
 
+const LABELS = ["label", "labels"];
 const unit = readJson("unit");
 /** @type {HTMLScriptElement|null} */
 const script = document.querySelector("script[data-csrf]");
@@ -56,6 +57,10 @@ function controls(scheme, question) {
     for (const level of question.levels) {
       box.append(option("radio", level.value, `${level.value} ${read(level.meaning)}`, answer === level.value));
     }
+  } else if (!LABELS.includes(question.kind)) {
+    // A kind of another package: one of the answers that people gave.
+    const said = new Set(unit.groups.flatMap((/** @type {any} */ group) => JSON.stringify(group.answers[question.id]) ?? []));
+    for (const one of said) box.append(option("radio", one, String(JSON.parse(one)), one === JSON.stringify(answer)));
   } else {
     const several = question.kind === "labels";
     for (const label of labelsOf(scheme, question)) {
@@ -64,7 +69,7 @@ function controls(scheme, question) {
       box.append(option(several ? "checkbox" : "radio", label.id, text, on));
     }
   }
-  if (question.required === false && ["label", "scale"].includes(question.kind)) {
+  if (question.required === false && !["labels", "spans", "text"].includes(question.kind)) {
     box.append(option("radio", "", say("clear"), answer === undefined));
   }
   return box;
@@ -150,7 +155,7 @@ function own() {
     if (kind === "text") answers[question] = box.querySelector("textarea").value.trim() || null;
     else if (kind === "spans") answers[question] = marks.filter((mark) => mark.question === question && mark.taken).map((mark) => mark.span);
     else if (kind === "labels") answers[question] = chosen.length || box.dataset.required ? chosen : null;
-    else answers[question] = chosen[0] ? (kind === "scale" ? Number(chosen[0]) : chosen[0]) : null;
+    else answers[question] = chosen[0] ? (kind === "label" ? chosen[0] : JSON.parse(chosen[0])) : null;
   }
   return answers;
 }
