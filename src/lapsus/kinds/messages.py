@@ -29,11 +29,6 @@ def catalogue() -> Any:
     return word_file("lapsus.kinds", "data/messages.yaml")
 
 
-def message_rules() -> list[str]:
-    """Every rule that has a message."""
-    return [name for name, words in catalogue().items() if "en" in words]
-
-
 def word(group: str, name: str) -> Text:
     """A word that messages use: what kind of answer, which role of segment."""
     words: Text = catalogue()[group][name]
