@@ -108,7 +108,7 @@ def test_the_switch_on_the_page(bench: Bench) -> None:
     assert (
         manager.get("/c/talk/insight/learning.json")
         .json()["problem"]
-        .startswith("there are 1 judged document")
+        .startswith("too little to learn from: 1 judged document")
     )
     form.pop("learn")
     manager.http.post("/c/talk/learning", data=form)
