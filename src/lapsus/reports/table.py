@@ -62,6 +62,9 @@ class Table:
         shown = [_line(self.columns, widths, right), *(_line(line, widths, right) for line in lines)]
         return "\n".join([*([self.title] if self.title else []), *shown, *self.notes])
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_csv(self) -> str:
         """For a spreadsheet: numbers in full, intervals in columns of their own."""
         stream = io.StringIO()
