@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 import pytest
@@ -175,11 +174,11 @@ def test_an_impossible_epsilon() -> None:
 
 @pytest.mark.parametrize("kind", ["label", "labels", "scale", "spans"])
 def test_thirty_people_on_two_thousand_units_take_two_seconds(kind: str) -> None:
+    """The whole test of a judge, with both floors."""
     votes, _ = random_votes(kind, 0, count=2000, people=30)
-    codes: Any = compared(votes)
+    who = Sight(votes.annotators[:30], ("judge",))
     start = time.process_time()
-    codes = compared(votes)
-    trial(duels(codes, range(30), codes.codes[:, 30]), votes.document_groups())
+    standings("q", votes, who)
     assert time.process_time() - start < 2
 
 

@@ -6,8 +6,7 @@ the root (minus RMSE). Spans: F1 of exactly the same spans with the same label; 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,6 +17,8 @@ from lapsus.kinds.base import Floats
 from lapsus.model.votes import MISSING, LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
 
 Codes: TypeAlias = NDArray[np.intp]
+_ROWS = 128
+"""Units whose marks are compared at a time."""
 Near: TypeAlias = Callable[[Codes, Codes], Floats]
 """Codes of (units, a) and (units, b) to nearness of (units, a, b)."""
 
@@ -111,25 +112,46 @@ def _spans(votes: SpanVotes) -> Answers:
             if spans is not None:
                 marks = frozenset((span.segment, span.start, span.end, span.label) for span in spans)
                 codes[row, column] = known.setdefault(marks, len(known))
-    marked = list(known)
+    sets = _MarkSets(known)
 
     def near(left: Codes, right: Codes) -> Floats:
         found = np.empty((len(left), left.shape[1], right.shape[1]))
-        for row, (one, other) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-            found[row] = _f1([marked[code] for code in one], [marked[code] for code in other])
+        for start in range(0, len(left), _ROWS):
+            rows = slice(start, start + _ROWS)
+            found[rows] = sets.f1(left[rows], right[rows])
         return found
 
     return Answers(codes, near, _as_it_is, _commonest)
 
 
-def _f1(left: list[frozenset[Any]], right: list[frozenset[Any]]) -> Floats:
-    """F1 between any two sets of marks; 1 where both are empty."""
-    place = {
-        mark: number for number, mark in enumerate(Counter(m for marks in (*left, *right) for m in marks))
-    }
-    held = np.zeros((len(left) + len(right), len(place)))
-    for row, marks in enumerate((*left, *right)):
-        held[row, [place[mark] for mark in marks]] = 1
-    one, other = held[: len(left)], held[len(left) :]
-    sizes = one.sum(axis=1)[:, None] + other.sum(axis=1)[None, :]
-    return np.where(sizes == 0, 1.0, 2 * (one @ other.T) / np.maximum(sizes, 1))
+class _MarkSets:
+    """Sets of marks by their codes, as numbers: the marks of all of them one after the other."""
+
+    def __init__(self, known: Iterable[frozenset[Any]]) -> None:
+        number: dict[Any, int] = {}
+        marks = [[number.setdefault(mark, len(number)) for mark in marked] for marked in known]
+        self.sizes = np.array([len(one) for one in marks], dtype=np.intp)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        self.marks = np.array([mark for one in marks for mark in one], dtype=np.intp)
+        self.many = max(1, len(number))
+
+    def f1(self, left: Codes, right: Codes) -> Floats:
+        """F1 between any two sets of a row; 1 where both are empty."""
+        codes = np.concatenate([left, right], axis=1)
+        sizes = self.sizes[codes]
+        each = sizes.ravel()
+        cell = np.repeat(np.arange(codes.size), each)
+        place = np.arange(len(cell)) - np.repeat(np.cumsum(each) - each, each)
+        row, column = np.divmod(cell, codes.shape[1])
+        # Marks are numbered anew in each row: few of all there are stand in one text.
+        met, own = np.unique(
+            row * self.many + self.marks[self.starts[codes].ravel()[cell] + place], return_inverse=True
+        )
+        own = own.reshape(-1) - np.searchsorted(met, row * self.many)
+        held = np.zeros((*codes.shape, int(own.max(initial=0)) + 1))
+        held[row, column, own] = 1
+        split = left.shape[1]
+        both = held[:, :split] @ held[:, split:].transpose(0, 2, 1)
+        sums = sizes[:, :split, None] + sizes[:, None, split:]
+        found: Floats = np.where(sums == 0, 1.0, 2 * both / np.maximum(sums, 1))
+        return found

@@ -6,7 +6,7 @@ Each person in turn is left out: who agrees better with the remaining people, th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -95,17 +95,21 @@ class Trial(NamedTuple):
     clustered: tuple[Outcome, ...]
 
 
-def duels(answers: Answers, people: Sequence[int], judge: Codes) -> Duels:
-    """Every person against the judge. `judge` holds a code a unit, -1 where the judge gave no answer."""
+def duels(answers: Answers, people: Sequence[int], judge: Codes, among: Floats | None = None) -> Duels:
+    """Every person against the judge. `judge` holds a code a unit, -1 where the judge gave no answer.
+
+    `among` is what `people_scores` says of these people, for those who ask about several judges.
+    """
     columns = np.asarray(people, dtype=np.intp)
-    given = answers.codes[:, columns] >= 0
-    many = given.sum(axis=1)
-    usable = (many >= 2) & (judge >= 0)
-    parts = [
-        _block(answers, columns, given, rows, judge)
-        for count in np.unique(many[usable]).tolist()
-        for rows in _few(np.flatnonzero(usable & (many == count)), _PAIRS // count**2)
-    ]
+    known = people_scores(answers, people) if among is None else among
+    parts = []
+    for rows, who, said in _blocks(answers, columns, judge >= 0):
+        judged = answers.near(judge[rows, None], said)[:, 0, :]
+        count = who.shape[1]
+        # Left out: what the person who is tested says to the judge.
+        score = answers.score((judged.sum(axis=1, keepdims=True) - judged) / (count - 1))
+        scores = np.take_along_axis(known[rows], who, axis=1)
+        parts.append((np.repeat(rows, count), columns[who].ravel(), score.ravel(), scores.ravel()))
     if not parts:
         nothing = np.zeros(0)
         return Duels(nothing.astype(np.intp), nothing.astype(np.intp), nothing, nothing)
@@ -115,25 +119,32 @@ def duels(answers: Answers, people: Sequence[int], judge: Codes) -> Duels:
     return Duels(unit.astype(np.intp), person.astype(np.intp), judged, said)
 
 
+def people_scores(answers: Answers, people: Sequence[int]) -> Floats:
+    """How well each person agrees with the others on each unit: (units, people), NaN where nobody can tell."""
+    columns = np.asarray(people, dtype=np.intp)
+    found = np.full((len(answers.codes), len(columns)), np.nan)
+    for rows, who, said in _blocks(answers, columns, np.ones(len(answers.codes), dtype=bool)):
+        near = answers.near(said, said)
+        # Left out: what a person says to themself.
+        own = np.diagonal(near, axis1=1, axis2=2)
+        found[rows[:, None], who] = answers.score((near.sum(axis=2) - own) / (who.shape[1] - 1))
+    return found
+
+
+def _blocks(
+    answers: Answers, columns: Codes, usable: NDArray[np.bool_]
+) -> Iterator[tuple[Codes, Codes, Codes]]:
+    """Units that equally many people answered, two at least: which they are, who answered (by place), and what."""
+    given = answers.codes[:, columns] >= 0
+    many = np.where(usable, given.sum(axis=1), 0)
+    for count in np.unique(many[many >= 2]).tolist():
+        for rows in _few(np.flatnonzero(many == count), _PAIRS // count**2):
+            who = np.nonzero(given[rows])[1].reshape(len(rows), count)
+            yield rows, who, np.take_along_axis(answers.codes[rows][:, columns], who, axis=1)
+
+
 def _few(rows: Codes, at_a_time: int) -> list[Codes]:
     return np.array_split(rows, max(1, math.ceil(len(rows) / max(1, at_a_time))))
-
-
-def _block(
-    answers: Answers, columns: Codes, given: NDArray[np.bool_], rows: Codes, judge: Codes
-) -> tuple[Codes, Codes, Floats, Floats]:
-    """The duels on units that equally many people answered."""
-    count = int(given[rows[0]].sum())
-    who = np.nonzero(given[rows])[1].reshape(len(rows), count)
-    said = np.take_along_axis(answers.codes[rows][:, columns], who, axis=1)
-    judged = answers.near(judge[rows, None], said)[:, 0, :]
-    among = answers.near(said, said)
-    # Left out: what a person says to themself, and what the person who is tested says to the judge.
-    own = np.diagonal(among, axis1=1, axis2=2)
-    person_score = answers.score((among.sum(axis=2) - own) / (count - 1))
-    judge_score = answers.score((judged.sum(axis=1, keepdims=True) - judged) / (count - 1))
-    unit = np.repeat(rows, count)
-    return unit, columns[who].ravel(), judge_score.ravel(), person_score.ravel()
 
 
 def trial(

@@ -19,6 +19,7 @@ from lapsus.trust.alternative_test import (
     agrees_better,
     constant_judge,
     duels,
+    people_scores,
     random_judge,
     trial,
 )
@@ -116,7 +117,8 @@ def standings(
     if people and (answers.codes[:, people] >= 0).any():
         seen[CONSTANT] = constant_judge(answers, people)
         seen[RANDOM] = random_judge(answers, people, seed)
-    fought = {name: duels(answers, people, codes) for name, codes in seen.items()}
+    among = people_scores(answers, people)
+    fought = {name: duels(answers, people, codes, among) for name, codes in seen.items()}
     trials = {
         name: trial(found, documents, epsilons=epsilons, least_units=least_units)
         for name, found in fought.items()
@@ -130,7 +132,7 @@ def standings(
         if CONSTANT not in seen or name in floors:
             return None
         where = np.where(seen[name] >= 0, seen[CONSTANT], -1)
-        return agrees_better(fought[name], duels(answers, people, where), documents)
+        return agrees_better(fought[name], duels(answers, people, where, among), documents)
 
     return [
         _standing(
