@@ -118,9 +118,12 @@ async def crowd(
     return seen, wrong
 
 
-async def costs(token: str, server: Server, rounds: int = 200) -> str:
-    """What each request costs the server's processor, asked for by one person alone; whatever else the machine does."""
-    one = Annotator(token, server.port, defaultdict(list), [])
+async def costs(tokens: list[str], server: Server, rounds: int = 200) -> str:
+    """What each request costs the server's processor, asked for one by one; whatever else the machine does.
+
+    Those of the first are asked for again and again; the others each get their first document.
+    """
+    one, *others = (Annotator(token, server.port, defaultdict(list), []) for token in tokens)
     following = f"/api/v1/campaigns/{CAMPAIGN}/next"
     unit = (await one._ask("next", "GET", following))["unit"]
     body = {"answers": {"breakdown": "O"}, "submitted": False}
@@ -131,7 +134,11 @@ async def costs(token: str, server: Server, rounds: int = 200) -> str:
         "unit": ("GET", f"/c/{CAMPAIGN}/u/{unit}.json"),
         "save": ("POST", saving),
     }
-    found = []
+    found, before = [], processor_seconds(server.process.pid)
+    for other in others:
+        await other._ask("next", "GET", following)
+    spent = processor_seconds(server.process.pid) - before
+    found.append(f"document {1000 * spent / len(others):.1f}")
     for what, (method, path) in asked.items():
         before = 0.0
         # The first of each kind is not counted: statements and templates are put together in it.
@@ -150,7 +157,7 @@ def measure(database: str, people: int, workers: int, think: float, seconds: flo
     tokens, port = fill(database, people), free_port()
     command = [sys.executable, "-m", "lapsus", "serve", "--db", database, "--port", str(port)]
     with Server([*command, "--workers", str(workers)], port, "/healthy.json", folder) as server:
-        alone = asyncio.run(costs(tokens[0], server))
+        alone = asyncio.run(costs(tokens[:51], server))
         before, mine, begun = processor_seconds(server.process.pid), time.process_time(), time.perf_counter()
         seen, wrong = asyncio.run(crowd(tokens, port, think, seconds))
         taken = time.perf_counter() - begun
@@ -161,7 +168,7 @@ def measure(database: str, people: int, workers: int, think: float, seconds: flo
         f" a second, {len(wrong)} errors; server {spent:.1f} s of processor ({1000 * spent / max(loops, 1):.1f} ms"
         f" a loop), clients {own:.1f} s; load of the machine {os.getloadavg()[0]:.1f}"
     )
-    print(f"  milliseconds of processor for each, of one person alone: {alone}")
+    print(f"  milliseconds of processor for each, asked for one by one: {alone}")
     for what, times in sorted(seen.items()):
         times.sort()
         p50, p95, p99 = (

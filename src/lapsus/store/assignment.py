@@ -153,6 +153,23 @@ _HOLD_UNTIL = (
     .where(t.member.c.campaign == bindparam("c"), t.member.c.person == bindparam("p"))
     .values(until=bindparam("to"))
 )
+_HOLD_MORE = (
+    update(t.member)
+    .where(t.member.c.campaign == bindparam("c"), t.member.c.person == bindparam("p"))
+    .values(held=t.member.c.held + bindparam("more"))
+)
+_OPEN = (
+    select(t.unit.c.number.label("unit"), t.unit.c.document)
+    .where(t.unit.c.campaign == bindparam("c"), t.unit.c.active, t.unit.c.taken < t.unit.c.wanted)
+    .where(t.unit.c.document.in_(bindparam("documents", expanding=True)))
+    .order_by(t.unit.c.number)
+    .with_for_update()
+)
+_KNOWN = select(t.assignment.c.unit, t.assignment.c.state).where(
+    t.assignment.c.campaign == bindparam("c"),
+    t.assignment.c.person == bindparam("p"),
+    t.assignment.c.unit.in_(bindparam("units", expanding=True)),
+)
 _LATE = (
     select(t.member.c.person)
     .where(t.member.c.campaign == bindparam("c"), t.member.c.person != bindparam("p"))
@@ -163,17 +180,10 @@ _LATE = (
 
 def _take(conn: Connection, campaign: int, person: int, documents: list[int]) -> list[int]:
     """Give a person a place in every open unit of these documents."""
-    mine, unit = t.assignment, t.unit
-    open_units = (unit.c.campaign == campaign) & unit.c.active & (unit.c.taken < unit.c.wanted)
-    rows = conn.execute(
-        select(unit.c.number.label("unit"), unit.c.document)
-        .where(open_units, unit.c.document.in_(documents))
-        .order_by(unit.c.number)
-        .with_for_update()
-    ).all()
-    numbers = [row.unit for row in rows]
-    query = select(mine.c.unit, mine.c.state).where(_me(mine, campaign, person), mine.c.unit.in_(numbers))
-    states: dict[int, str] = {row.unit: row.state for row in conn.execute(query)}
+    mine, me = t.assignment, {"c": campaign, "p": person}
+    rows = conn.execute(_OPEN, {"c": campaign, "documents": documents}).all()
+    theirs = conn.execute(_KNOWN, {**me, "units": [row.unit for row in rows]})
+    states: dict[int, str] = {row.unit: row.state for row in theirs}
     rows = [row for row in rows if states.get(row.unit) not in HOLDS]
     free = free_places(conn, campaign, [row.unit for row in rows])
     new = [
@@ -190,8 +200,7 @@ def _take(conn: Connection, campaign: int, person: int, documents: list[int]) ->
         back = update(mine).where(_me(mine, campaign, person), mine.c.unit == bindparam("its"))
         conn.execute(back.values(state="reserved", place=bindparam("free")), again)
     change_taken(conn, campaign, rows, 1)
-    more = {"held": t.member.c.held + len(rows)}
-    conn.execute(update(t.member).where(_me(t.member, campaign, person)).values(more))
+    conn.execute(_HOLD_MORE, {**me, "more": len(rows)})
     set_levels(conn, campaign, {row.document for row in rows})
     return [row.unit for row in rows]
 

@@ -15,7 +15,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     func,
-    literal_column,
     select,
     tuple_,
     union_all,
@@ -25,11 +24,11 @@ from sqlalchemy.sql.selectable import CompoundSelect
 from lapsus.store import tables as t
 from lapsus.store.chains import ANSWERS
 from lapsus.store.records import OwnPlace, OwnProgress
+from lapsus.store.unit_places import one_of
 
 STATES = ("reserved", "done", "released", "extra")
 _MINE, _SAID = t.assignment, t.judgment
-_ANY_STATE = _MINE.c.state.in_([literal_column(f"'{state}'") for state in STATES])
-"""Written out: as parameters they would be put into the statement each time it is asked."""
+_ANY_STATE = one_of(_MINE.c.state, STATES)
 _UNIT = _MINE.c.unit + 0
 """Written so that no database goes by the index that begins with units: it has everybody's, and this is about one."""
 

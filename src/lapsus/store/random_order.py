@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, bindparam
 
 from lapsus.store import tables as t
 
@@ -19,10 +19,12 @@ class Order(NamedTuple):
     factor: int
     shift: int
 
-    @property
-    def place(self) -> ColumnElement[int]:
-        """Where a document stands in this order."""
-        return (t.campaign_document.c.shuffle * self.factor + self.shift) % PRIME
+
+_NUMBER = t.campaign_document.c.shuffle
+ORDERED: ColumnElement[int] = (
+    _NUMBER * bindparam("factor", type_=_NUMBER.type) + bindparam("shift", type_=_NUMBER.type)
+) % PRIME
+"""Where a document stands in an order, whose numbers are the values of the statement."""
 
 
 def shuffle_of(seed: int, digest: str) -> int:

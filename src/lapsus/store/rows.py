@@ -135,10 +135,25 @@ def ensure_members(conn: Connection, campaign: int, people: Iterable[int], now: 
 
 def set_levels(conn: Connection, campaign: int, documents: Iterable[int]) -> None:
     """Say anew how often documents were handed out, after places of their units were taken or given back."""
-    place, unit = t.campaign_document, t.unit
-    mine = (place.c.campaign == campaign) & place.c.position.in_(sorted(documents))
+    these = {"c": campaign, "documents": sorted(documents)}
     # Locked first: PostgreSQL must count only when whoever else changes the document is through.
-    conn.execute(select(place.c.position).where(mine).order_by(place.c.position).with_for_update()).all()
-    its = (unit.c.campaign == campaign) & (unit.c.document == place.c.position) & unit.c.active
-    least = select(func.min(unit.c.taken)).where(its).scalar_subquery()
-    conn.execute(update(place).where(mine).values(level=func.coalesce(least, t.FULL)))
+    conn.execute(_LOCK_DOCUMENTS, these).all()
+    conn.execute(_SET_LEVELS, these)
+
+
+# Made once: they are asked for with every document that is handed out.
+_THESE = (t.campaign_document.c.campaign == bindparam("c")) & t.campaign_document.c.position.in_(
+    bindparam("documents", expanding=True)
+)
+_LOCK_DOCUMENTS = (
+    select(t.campaign_document.c.position)
+    .where(_THESE)
+    .order_by(t.campaign_document.c.position)
+    .with_for_update()
+)
+_LEAST = select(func.min(t.unit.c.taken)).where(
+    t.unit.c.campaign == bindparam("c"), t.unit.c.document == t.campaign_document.c.position, t.unit.c.active
+)
+_SET_LEVELS = (
+    update(t.campaign_document).where(_THESE).values(level=func.coalesce(_LEAST.scalar_subquery(), t.FULL))
+)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, func, literal_column, select, update
 
 from lapsus.store import tables as t
 from lapsus.store.rows import set_levels
@@ -30,6 +30,14 @@ def of_person(table: Any, campaign: int, person: int) -> ColumnElement[bool]:
 def planned_units(campaign: int) -> ColumnElement[bool]:
     """Of a unit: it is to be judged in this campaign, and not for practice or a check."""
     return (t.unit.c.campaign == campaign) & t.unit.c.active & (t.unit.c.wanted < t.FULL)
+
+
+def one_of(column: ColumnElement[str], words: Iterable[str]) -> ColumnElement[bool]:
+    """Whether a column has one of a few words of ours.
+
+    They are written out: as values they would be put into the statement anew each time it is asked.
+    """
+    return column.in_([literal_column(f"'{word}'") for word in words])
 
 
 def release(conn: Connection, campaign: int, person: int) -> list[int]:
@@ -56,12 +64,15 @@ def lock_units(conn: Connection, campaign: int, units: Iterable[int]) -> None:
 
 def free_places(conn: Connection, campaign: int, units: Sequence[int]) -> dict[int, int]:
     """The lowest place of each unit that nobody has."""
-    mine = t.assignment
-    query = select(mine.c.unit, mine.c.place).where(mine.c.campaign == campaign, mine.c.unit.in_(units))
+    counted = {row.unit: row for row in conn.execute(_COUNTED, {"c": campaign, "units": units})}
+    # Mostly the places are filled from the first on; only where one came back they are looked at one by one.
+    gaps = [unit for unit, row in counted.items() if row.many <= row.last]
     used: dict[int, set[int]] = defaultdict(set)
-    for row in conn.execute(query.where(mine.c.place.is_not(None))):
+    for row in conn.execute(_USED, {"c": campaign, "units": gaps}) if gaps else ():
         used[row.unit].add(row.place)
-    return {unit: next(place for place in count() if place not in used[unit]) for unit in units}
+    free = {unit: row.many for unit, row in counted.items()}
+    free |= {unit: next(place for place in count() if place not in used[unit]) for unit in gaps}
+    return {unit: free.get(unit, 0) for unit in units}
 
 
 def change_taken(conn: Connection, campaign: int, rows: Sequence[Row[Any]], by: int) -> None:
@@ -70,5 +81,23 @@ def change_taken(conn: Connection, campaign: int, rows: Sequence[Row[Any]], by: 
     How often documents were handed out is said anew last of all, after the members: in the order of saves.
     """
     if rows:
-        mine = (t.unit.c.campaign == campaign) & t.unit.c.number.in_([row.unit for row in rows])
-        conn.execute(update(t.unit).where(mine).values(taken=t.unit.c.taken + by))
+        conn.execute(_CHANGE_TAKEN, {"c": campaign, "units": [row.unit for row in rows], "by": by})
+
+
+# Made once: they are asked for whenever somebody wants a unit, and to make them costs more than to ask.
+_HELD = (
+    (t.assignment.c.campaign == bindparam("c"))
+    & t.assignment.c.unit.in_(bindparam("units", expanding=True))
+    & t.assignment.c.place.is_not(None)
+)
+_USED = select(t.assignment.c.unit, t.assignment.c.place).where(_HELD)
+_COUNTED = (
+    select(t.assignment.c.unit, func.count().label("many"), func.max(t.assignment.c.place).label("last"))
+    .where(_HELD)
+    .group_by(t.assignment.c.unit)
+)
+_CHANGE_TAKEN = (
+    update(t.unit)
+    .where(t.unit.c.campaign == bindparam("c"), t.unit.c.number.in_(bindparam("units", expanding=True)))
+    .values(taken=t.unit.c.taken + bindparam("by"))
+)
