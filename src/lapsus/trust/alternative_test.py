@@ -115,8 +115,8 @@ def duels(answers: Answers, people: Sequence[int], judge: Codes, among: Floats |
         return Duels(nothing.astype(np.intp), nothing.astype(np.intp), nothing, nothing)
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = np.lexsort((joined[1], joined[0]))
-    unit, person, judged, said = (column[order] for column in joined)
-    return Duels(unit.astype(np.intp), person.astype(np.intp), judged, said)
+    unit, person, judge_score, person_score = (column[order] for column in joined)
+    return Duels(unit.astype(np.intp), person.astype(np.intp), judge_score, person_score)
 
 
 def people_scores(answers: Answers, people: Sequence[int]) -> Floats:
