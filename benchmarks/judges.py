@@ -258,7 +258,7 @@ def pairs(folder: Path) -> tuple[Scheme, list[Entry]]:
 
 CORPORA: dict[str, Callable[[Path], tuple[Scheme, list[Entry]]]] = {
     "dbdc5-en": breakdown("dbdc5-en.zip"),
-    "dbdc3-en": breakdown("dbdc3-en.zip"),
+    "dbdc3-en": breakdown("dbdc3-en.zip", "*/revised/*"),
     "dbdc2-ja": breakdown("dbdc2-ja.zip"),
     "pairs-en": pairs,
     "quintd": marks("d2t_en_quintd"),
