@@ -150,6 +150,12 @@ def test_a_record_without_a_fact_is_named(tmp_path: Path, data: Any) -> None:
         documents(path)
 
 
+def test_data_that_is_a_list_of_objects_is_data(tmp_path: Path) -> None:
+    """Answers of tools' interfaces keep records in such a list."""
+    (found,) = documents(written(tmp_path, {"data": [{"age": 3}, {"age": 4}], "text": "3 and 4."}))
+    assert [segment.role for segment in found.segments] == ["triple", "triple", "text"]
+
+
 def test_much_data_is_told(tmp_path: Path) -> None:
     reading = read(written(tmp_path, {"data": list(range(3 * MOST)), "text": "a"}))
     for _ in range(2):

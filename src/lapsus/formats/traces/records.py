@@ -87,9 +87,17 @@ def json_text(value: Any) -> Any:
 
 
 def _page(value: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """The records of an answer of a tool's interface, which come as a list under one key."""
+    """The records of an answer of a tool's interface, which come as a list under one key; None for a record itself.
+
+    A record may have a list of that name, too, beside its id or the text that was made from it.
+    """
     found = [value[key] for key in _PAGES if isinstance(value.get(key), list)]
-    if "id" in value or len(found) != 1 or not all(isinstance(item, dict) for item in found[0]):
+    if (
+        "id" in value
+        or "text" in value
+        or len(found) != 1
+        or not all(isinstance(item, dict) for item in found[0])
+    ):
         return None
     page: list[dict[str, Any]] = found[0]
     return page
