@@ -2,16 +2,15 @@
 
     python tools/train/semantic_fit.py WORK MODEL.lapsus
 
-Reads WORK/labeller.onnx. Cuts are chosen on texts of WebNLG with errors put in by rule; the numbers expected come from
-people's ratings of systems' texts (WebNLG 2020), cross-validated by the data that the texts were made from.
+Reads WORK/long.onnx, and WORK/semantic-FOLD.safetensors: of rated texts and of records each is read by a labeller
+that has not learned from its data. Cuts are chosen on texts of WebNLG with errors put in by rule, for long data on
+people's marks; the numbers expected come from people's ratings of systems' texts (WebNLG 2020).
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import os
 import random
 import sys
 from collections.abc import Sequence
@@ -20,36 +19,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load_file
+from semantic import weights_file
 from semantic_data import ADDED, REPEATED, Damage, Item, load_pairs
-from semantic_export import GRAPH, LOWER
+from semantic_export import LOWER
+from semantic_graph import labeller_graph
+from semantic_ratings import RATINGS, SPREADS, Rated, load_rated, made_from
+from semantic_records import FOLDS, load_marked
+from semantic_words import record_words
 
+from lapsus.annotators.model_files import SHIPPED, read_model
 from lapsus.annotators.training_examples import Origin
 from lapsus.annotators.triples.expected import Regression, likeness
 from lapsus.annotators.triples.fitting import places
-from lapsus.annotators.triples.labeller import Labeller, Reading
+from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading, lower_of
 from lapsus.annotators.triples.marks import ADDITION, LABELS, OMISSION, REPETITION, Cuts, marks_of
+from lapsus.annotators.triples.pair import Pairs
 from lapsus.annotators.triples.pair_features import feature_rows
 from lapsus.annotators.triples.triples import Triples
-from lapsus.formats import read
 from lapsus.model import Document, Span
 
 Rows = NDArray[np.float64]
 NAME = "semantic-errors-en"
-RATINGS = ("Correctness", "DataCoverage", "Relevance")
-DAMAGED, FOLDS, RESAMPLES = 2_000, 5, 1_000
-PENALTY, REACH, SHARED = 0.15, 0.2, 0.3
-"""Of the regression: what holds it back, how far likeness goes, and what correctness counts for the other ratings."""
+DAMAGED, RESAMPLES = 2_000, 1_000
+PENALTY, REACH, SHARE = 0.15, 0.2, 0.5
+"""Of the regression: what holds it back, how far likeness goes, and how much the labeller's own word counts."""
 CUTS, NEARLY = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 0.005
 
 
-class Rated(NamedTuple):
-    """Texts that people rated: what is known of each, the ratings, and what each was made from and by whom."""
+class Read(NamedTuple):
+    """Texts that people rated, as labellers read them that had not learned from their data."""
 
-    rows: Rows
-    ratings: Rows
-    data: NDArray[np.intp]
-    systems: NDArray[np.str_]
+    rated: list[Rated]
     readings: list[Reading]
+
+    @property
+    def ratings(self) -> Rows:
+        return np.array([one.ratings for one in self.rated])
+
+    @property
+    def data(self) -> NDArray[np.intp]:
+        """Which texts were made from the same data."""
+        names = [made_from(one.document) for one in self.rated]
+        numbers = {name: n for n, name in enumerate(sorted(set(names)))}
+        return np.array([numbers[name] for name in names])
 
 
 def read_all(labeller: Labeller, documents: Sequence[Document]) -> list[Reading]:
@@ -57,20 +70,26 @@ def read_all(labeller: Labeller, documents: Sequence[Document]) -> list[Reading]
     return labeller.read([(one.segments[:-1], one.segments[-1:], "en") for one in documents])
 
 
-def load_rated(labeller: Labeller) -> Rated:
-    path = Path(os.environ["LAPSUS_DATA"]) / "webnlg-2020-human-ratings.jsonl"
-    documents = [entry.document for entry in read(path) if entry.document]
-    readings = read_all(labeller, documents)
-    made_from = [json.dumps(sorted(one.text for one in document.segments[:-1])) for document in documents]
-    numbers = {data: n for n, data in enumerate(sorted(set(made_from)))}
-    ratings = np.array([[document.metadata["mean"][name] for name in RATINGS] for document in documents])
-    return Rated(
-        feature_rows(readings),
-        ratings,
-        np.array([numbers[data] for data in made_from]),
-        np.array([document.system for document in documents]),
-        readings,
-    )
+def unseen_labellers(work: Path) -> list[Labeller]:
+    """For each fold a labeller, on floats, that has not learned from it."""
+    found = []
+    for fold in range(FOLDS):
+        weights = {name: one.astype(np.float32) for name, one in load_file(work / weights_file(fold)).items()}
+        model, _ = labeller_graph(weights, None)
+        del model.graph.output[2:]
+        found.append(Labeller(shipped_graph(), LOWER, model.SerializeToString()))
+    return found
+
+
+def read_unseen(
+    labellers: Sequence[Labeller], documents: Sequence[Document], folds: Sequence[int]
+) -> list[Reading]:
+    """Each document by the labeller that has not learned from its fold."""
+    found: dict[int, Reading] = {}
+    for fold, labeller in enumerate(labellers):
+        mine = [n for n, own in enumerate(folds) if own == fold]
+        found |= zip(mine, read_all(labeller, [documents[n] for n in mine]), strict=True)
+    return [found[n] for n in range(len(documents))]
 
 
 def gold(item: Item, reading: Reading) -> tuple[Span, ...]:
@@ -132,19 +151,20 @@ def kernel_ridge(rows: Rows, targets: Rows) -> Regression:
     return start._replace(known=known, weights=weights)
 
 
-def expected_from(rated: Rated, which: NDArray[np.bool_], counts: Rows, repeated: float) -> Regression:
+def expected_from(read: Read, which: NDArray[np.bool_], counts: Rows, repeated: float) -> Regression:
     """The regression to numbers of marks.
 
     Omissions follow how far ratings of coverage fall short of the best, additions those of relevance, each with a share
-    of correctness, which a wrong value costs both. They are brought to the scale of the marks that are made on the
-    same texts. Repetitions, which nobody rated, follow the damaged texts.
+    of correctness, which a wrong value costs both; the labeller's own word on the pair counts as much. They are brought
+    to the scale of the marks made on the same texts. Repetitions, which nobody rated, follow the damaged texts.
     """
-    ratings = (1 - SHARED) * rated.ratings[:, 1:] + SHARED * rated.ratings[:, :1]
-    short = kernel_ridge(rated.rows[which], (100 - ratings[which]) / 100)
-    readings = [reading for reading, is_in in zip(rated.readings, which, strict=True) if is_in]
-    predicted = short.expected(readings)[:, :2]
+    short = np.array([one.short for one in read.rated]) / SPREADS
+    readings = [reading for reading, is_in in zip(read.readings, which, strict=True) if is_in]
+    found = kernel_ridge(feature_rows(readings), short[which])
+    found = found._replace(share=np.array([SHARE]), short=np.ones(2))
+    predicted = found.expected(readings)[:, :2]
     worth = (counts[which][:, :2] * predicted).sum(axis=0) / (predicted**2).sum(axis=0)
-    return short.times(np.array([*worth, 1.0]))._replace(repeated=np.array([repeated]))
+    return found.times(np.array([*worth, 1.0]))._replace(repeated=np.array([repeated]))
 
 
 def correlations(expected: Rows, ratings: Rows) -> Rows:
@@ -153,29 +173,30 @@ def correlations(expected: Rows, ratings: Rows) -> Rows:
     return np.array([np.corrcoef(one, ratings[:, n])[0, 1] for n, one in enumerate(fewer)])
 
 
-def figures(rated: Rated, counts: Rows, repeated: float) -> str:
+def figures(read: Read, counts: Rows, repeated: float) -> str:
     """The correlations, cross-validated by data: text by text with intervals, and system by system."""
-    folds = np.random.default_rng(0).permutation(rated.data.max() + 1)[rated.data] % FOLDS
-    expected = np.zeros((len(rated.rows), 3))
+    folds, data, ratings = np.array([one.fold for one in read.rated]), read.data, read.ratings
+    expected = np.zeros((len(folds), 3))
     for fold in range(FOLDS):
-        regression = expected_from(rated, folds != fold, counts, repeated)
+        regression = expected_from(read, folds != fold, counts, repeated)
         left = np.flatnonzero(folds == fold)
-        expected[left] = regression.expected([rated.readings[n] for n in left])
-    names = sorted(set(rated.systems))
+        expected[left] = regression.expected([read.readings[n] for n in left])
+    systems = np.array([one.document.system for one in read.rated])
+    names = sorted(set(systems))
     by_system = correlations(
-        np.array([expected[rated.systems == name].mean(axis=0) for name in names]),
-        np.array([rated.ratings[rated.systems == name].mean(axis=0) for name in names]),
+        np.array([expected[systems == name].mean(axis=0) for name in names]),
+        np.array([ratings[systems == name].mean(axis=0) for name in names]),
     )
-    texts_of = [np.flatnonzero(rated.data == n) for n in range(rated.data.max() + 1)]
+    texts_of = [np.flatnonzero(data == n) for n in range(data.max() + 1)]
     rng, drawn = np.random.default_rng(0), []
     for _ in range(RESAMPLES):
         chosen = rng.integers(len(texts_of), size=len(texts_of))
         texts = np.concatenate([texts_of[n] for n in chosen])
-        drawn.append(correlations(expected[texts], rated.ratings[texts]))
+        drawn.append(correlations(expected[texts], ratings[texts]))
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    marked = correlations(counts, rated.ratings)
+    marked = correlations(counts, ratings)
     lines = ["", "rating          text by text         by system   marks alone"]
-    for n, value in enumerate(correlations(expected, rated.ratings)):
+    for n, value in enumerate(correlations(expected, ratings)):
         lines.append(
             f"{RATINGS[n]:<14}  {value:.3f} [{low[n]:.2f}, {high[n]:.2f}]   {by_system[n]:.3f}       {marked[n]:.3f}"
         )
@@ -187,17 +208,22 @@ def mark_counts(readings: Sequence[Reading], cuts: Cuts) -> Rows:
     return np.array([[labels.count(label) for label in LABELS] for labels in found], dtype=np.float64)
 
 
-def pack(graph: bytes, cuts: Cuts, regression: Regression, pairs: int, target: Path) -> None:
+def shipped_graph() -> bytes:
+    """The labeller of data and text that are read together, which stays as it is."""
+    return read_model(SHIPPED / f"{NAME}.lapsus")[1].files[GRAPH]
+
+
+def pack(graph: bytes, cuts: tuple[Cuts, Cuts], regression: Regression, pairs: int, target: Path) -> None:
     """Write the model."""
     judge = Triples()
     judge.name = NAME
-    judge.labeller_ = Labeller(graph, LOWER)
+    judge.labeller_ = Labeller(shipped_graph(), LOWER, graph)
     judge.others_ = {"NOTICE.txt": target.with_suffix(".NOTICE").read_bytes()}
     small = {
         name: array.astype(np.float16 if name == "known" else np.float32)
         for name, array in regression._asdict().items()
     }
-    judge.cuts_, judge.regression_ = cuts, Regression(**small)
+    (judge.cuts_, judge.long_cuts_), judge.regression_ = cuts, Regression(**small)
     digest = hashlib.blake2b(graph, digest_size=12).hexdigest()
     judge.origin_ = Origin(judge.scheme.version, pairs, pairs, 0, digest, ("en",), {})
     judge.save(target)
@@ -208,8 +234,8 @@ def main() -> int:
     parser.add_argument("work", type=Path)
     parser.add_argument("model", type=Path, help="its notices lie beside it, MODEL.NOTICE")
     asked: Any = parser.parse_args()
-    graph = (asked.work / GRAPH).read_bytes()
-    labeller = Labeller(graph, LOWER)
+    graph = (asked.work / LONG_GRAPH).read_bytes()
+    labeller, unseen = Labeller(shipped_graph(), LOWER, graph), unseen_labellers(asked.work)
     rng, damage = random.Random(1), Damage(load_pairs("test"))
     items = [damage.make(rng) for _ in range(DAMAGED)]
     readings = read_all(labeller, [item.document(str(n)) for n, item in enumerate(items)])
@@ -221,16 +247,25 @@ def main() -> int:
     again = np.array([np.nansum(reading.repeated) for reading in readings])
     made = np.array([sum(span.label == REPETITION for span in spans) for spans in answers])
     repeated = float(again @ made / (again @ again))
-    rated = load_rated(labeller)
-    counts = mark_counts(rated.readings, cuts)
-    best = (rated.ratings > 95).all(axis=1)
+    rated = load_rated(Pairs(lower_of(LOWER)[0]))
+    documents, folds = [one.document for one in rated], [one.fold for one in rated]
+    read = Read(rated, read_unseen(unseen, documents, folds))
+    counts = mark_counts(read.readings, cuts)
+    best = (read.ratings > 95).all(axis=1)
     sys.stdout.write(
         f"of {best.sum()} texts rated above 95 throughout {(counts[best] > 0).any(axis=1).mean():.3f} have a mark,"
         f" of {(~best).sum()} others {(counts[~best] > 0).any(axis=1).mean():.3f}\n"
     )
-    sys.stdout.write(figures(rated, counts, repeated))
-    regression = expected_from(rated, np.ones(len(rated.rows), dtype=bool), counts, repeated)
-    pack(graph, cuts, regression, len(load_pairs()), asked.model)
+    sys.stdout.write(figures(read, counts, repeated))
+    regression = expected_from(read, np.ones(len(rated), dtype=bool), counts, repeated)
+    marked = load_marked()
+    words = record_words(
+        marked, read_unseen(unseen, [one.document for one in marked], [one.fold for one in marked])
+    )
+    long_cuts = words.cuts(cuts)
+    sys.stdout.write(words.figures(long_cuts))
+    regression = regression._replace(added=np.array([words.additions_a_word]))
+    pack(graph, (cuts, long_cuts), regression, len(load_pairs()), asked.model)
     return 0
 
 

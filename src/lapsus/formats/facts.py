@@ -8,9 +8,11 @@ The rule, by the shape of a value:
 - an object is called by its `name`, `title`, `label` or `entity`, in a list also by its date or time or else by its
   place; a record without a name by that of the first thing in it that has one;
 - two texts in a list, and an object of a name and a value, are predicate and object; a value with a unit is one value;
+- an object of columns, each with the same numbers of rows (a table as pandas writes it), is its rows; a row is called
+  by the column of names that has most different ones;
 - the items of a list are facts with the same predicate; lines of a text are read as `name: value` or as a table of
   commas, whose first column says what a row is about;
-- nothing that only programs look at: identifiers, addresses, pictures, times as numbers; nothing that is empty.
+- nothing that only programs look at: identifiers, addresses, pictures, times as numbers; nothing that is empty, or N/A.
 
 Long values are cut, and a record has so many facts and no more.
 """
@@ -44,6 +46,7 @@ _ADDRESS = regex.compile(r"(?:https?|ftp|data):\S+")
 _NAMED_LINE = regex.compile(r"#?\s*([^:,]{1,60}):\s+(\S.*)")
 _BAR = regex.compile(r"(?<= )\|(?= )")
 _NOTHING = "record"
+_EMPTY: Final = frozenset({"", "N/A", "nan"})
 
 
 class Fact(NamedTuple):
@@ -86,6 +89,9 @@ def _about(subject: str, path: tuple[str, ...], value: Any, depth: int) -> Itera
 def _object(subject: str, path: tuple[str, ...], value: Mapping[Any, Any], depth: int) -> Iterator[Fact]:
     if (pair := _named_value(value)) is not None:
         yield from _said(subject, (pair[0],), pair[1])
+        return
+    if rows := _rows(value):
+        yield from _items(subject, path, rows, depth)
         return
     name = _name(value)
     if name and path:
@@ -160,6 +166,22 @@ def _named_value(value: Mapping[Any, Any]) -> tuple[str, str] | None:
     return name, f"{said} {unit}".strip()
 
 
+def _rows(value: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """The rows of a table that is written column by column; none where it is no such table."""
+    columns = list(value.values())
+    if len(columns) < 2 or not all(isinstance(one, Mapping) and one for one in columns):
+        return []
+    numbers = columns[0].keys()
+    if any(one.keys() != numbers for one in columns) or not all(str(one).isdecimal() for one in numbers):
+        return []
+    rows = [{str(name): column[number] for name, column in value.items()} for number in numbers]
+    names = [name for name in rows[0] if name.lower().endswith("name")]
+    if not names:
+        return rows
+    called = max(names, key=lambda name: len({str(row[name]) for row in rows}))
+    return [{_NAMES[0]: row[called], **{key: row[key] for key in row if key != called}} for row in rows]
+
+
 def _bare_value(value: Mapping[Any, Any]) -> str | None:
     """The value, with its unit, of an object that has nothing else."""
     if not any(key in _VALUES for key in value) or not all(key in _OF_VALUES for key in value):
@@ -177,7 +199,8 @@ def _scalar(value: Any) -> str | None:
     if isinstance(value, Mapping):
         return _bare_value(value)
     if isinstance(value, int | float | str):
-        return str(value).strip() or None
+        said = str(value).strip()
+        return None if said in _EMPTY else said
     return None
 
 

@@ -68,6 +68,9 @@ class Logits:
     SURE = 3.0
     seen: int = 0
 
+    def get_inputs(self) -> list[Any]:
+        return []
+
     def run(self, _: Any, given: dict[str, Any]) -> list[Any]:
         (rows,) = given["rows"].astype(int)
         type(self).seen = max(self.seen, len(rows))
@@ -99,7 +102,7 @@ def made() -> Triples:
     judge = Triples()
     judge.labeller_ = Labeller(b"graph", "breakdown-en")
     judge.others_ = {}
-    judge.cuts_ = Cuts(0.5, 0.5, 0.5)
+    judge.cuts_ = judge.long_cuts_ = Cuts(0.5, 0.5, 0.5)
     width = feature_rows(judge.labeller_.read([([], [Segment("text", "text", "a")], "en")])).shape[1]
     # Everything is as far as can be from the one known pair, so that the numbers are the bias alone.
     judge.regression_ = Regression(

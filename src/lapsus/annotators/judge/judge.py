@@ -320,9 +320,7 @@ class Judge(Annotator):
         if state.data.get("reader", "") != self._looks.fingerprint:
             raise UsageError("was learned with another reader of English than the one that is shipped here")
         if "pair_reader" in state.data:
-            self.readings_ = PairReadings()
-            if state.data["pair_reader"] != self.readings_.fingerprint:
-                raise UsageError("was learned with another reader of pairs than the one that is shipped here")
+            self.readings_ = PairReadings(str(state.data["pair_reader"]))
         arrays = {name: np.asarray(array, dtype=np.float64) for name, array in state.arrays.items()}
         width = 3 * self._vectors.width
         self.earlier_ = tuple(map(str, state.data["earlier"]))

@@ -15,13 +15,17 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.judge.span_features import Matrix, Place
 from lapsus.annotators.model_files import SHIPPED, fingerprint, read_model
-from lapsus.annotators.triples.labeller import GRAPH, Labeller, Reading
+from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading
 from lapsus.annotators.triples.pair import DATA, TEXT, parts_of
+from lapsus.errors import UsageError
 from lapsus.model import Unit
 
 LANGUAGE: Final = "en"
 _MODELS: Final = ("semantic-errors-en", "breakdown-en")
 """The model with the reader, and the one whose lower layers it goes on from."""
+_BEFORE: Final = "44017c6386d652a20d285fce"
+"""The fingerprint of the same reader before it had a graph of its own for long data: judges that learned with it then
+are still read to as they were."""
 _Said: TypeAlias = dict[tuple[str, int, int], tuple[float, float, float]]
 """For places by segment, start and end the logits of left out, added and repeated."""
 _NUMBERS: Final = 3
@@ -40,11 +44,13 @@ def can_read(units: Sequence[Unit]) -> bool:
 
 
 class PairReadings:
-    """Asks the shipped reader."""
+    """Asks the shipped reader, or with its fingerprint the one of before. UsageError where no reader has it."""
 
-    def __init__(self) -> None:
-        self._labeller, self.fingerprint = _shipped()
+    def __init__(self, fingerprint: str | None = None) -> None:
+        self._labeller, self.fingerprint = _shipped(is_before=fingerprint == _BEFORE)
         """Of the reader: what was learned from one fits no other."""
+        if fingerprint not in (None, self.fingerprint):
+            raise UsageError("was learned with another reader of pairs than the one that is shipped here")
         self._latest: tuple[list[Unit], list[_Said]] = [], []
 
     def rows(self, units: Sequence[tuple[Unit, Sequence[Sequence[Place]]]]) -> list[Matrix]:
@@ -92,7 +98,9 @@ def _rows(groups: Sequence[Sequence[Place]], said: _Said) -> Matrix:
 
 
 @cache
-def _shipped() -> tuple[Labeller, str]:
+def _shipped(*, is_before: bool) -> tuple[Labeller, str]:
     reader, lower = (read_model(SHIPPED / f"{name}.lapsus")[1] for name in _MODELS)
-    labeller = Labeller(reader.files[GRAPH], str(reader.data["reader_data"]["lower"]))
-    return labeller, fingerprint(reader, lower)
+    graph, below = reader.files[GRAPH], str(reader.data["reader_data"]["lower"])
+    if is_before:
+        return Labeller(graph, below), _BEFORE
+    return Labeller(graph, below, reader.files[LONG_GRAPH]), fingerprint(reader, lower)

@@ -28,13 +28,26 @@ class Regression(NamedTuple):
     """One number: how fast likeness falls off with distance."""
     repeated: Rows
     """One number: repetitions for each word that looks repeated."""
+    share: Rows = np.zeros(1)
+    """One number: how much the labeller's own word on the pair counts, from 0 to 1..."""
+    short: Rows = np.zeros(2)
+    """...and the omissions and additions for one that falls short altogether."""
+    added: Rows = np.zeros(1)
+    """One number, for data read in several windows, which nobody rated: additions for each word that looks added. With
+    0, as in models of before, the regression is asked there too."""
 
     def expected(self, readings: Sequence[Reading]) -> Rows:
         """The number of omissions, additions and repetitions: a row a pair. Never below zero."""
         alike = likeness(self.scaled(feature_rows(readings)), self.known, float(self.reach[0]))
+        found = np.maximum(alike @ self.weights + self.bias, 0.0)
+        short = np.array([reading.short for reading in readings]).reshape(-1, 2)
+        share = np.where(np.isfinite(short), self.share, 0.0)
+        found = (1 - share) * found + share * np.maximum(np.nan_to_num(short), 0.0) * self.short
+        for row, reading in zip(found, readings, strict=True):
+            if self.added[0] and not reading.is_whole:
+                row[:] = 0.0 if reading.is_selection else row[0], np.nansum(reading.added) * self.added[0]
         again = np.array([[np.nansum(reading.repeated)] for reading in readings])
-        found: Rows = np.maximum(np.hstack([alike @ self.weights + self.bias, again * self.repeated]), 0.0)
-        return found
+        return np.hstack([found, again * self.repeated])
 
     def scaled(self, rows: Rows) -> Rows:
         """Features by how far they are from the mean."""
@@ -44,7 +57,11 @@ class Regression(NamedTuple):
     def times(self, ratios: Rows) -> Regression:
         """The same with the number of each label multiplied."""
         return self._replace(
-            weights=self.weights * ratios[:2], bias=self.bias * ratios[:2], repeated=self.repeated * ratios[2]
+            weights=self.weights * ratios[:2],
+            bias=self.bias * ratios[:2],
+            repeated=self.repeated * ratios[2],
+            short=self.short * ratios[:2],
+            added=self.added * ratios[1],
         )
 
 

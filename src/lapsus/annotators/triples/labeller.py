@@ -27,14 +27,15 @@ from lapsus.model import Segment
 
 Shares = NDArray[np.float64]
 
-GRAPH: Final = "labeller.onnx"
-"""The name of its ONNX graph among a model's files."""
+GRAPH, LONG_GRAPH = "labeller.onnx", "long.onnx"
+"""The names of its ONNX graphs among a model's files."""
 _BESIDE: Final = 2
 """Threads: pairs that are read at the same time."""
 _BY_RULE: Final = 0.95
 """The probability of `repeated` set by rule. Chosen by hand: in six hundred good texts the rule marked nothing."""
 _ADDED: Final = 0.5
 """From which probability of `added` on the rule for repetitions leaves a word alone."""
+_HALF: Final = 0.5
 _NUMERIC = regex.compile(r"[\d,]*\d(?:\.\d+)?")
 _KEPT, _SAID = slice(0, 2), slice(2, 5)
 """Columns of the logits: kept or omitted, for pieces of the data; said, added, repeated, for those of the text."""
@@ -52,20 +53,34 @@ class Reading(NamedTuple):
     """That it says what was said before."""
     pieces: Shares
     """Added and repeated for each piece of the text: a row a piece, two columns."""
+    short: tuple[float, float] = (np.nan, np.nan)
+    """How far coverage and relevance fall short of the best, 0 to 1; NaN where no graph says so, or there was more than
+    one window."""
+    is_whole: bool = True
+    """Whether data and text were read together, in one window."""
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether the text leaves out most of long data: then it was to choose, and leaving out is no error."""
+        # What is beyond the windows is that for having least in common with the text.
+        return not self.is_whole and float(np.mean(np.nan_to_num(self.omitted, nan=1.0) >= _HALF)) > _HALF
 
 
 class Labeller:
     """Classifies the pieces of pairs.
 
     `graph` is the upper part of the network as ONNX; `lower` names the shipped model whose lower layers feed it.
+    `long_graph`, which models of before do not have, reads what does not fit one window, since it learned from texts
+    that choose from their data; of a pair in one window it says how far it falls short.
     """
 
-    def __init__(self, graph: bytes, lower: str) -> None:
-        self.graph = graph
+    def __init__(self, graph: bytes, lower: str, long_graph: bytes | None = None) -> None:
+        self.graph, self.long_graph = graph, long_graph
         self.lower = lower
         subwords, self._lower = lower_of(lower)
         self._pairs = Pairs(subwords)
         self._session = make_session(graph)
+        self._long_session = None if long_graph is None else make_session(long_graph)
         self._pool: ThreadPoolExecutor | None = None
 
     def read(self, items: Sequence[tuple[Sequence[Segment], Sequence[Segment], str | None]]) -> list[Reading]:
@@ -80,8 +95,9 @@ class Labeller:
         omitted = np.full(len(pair.elements), np.nan)
         said = np.full((len(pair.pieces), 3), np.nan)
         windows = list(self._pairs.windows(pair))
+        is_whole, short = len(windows) == 1, (np.nan, np.nan)
         for window in windows:
-            data, text = self._shares(window)
+            data, text, short = self._shares(window, is_whole=is_whole)
             for element, start, end in window.elements:
                 # Said in one stretch of the text is said.
                 omitted[element] = np.fmin(omitted[element], data[start:end].mean() if end > start else 0.0)
@@ -90,19 +106,26 @@ class Labeller:
             better = ~(rows[:, 1] <= text[:, 1])
             rows[better] = text[better]
         added, repeated = _by_word(pair, said[:, 1:]).T
-        reading = with_amounts(_with_numbers(Reading(pair, omitted, added, repeated, said[:, 1:])))
-        # A long text comes back to what it said: there the rule was not tried.
-        return with_repeats(reading) if len(windows) == 1 else reading
+        reading = Reading(pair, omitted, added, repeated, said[:, 1:], short, is_whole)
+        # Long data has nearly every number somewhere, and a long text comes back to what it said: no rules there.
+        return with_repeats(with_amounts(_with_numbers(reading))) if is_whole else reading
 
-    def _shares(self, window: Window) -> tuple[Shares, Shares]:
-        """Of a window: the probability of `omitted` for all pieces, and of said, added, repeated for the text's."""
+    def _shares(self, window: Window, *, is_whole: bool) -> tuple[Shares, Shares, tuple[float, float]]:
+        """Of a window: the probability of `omitted` for all pieces; of said, added, repeated for the text's; short."""
         ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (window.ids, window.segment))
         (rows,) = self._lower.run(None, {"ids": ids, "segment": segment})
-        (logits,) = self._session.run(None, {"rows": rows})
-        found = np.asarray(logits[0], dtype=np.float64).reshape(len(window.ids), 5)
+        short = (np.nan, np.nan)
+        if self._long_session is not None:
+            given, wanted = {"rows": rows, "segment": segment}, ["short"] if is_whole else ["logits"]
+            (said,) = self._long_session.run(wanted, given)
+            short = tuple(said[0].tolist()) if is_whole else short
+        if is_whole or self._long_session is None:
+            (said,) = self._session.run(None, {"rows": rows})
+        found = np.asarray(said[0], dtype=np.float64).reshape(len(window.ids), 5)
         if not np.isfinite(found).all():
             raise ValueError("the labeller says what is no number")
-        return softmax(found[:, _KEPT])[:, 1], softmax(found[window.at : window.at + window.size, _SAID])
+        text = softmax(found[window.at : window.at + window.size, _SAID])
+        return softmax(found[:, _KEPT])[:, 1], text, short
 
 
 @lru_cache(maxsize=2)

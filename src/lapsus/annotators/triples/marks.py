@@ -41,8 +41,8 @@ class Mark(NamedTuple):
 
 
 def marks_of(reading: Reading, cuts: Cuts) -> list[Mark]:
-    """The marks on a pair, sorted by their spans."""
-    omitted = list(_omissions(reading, cuts.omission))
+    """The marks on a pair, sorted by their spans. A text that was to choose from its data omits nothing."""
+    omitted = [] if reading.is_selection else list(_omissions(reading, cuts.omission))
     chosen = _labels(reading, cuts)
     added = list(_runs(reading.pair.words, reading.added, chosen, ADDITION))
     repeated = _runs(reading.pair.words, reading.repeated, chosen, REPETITION)

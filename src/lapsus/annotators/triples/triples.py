@@ -15,8 +15,8 @@ from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.progress import Progress
 from lapsus.annotators.training_examples import Origin
 from lapsus.annotators.triples.expected import Regression
-from lapsus.annotators.triples.fitting import fitted_cuts, mark_ratios
-from lapsus.annotators.triples.labeller import GRAPH, Labeller, Reading
+from lapsus.annotators.triples.fitting import Answers, fitted_cuts, mark_ratios
+from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading
 from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of
 from lapsus.annotators.triples.pair import parts_of
 from lapsus.errors import InputError
@@ -42,6 +42,8 @@ class Triples(Annotator):
     uses_words = False
     labeller_: Labeller
     cuts_: Cuts
+    long_cuts_: Cuts
+    """For pairs that are read in several windows: there shares are lower."""
     regression_: Regression
     others_: dict[str, bytes]
     """What else is in the model's file: notices."""
@@ -50,7 +52,7 @@ class Triples(Annotator):
         readings = self.read([case.unit for case in cases])
         expected = self.regression_.expected(readings).round(_PLACES)
         return [
-            _opinion(reading, self.cuts_, numbers)
+            _opinion(reading, self.cuts_ if reading.is_whole else self.long_cuts_, numbers)
             for reading, numbers in zip(readings, expected.tolist(), strict=True)
         ]
 
@@ -74,24 +76,40 @@ class Triples(Annotator):
             readings += self.read([unit for unit, _ in marked[place : place + _AT_ONCE]])
             progress(len(readings), len(marked))
         answers = [given for _, given in marked]
-        self.cuts_ = fitted_cuts(readings, answers, self.cuts_)
+        self.cuts_, self.long_cuts_ = (
+            fitted_cuts(*_where(readings, answers, is_whole=is_whole), before)
+            for is_whole, before in ((True, self.cuts_), (False, self.long_cuts_))
+        )
         self.regression_ = self.regression_.times(mark_ratios(self.regression_.expected(readings), answers))
         return _origin(self.scheme.version, marked, tuple(languages) or ("en",))
 
     def _state(self) -> State:
-        data = {
-            "reader_data": {"lower": self.labeller_.lower},
-            "cuts": {name: float(cut) for name, cut in self.cuts_._asdict().items()},
+        data = {"reader_data": {"lower": self.labeller_.lower}, "cuts": self.cuts_._asdict()}
+        if self.long_cuts_ != self.cuts_:
+            data["long_cuts"] = self.long_cuts_._asdict()
+        # What a model of before did not have is left out, so that it keeps its digest.
+        arrays = {
+            name: np.asarray(array)
+            for name, array in self.regression_._asdict().items()
+            if name not in Regression._field_defaults or np.any(array)
         }
-        arrays = {name: np.asarray(array) for name, array in self.regression_._asdict().items()}
-        return State(data, arrays, {**self.others_, GRAPH: self.labeller_.graph})
+        long = self.labeller_.long_graph
+        graphs = {GRAPH: self.labeller_.graph} | ({} if long is None else {LONG_GRAPH: long})
+        return State(data, arrays, {**self.others_, **graphs})
 
     def _restore(self, state: State) -> None:
-        self.labeller_ = Labeller(state.files[GRAPH], str(state.data["reader_data"]["lower"]))
-        self.others_ = {name: content for name, content in state.files.items() if name != GRAPH}
+        lower = str(state.data["reader_data"]["lower"])
+        self.labeller_ = Labeller(state.files[GRAPH], lower, state.files.get(LONG_GRAPH))
+        self.others_ = {
+            name: content for name, content in state.files.items() if name not in (GRAPH, LONG_GRAPH)
+        }
         self.cuts_ = Cuts(*(float(state.data["cuts"][label]) for label in LABELS))
-        arrays = {name: np.asarray(state.arrays[name], dtype=np.float64) for name in Regression._fields}
-        self.regression_ = Regression(**arrays)
+        long = state.data.get("long_cuts", state.data["cuts"])
+        self.long_cuts_ = Cuts(*(float(long[label]) for label in LABELS))
+        known = [name for name in Regression._fields if name in state.arrays]
+        self.regression_ = Regression(
+            **{name: np.asarray(state.arrays[name], dtype=np.float64) for name in known}
+        )
 
 
 def _opinion(reading: Reading, cuts: Cuts, expected: Sequence[float]) -> Opinion:
@@ -101,6 +119,14 @@ def _opinion(reading: Reading, cuts: Cuts, expected: Sequence[float]) -> Opinion
         scores={QUESTION: tuple(mark.score for mark in marks)},
         expected=dict(zip(LABELS, expected, strict=True)),
     )
+
+
+def _where(
+    readings: Sequence[Reading], answers: Sequence[Answers], *, is_whole: bool
+) -> tuple[list[Reading], list[Answers]]:
+    """The readings of pairs that were, or were not, read as a whole, and what people marked there."""
+    places = [n for n, reading in enumerate(readings) if reading.is_whole == is_whole]
+    return [readings[n] for n in places], [answers[n] for n in places]
 
 
 def _pair_in(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
