@@ -12,7 +12,7 @@ from lapsus.model import Document
 from lapsus.schemes.scheme_check import check_scheme
 from lapsus.store import Plan
 from tests.web.browser.house import Browsing, Someone, Workbench, violations
-from tests.web.browser.judging import begin, documents, said, shows, tab_to, type_at_once
+from tests.web.browser.judging import SCALES, begin, documents, said, shows, tab_to, type_at_once
 from tests.web.helpers import chat
 
 HEAD = """
@@ -229,6 +229,23 @@ def test_one_question_alone_is_answered_by_one_digit(house: Workbench, browse: B
     page.keyboard.press("2")
     shows(page, 2)
     assert said(house, name, ada) == {1: {"ok": "no_"}}
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_unit_begun_before_opens_where_one_stopped(house: Workbench, browse: Browsing, width: int) -> None:
+    """What a digit answers is in sight, also where it is the eighth question."""
+    ada = house.person()
+    name = house.campaign("response-quality", [ada])
+    page = begin(browse(ada, width=width, height=740), name)
+    expect(page.locator(".question.current")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") == 0
+    for scale in SCALES:
+        is_at(page, scale)
+        page.keyboard.press("4")
+    expect(page.locator("#saved")).to_have_text("saved ✓")
+    begin(page, name)
+    expect(page.locator(".question.current .question-name")).to_contain_text("Dialogue act")
+    expect(page.locator(".question.current")).to_be_in_viewport(ratio=1)
 
 
 def test_numbers_of_two_digits(house: Workbench, browse: Browsing) -> None:

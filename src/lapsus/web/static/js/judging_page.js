@@ -148,7 +148,7 @@ export class Page {
     drawThreads(this, byId("guide"));
   }
 
-  /** Open at the top, with the first question that has no answer yet in focus: what keys change is what one sees. */
+  /** Open at the top, or as far down as it takes, with the first question that has no answer yet in focus: what keys change is what one sees. */
   begin() {
     // Several labels can always be added to or taken back.
     const open = this.isClosed ? undefined : (this.openParts()[0] ?? this.parts.find((part) => part.question.kind === "labels" && part.digit));
@@ -161,6 +161,8 @@ export class Page {
     scrollTo(0, 0);
     this.parts.forEach((part) => part.begin?.());
     this.reveal();
+    // Of a unit begun before, the question may lie far down: an answer that nobody sees is none.
+    if (open && open !== this.parts[0]) open.element.scrollIntoView({ block: "nearest" });
   }
 
   /** The questions that wait for an answer; those that may be left out wait for nobody. */
