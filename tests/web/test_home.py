@@ -52,6 +52,20 @@ def test_where_one_was_and_how_long_it_takes(bench: Bench) -> None:
     assert home(ada)["resume"] == second
 
 
+def test_a_newcomer_is_told_the_usual_pace_once_some_have_one(bench: Bench) -> None:
+    """Of one or two people it would be their own pace, which is nobody else's business."""
+    name = bench.campaign(documents=[chat("d", turns=3), chat("e", turns=3)], per_unit=5)
+    new = bench.person("New")
+    for count, seconds in enumerate((20, 60, 600), start=1):
+        assert home(new)["campaigns"][0]["minutes"] is None
+        other = bench.person(f"Other {count}")
+        other.save(name, other.next(name)["unit"], ANSWERS["breakdown"], seconds=seconds)
+    one = home(new)["campaigns"][0]
+    assert (one["minutes"], one["own_pace"]) == (one["left"], False)
+    assert f"usually about {one['left']} min" in new.get("/").text
+    assert f"目安は約 {one['left']} 分" in new.get("/?lang=ja").text
+
+
 def test_what_was_done_today_is_asked_with_ones_own_midnight(bench: Bench) -> None:
     name, ada = bench.campaign(), bench.person("Ada")
     ada.save(name, ada.next(name)["unit"], ANSWERS["breakdown"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from statistics import median
 from typing import Literal
 
 from msgspec import UNSET
@@ -26,6 +27,8 @@ from lapsus.web.schemas import (
 
 FOUND = 20
 """How many judgments of a campaign a search shows at first."""
+USUAL = 3
+"""How many people's paces make a usual one."""
 LONGEST_DAY = timedelta(hours=48)
 """How far back one may ask what was done "today": a day, and whatever clocks differ by."""
 
@@ -77,6 +80,8 @@ def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignR
     total = visit.store.progress.unit_count(campaign.name)
     done, held = (own.submitted, own.held) if own else (0, 0)
     left = held or max(0, total - done)
+    own_pace = _pace(own)
+    pace = own_pace if own_pace is not None or not left else _usual_pace(visit, campaign.name)
     return CampaignResponse(
         name=campaign.name,
         title=title(visit, campaign),
@@ -89,18 +94,25 @@ def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignR
         stopped=own is not None and own.stopped,
         url=at(f"/c/{campaign.name}"),
         left=left,
-        minutes=_minutes(own, left),
+        minutes=math.ceil(left * pace / 60) if left and pace else None,
+        own_pace=own_pace is not None,
         talk=talk,
         last_at=own.last_at if own else None,
         everybody=_everybody(visit, campaign.name) if visit.manages else UNSET,
     )
 
 
-def _minutes(own: PersonProgress | None, left: int) -> int | None:
-    """How long some units take at the person's own pace."""
-    if own is None or not own.submitted or not own.seconds or not left:
-        return None
-    return math.ceil(left * own.seconds / own.submitted / 60)
+def _usual_pace(visit: RequestContext, campaign: str) -> float | None:
+    """Seconds that people usually take for a unit; None where few have judged: one person's pace is theirs to know."""
+    programs = visit.store.browsing.programs(campaign)
+    people = visit.store.progress.of_campaign(campaign).people
+    paces = [pace for one in people if one.person not in programs and (pace := _pace(one)) is not None]
+    return median(paces) if len(paces) >= USUAL else None
+
+
+def _pace(person: PersonProgress | None) -> float | None:
+    """Seconds that somebody took for a unit; None for whoever has judged none or was not timed."""
+    return person.seconds / person.submitted if person and person.submitted and person.seconds else None
 
 
 def _everybody(visit: RequestContext, campaign: str) -> EverybodyResponse:

@@ -60,7 +60,9 @@ class CampaignResponse(msgspec.Struct, frozen=True):
     left: int = 0
     """Units that wait for one; where none do, those that are left at most."""
     minutes: int | None = None
-    """How long these take at one's own pace; null where that is not known yet."""
+    """How long these take; null where that is not known yet."""
+    own_pace: bool = False
+    """Whether that is at one's own pace; else it is at the usual pace of the others."""
     talk: int = 0
     """Flags with something new: replies to one's own or, for those who look after it, all that are open."""
     last_at: datetime | None = None
