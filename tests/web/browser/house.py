@@ -27,7 +27,7 @@ from tests.web.helpers import chat, pair
 
 ROOT = Path(__file__).parents[3]
 LOCALES = {"en": "en-GB", "ja": "ja-JP"}
-WIDE, NARROW = 1280, 360
+WIDE, TABLET, NARROW = 1280, 768, 360
 PATIENCE = 30_000
 """Milliseconds that a page has for whatever it does, on a machine that does much else."""
 expect.set_options(timeout=PATIENCE)
@@ -198,6 +198,15 @@ def violations(page: Page) -> list[str]:
         for rule in found["violations"]
         for node in rule["nodes"]
     ]
+
+
+def tables_scroll(page: Page) -> bool:
+    """Whether a table is wider than its place on the page."""
+    return bool(
+        page.evaluate(
+            "[...document.querySelectorAll('.scroll')].some(one => one.scrollWidth > one.clientWidth + 1)"
+        )
+    )
 
 
 def scrolls_sideways(page: Page) -> bool:

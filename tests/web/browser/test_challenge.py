@@ -12,7 +12,15 @@ from lapsus.challenge.service import create_from
 from lapsus.formats import convert, read
 from lapsus.store.challenge_records import ChallengePlan
 from tests.challenge.helpers import answers, gold_set, judged, label, write_run
-from tests.web.browser.house import NARROW, Browsing, Workbench, scrolls_sideways, violations
+from tests.web.browser.house import (
+    NARROW,
+    TABLET,
+    Browsing,
+    Workbench,
+    scrolls_sideways,
+    tables_scroll,
+    violations,
+)
 
 GOLD = gold_set(6)
 _numbers = count(1)
@@ -110,7 +118,9 @@ def test_from_the_form_to_the_revealed_board(browse: Browsing, house: Workbench,
     assert violations(team) == []
 
 
-@pytest.mark.parametrize(("lang", "dark", "width"), [("ja", True, NARROW), ("en", False, 1280)])
+@pytest.mark.parametrize(
+    ("lang", "dark", "width"), [("ja", True, NARROW), ("en", False, TABLET), ("en", False, 1280)]
+)
 def test_every_page_fits_and_can_be_used_by_all(
     browse: Browsing, house: Workbench, challenge: str, tmp_path: Path, lang: str, dark: bool, width: int
 ) -> None:
@@ -132,4 +142,6 @@ def test_every_page_fits_and_can_be_used_by_all(
     ):
         page.goto(path)
         assert not scrolls_sideways(page), path
+        # On a phone boards scroll; a tablet has room.
+        assert width == NARROW or not tables_scroll(page), path
         assert violations(page) == [], path

@@ -11,7 +11,16 @@ from lapsus.annotators.language_model import endpoint
 from lapsus.model import Entry, Judgment
 from lapsus.web.judge_sources import JudgeSources
 from tests.annotators.language_model.stub import Said, Stub, completion, serving
-from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
+from tests.web.browser.house import (
+    NARROW,
+    TABLET,
+    WIDE,
+    Browsing,
+    Someone,
+    Workbench,
+    scrolls_sideways,
+    violations,
+)
 from tests.web.browser.judging import documents
 from tests.web.test_judges import said_of, talk
 
@@ -89,7 +98,9 @@ def test_a_campaign_is_offered_judges_that_read_its_documents(
     expect(page.locator("#model")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("lang", "dark", "width"), [("ja", True, NARROW), ("en", False, WIDE)])
+@pytest.mark.parametrize(
+    ("lang", "dark", "width"), [("ja", True, NARROW), ("ja", False, TABLET), ("en", False, WIDE)]
+)
 def test_everybody_can_use_the_page(
     house: Workbench, judged: tuple[str, Someone], browse: Browsing, lang: str, dark: bool, width: int
 ) -> None:
