@@ -16,7 +16,7 @@ ORDERS = ("disputed", "open", "all")
 
 
 class AnswerGroup(NamedTuple):
-    """People who gave the very same answers."""
+    """People, or programs, who gave the very same answers."""
 
     answers: Mapping[str, Answer]
     judgments: tuple[StoredJudgment, ...]
@@ -29,7 +29,7 @@ class MajorityAnswer(NamedTuple):
     agreed: int
     """How many gave it; of several questions, the one on which the fewest agree."""
     judged: int
-    """How many judged the unit."""
+    """How many people judged the unit."""
 
 
 def adjudication_order(stats: CampaignStats, which: str) -> list[tuple[int, float]]:
@@ -64,8 +64,10 @@ def majority_answer(
 def most_said(stats: CampaignStats, unit: int, judgments: Sequence[StoredJudgment]) -> MajorityAnswer | None:
     """What most people said and how many did; None where two answers come first, or a rule would be broken.
 
-    Only answers that people gave are looked at: nothing is put together from parts of several.
+    Only answers that people gave are looked at: nothing is put together from parts of several, and what programs
+    said is no vote.
     """
+    judgments = [judgment for judgment in judgments if not judgment.by_program]
     answers: dict[str, Answer] = {}
     fewest = len(judgments)
     for question in stats.questions:

@@ -57,7 +57,7 @@ class Judgments(Part):
             return frozenset(conn.scalars(query))
 
     def of_unit(self, campaign: str, unit: int) -> list[StoredJudgment]:
-        """What everybody submitted about a unit: each person's newest."""
+        """What everybody, programs too, submitted about a unit: each one's newest."""
         query = self._newest(_MINE.c.submitted, _MINE.c.unit == number(unit))
         return self._judgments(campaign, query.order_by(_MINE.c.person))
 
@@ -90,14 +90,15 @@ class Judgments(Part):
     def _stored(self, campaign: int, row: Row[Any]) -> StoredJudgment:
         unit = self._unit(campaign, row.unit)
         return StoredJudgment(
-            row.unit, unit.name, unit.segment, row.person, row.annotator, row.revision, row.submitted,
-            row.version, ANSWERS.decode(row.answers), row.given_at, row.stored_at, row.seconds, row.client,
+            row.unit, unit.name, unit.segment, row.person, row.annotator, bool(row.program), row.revision,
+            row.submitted, row.version, ANSWERS.decode(row.answers), row.given_at, row.stored_at, row.seconds,
+            row.client,
         )  # fmt: skip
 
 
 def _revisions() -> Select[Any]:
     return (
-        select(_SAID, t.person.c.name.label("annotator"))
+        select(_SAID, t.person.c.name.label("annotator"), t.person.c.program)
         .join(_MINE, SAME_PLACE)
         .join(t.person, t.person.c.id == _SAID.c.person)
     )

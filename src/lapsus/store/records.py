@@ -190,13 +190,15 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 class StoredJudgment(msgspec.Struct, frozen=True):
-    """One revision of what a person said about a unit."""
+    """One revision of what a person or a program said about a unit."""
 
     unit: int
     document: str
     segment: str | None
     person: int
     annotator: str
+    by_program: bool
+    """Its answers stand beside people's and are no vote."""
     revision: int
     submitted: bool
     version: str

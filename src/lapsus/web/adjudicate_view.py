@@ -52,7 +52,10 @@ def decide_view(visit: RequestContext, number: int) -> DecideResponse:
     which = _which(visit)
     unit = visit.store.units.visible(stats.name, number)
     judgments = visit.store.judgments.of_unit(stats.name, number)
-    groups, most = group_by_answer(judgments), most_said(stats, number, judgments)
+    people = [judgment for judgment in judgments if not judgment.by_program]
+    groups = group_by_answer(people)
+    programs = group_by_answer([judgment for judgment in judgments if judgment.by_program])
+    most = most_said(stats, number, people)
     order = adjudication_order(stats, which)
     place = next((n for n, (found, _) in enumerate(order) if found == number), None)
     scheme = stats.scheme
@@ -67,12 +70,13 @@ def decide_view(visit: RequestContext, number: int) -> DecideResponse:
         target=None if unit.target is None else _segment(unit.target),
         tokens=tokens_of(scheme, unit),
         groups=[_group(visit, stats, group, n, most) for n, group in enumerate(groups)],
+        programs=[_group(visit, stats, group, n, most) for n, group in enumerate(programs, len(groups))],
         majority=None if most is None else most.answers,
         majority_count=0 if most is None else most.agreed,
-        majority_total=len(judgments),
+        majority_total=len(people),
         majority_said=[] if most is None else in_words(scheme, most.answers, visit.language),
-        marks=_marks(stats, groups),
-        pieces=_pieces(unit.visible, groups, _label_names(stats, visit.language)),
+        marks=_marks([*groups, *programs]),
+        pieces=_pieces(unit.visible, [*groups, *programs], _label_names(stats, visit.language)),
         decisions=[_decision(visit, stats, one) for one in visit.store.decisions.all(stats.name, number)],
         disagreement=next(
             (apart for found, apart in adjudication_order(stats, "all") if found == number), 0.0
@@ -153,13 +157,14 @@ def _spans(answers: Mapping[str, Answer]) -> list[tuple[str, Span]]:
     ]
 
 
-def _marks(stats: CampaignStats, groups: Sequence[AnswerGroup]) -> list[MarkResponse]:
-    """Every mark that somebody made, once, with how many made it."""
+def _marks(groups: Sequence[AnswerGroup]) -> list[MarkResponse]:
+    """Every mark that a person or a program made, once, with the people who made it."""
     found: dict[tuple[str, Span], list[str]] = {}
     for group in groups:
         for question, span in _spans(group.answers):
             bare = msgspec.structs.replace(span, tie=None)
-            found.setdefault((question, bare), []).extend(j.annotator for j in group.judgments)
+            people = [judgment.annotator for judgment in group.judgments if not judgment.by_program]
+            found.setdefault((question, bare), []).extend(people)
     ordered = sorted(found.items(), key=lambda item: (item[0][1].segment, item[0][1].start, item[0][1].end))
     return [MarkResponse(question, span, people) for (question, span), people in ordered]
 

@@ -108,8 +108,8 @@ def _rows(
     rows = []
     for number in numbers:
         unit, document = there[number]
-        people = [judgment for judgment in said[number] if judgment.person not in programs]
-        others = [judgment for judgment in said[number] if judgment.person in programs]
+        people = [judgment for judgment in said[number] if not judgment.by_program]
+        others = [judgment for judgment in said[number] if judgment.by_program]
         decision = decisions.get(number)
         rows.append(
             UnitRecord(
@@ -160,15 +160,11 @@ def decide_by_majority(visit: RequestContext, stats: CampaignStats, units: Seque
     """
     if len(units) > MOST_DECIDED:
         raise RefusedError("too-many-units", f"at most {MOST_DECIDED} units are decided on at a time")
-    judgments, programs = (
-        visit.store.judgments.of_units(stats.name, units),
-        visit.store.browsing.programs(stats.name),
-    )
+    judgments = visit.store.judgments.of_units(stats.name, units)
     decided = visit.store.decisions.decided_units(stats.name)
     key, count = new_secret(), 0
     for unit in (unit for unit in units if unit not in decided):
-        said = [judgment for judgment in judgments[unit] if judgment.person not in programs]
-        if said and (answers := majority_answer(stats, unit, said)) is not None:
+        if (answers := majority_answer(stats, unit, judgments[unit])) is not None:
             visit.store.decisions.decide(f"{key}-{unit}", stats.name, unit, visit.me.id, "majority", answers)
             count += 1
     return count

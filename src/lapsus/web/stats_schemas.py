@@ -269,7 +269,7 @@ class DisputedResponse(CampaignStatsResponse, frozen=True, kw_only=True):
 
 
 class GroupResponse(msgspec.Struct, frozen=True):
-    """People who gave the very same answers."""
+    """People, or programs, who gave the very same answers."""
 
     answers: Mapping[str, Answer]
     said: list[str]
@@ -281,7 +281,7 @@ class GroupResponse(msgspec.Struct, frozen=True):
 
 
 class MarkResponse(msgspec.Struct, frozen=True):
-    """A mark on the text, and who made it."""
+    """A mark on the text, and the people who made it: nobody, where only a program did."""
 
     question: str
     span: Span
@@ -320,17 +320,20 @@ class DecideResponse(msgspec.Struct, frozen=True):
     target: SegmentResponse | None
     tokens: Mapping[str, list[tuple[int, int]]]
     groups: list[GroupResponse]
+    """What people said."""
+    programs: list[GroupResponse]
+    """What programs said, which is no vote."""
     majority: Mapping[str, Answer] | None
     """What most people said, question by question, if that keeps the rules; null otherwise."""
     majority_count: int
     """How many people gave it..."""
     majority_total: int
-    """...of how many who judged the unit."""
+    """...of how many people who judged the unit."""
     majority_said: list[str]
     marks: list[MarkResponse]
-    """Every mark that somebody made, each once."""
+    """Every mark that a person or a program made, each once."""
     pieces: Mapping[str, list[list[PieceResponse]]]
-    """For each segment with a mark, its text once for each group."""
+    """For each segment with a mark, its text once for each group, first of people, then of programs."""
     decisions: list[DecisionResponse]
     """The newest first; it counts."""
     disagreement: float

@@ -197,8 +197,7 @@ def _dispute(
 ) -> DisputeResponse:
     number = int(dispute.unit.document)
     unit = visit.store.units.visible(stats.name, number)
-    programs = visit.store.browsing.programs(stats.name)
-    judgments = [j for j in visit.store.judgments.of_unit(stats.name, number) if j.person not in programs]
+    judgments = [j for j in visit.store.judgments.of_unit(stats.name, number) if not j.by_program]
     return DisputeResponse(
         number,
         unit.document,

@@ -58,8 +58,8 @@ function controls(scheme, question) {
       box.append(option("radio", level.value, `${level.value} ${read(level.meaning)}`, answer === level.value));
     }
   } else if (!LABELS.includes(question.kind)) {
-    // A kind of another package: one of the answers that people gave.
-    const said = new Set(unit.groups.flatMap((/** @type {any} */ group) => JSON.stringify(group.answers[question.id]) ?? []));
+    // A kind of another package: one of the answers that people or programs gave.
+    const said = new Set([...unit.groups, ...unit.programs].flatMap((/** @type {any} */ group) => JSON.stringify(group.answers[question.id]) ?? []));
     for (const one of said) box.append(option("radio", one, String(JSON.parse(one)), one === JSON.stringify(answer)));
   } else {
     const several = question.kind === "labels";
