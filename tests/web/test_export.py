@@ -17,6 +17,7 @@ from lapsus.model import Entry
 from lapsus.schemes import known_scheme, load_scheme
 from lapsus.store import Plan
 from lapsus.web.stats_view import TAKEN
+from tests.cli.in_process import lapsus
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, pair
 
 
@@ -121,3 +122,23 @@ def test_only_those_who_may_see_everything_take_it(bench: Bench) -> None:
     assert mori.http.post(f"/c/{name}/export", data={"to": "jsonl"}).status_code == 403
     for format in ("", "webnlg", "../jsonl"):
         assert take(mori, name, to=format).status_code == 400
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_table_is_the_one_that_the_command_writes(
+    bench: Bench, url: str, tmp_path: Path, format: str
+) -> None:
+    """With role, text and system of what was judged; a document that nobody judged has no row."""
+    document = msgspec.structs.replace(chat("d0"), metadata={"system": "Tern"})
+    name = bench.campaign(documents=[document, chat("d1")])
+    ada, mori = bench.person("Ada"), bench.person("Mori", "manager")
+    ada.next(name)
+    assert ada.save(name, 1, ANSWERS["breakdown"]).status_code == 201
+    page, file = tmp_path / f"page.{format}", tmp_path / f"command.{format}"
+    page.write_bytes(take(mori, name, to=format).content)
+    done = lapsus("export", name, file.name, "--lossy", "--db", url, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert page.read_bytes() == file.read_bytes()
+    if format == "csv":
+        (row,) = csv.DictReader(io.StringIO(page.read_text("utf-8-sig")))
+        assert (row["role"], row["text"], row["system"]) == ("system", "turn 0 of d0", "Tern")

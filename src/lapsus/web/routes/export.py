@@ -26,7 +26,7 @@ METHOD = "majority"
 """How votes are put together where nobody decided; other ways are for the command line."""
 
 TABLES = ("csv", "parquet")
-"""A row an answer: they have no place for texts, and say so where they are offered."""
+"""A row an answer, with the text that was judged: they have no place for documents that nobody judged."""
 
 
 def routes() -> list[BaseRoute]:
@@ -60,8 +60,8 @@ def download(entries: Generator[Entry, None, None], scheme: Scheme, name: str, f
     path = Path(folder) / called
     try:
         with closing(entries):
-            whole = map(_judgments_alone, entries) if format in TABLES else entries
-            convert(whole, path, format, schemes=[scheme])
+            told = (entry for entry in entries if entry.judgments or format not in TABLES)
+            convert(told, path, format, schemes=[scheme])
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, LossError):
@@ -69,10 +69,6 @@ def download(entries: Generator[Entry, None, None], scheme: Scheme, name: str, f
         raise
     tidy = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     return FileResponse(path, filename=called, background=tidy)
-
-
-def _judgments_alone(entry: Entry) -> Entry:
-    return Entry(entry.id, None, entry.judgments)
 
 
 def judgments_of(visit: RequestContext, name: str, *, names: bool) -> Generator[Entry, None, None]:
