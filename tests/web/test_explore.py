@@ -76,6 +76,16 @@ def test_units_are_found_by_words_answers_people_and_disagreement(bench: Bench, 
         )
 
 
+def test_a_unit_is_found_by_what_it_answers(bench: Bench) -> None:
+    """By words of the turn before it, not of those farther back."""
+    said = (("system", "Hello"), ("user", "My cat died"), ("system", "Good for you!"), ("system", "Tea?"))
+    turns = tuple(Segment(str(n), role, text) for n, (role, text) in enumerate(said))  # type: ignore[arg-type]
+    bench.campaign(documents=[Document("d", turns, "en")])
+    mori = bench.person("Mori", "manager")
+    looks = {"cat+died": [2], "CAT+good": [2], "hello": [1], "good": [2], "tea": [3]}
+    assert {words: found(mori, f"text={words}") for words in looks} == looks
+
+
 def test_a_unit_is_shown_with_all_that_is_known_of_it(bench: Bench, mori: Browser) -> None:
     bench.store.flags.add("k", "breakdown", 3, ids(bench)["Ada"], "is this <i>so</i>?")
     unit = mori.get("/c/breakdown/units.json?text=train").json()["units"][0]

@@ -157,7 +157,7 @@ class UnitSearch:
         return next((one.apart for one in judges_of(self.stats).judges if one.program == program), ())
 
     def _read(self, wanted: Wanted) -> Numbers:
-        """Units whose text has all the words, of a system."""
+        """Units whose text, together with what it answers, has all the words; of a system."""
         empty = _Texts(np.zeros(0, np.int64), [], np.zeros(0, np.int32), [])
         known = self.stats.kept("texts", _texts, empty, version=self.store.browsing.last(self.name))
         words = folded(wanted.text).split()
@@ -267,7 +267,7 @@ def _texts(stats: CampaignStats) -> _Texts:
     names: dict[str, int] = {}
     for unit in stats.store.browsing.texts(stats.name):
         numbers.append(unit.unit)
-        texts.append(folded(unit.text))
+        texts.append(folded(f"{unit.before}\n{unit.text}" if unit.before else unit.text))
         codes.append(names.setdefault(UNKNOWN if unit.system is None else unit.system, len(names)))
     return _Texts(np.array(numbers, dtype=np.int64), texts, np.array(codes, dtype=np.int32), list(names))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -33,6 +34,8 @@ class UnitText(NamedTuple):
     unit: int
     document: int
     text: str
+    before: str
+    """What its turn answers: the turn before it, if somebody else spoke it; else empty."""
     system: str | None
 
 
@@ -40,6 +43,7 @@ class _Segment(msgspec.Struct):
     """Of a segment only what is read."""
 
     id: str
+    role: str
     text: str
 
 
@@ -94,7 +98,7 @@ class UnitBrowsing(Part):
             return conn.scalar(query) or 0
 
     def texts(self, campaign: str) -> Iterator[UnitText]:
-        """What there is to read of every unit, open or not: its turn, or all of its document."""
+        """What there is to read of every unit, open or not: its turn with the one before, or all of its document."""
         id, place, unit = self._campaign_id(campaign), t.campaign_document, t.unit
         with self.reading() as conn:
             numbers: dict[int, list[tuple[int, str]]] = {}
@@ -108,10 +112,12 @@ class UnitBrowsing(Part):
             for position, content in rows:
                 found = read.decode(content)
                 texts = {segment.id: segment.text for segment in found.segments}
-                system = found.metadata.get("system")
+                answered = {b.id: a.text for a, b in pairwise(found.segments) if a.role != b.role}
+                known = found.metadata.get("system")
+                system = None if known is None else str(known)
                 for unit_number, segment in numbers.get(position, ()):
                     text = texts[segment] if segment else "\n".join(texts.values())
-                    yield UnitText(unit_number, position, text, None if system is None else str(system))
+                    yield UnitText(unit_number, position, text, answered.get(segment, ""), system)
 
     def languages(self, campaign: str) -> frozenset[str]:
         """The languages of a campaign's documents without their regions, as far as they say it."""
