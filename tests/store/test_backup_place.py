@@ -113,6 +113,7 @@ def test_trouble_is_told_and_tried_again(tmp_path: Path) -> None:
 
 def test_the_command_makes_dated_backups_too(tmp_path: Path) -> None:
     run, db = CliRunner().invoke, ["--db", str(tmp_path / "a.sqlite")]
+    open_store(tmp_path / "a.sqlite").close()
     done = run(app, ["backup", f"{tmp_path / 'kept'}/", "--keep", "2", *db])
     assert done.exit_code == 0, done.output
     (made,) = (tmp_path / "kept").glob("lapsus-*.zip")

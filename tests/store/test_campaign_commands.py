@@ -10,11 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from lapsus.cli.app import app
-from lapsus.errors import LapsusError
+from lapsus.errors import LapsusError, UsageError
 from lapsus.formats import convert
 from lapsus.model import Entry, Judgment
 from lapsus.samples import sample_path
 from lapsus.store import Nothing, Plan, open_store, read_plan
+from lapsus.translation import translated_error
 from tests.store.helpers import dialogue, judge_all, people, reserve
 
 
@@ -108,6 +109,7 @@ def test_mistakes_get_a_message_and_make_nothing(desk: Desk, arguments: list[str
         "name: x\nscheme: breakdown\ntraining:\n  units: [{document: d9, answers: {breakdown: O}}]\n"
     )
     places = {"d": str(desk.folder / "chats.jsonl"), "p": plan}
+    open_store(desk.db).close()
     with pytest.raises(LapsusError, match=message):
         desk.run(*(argument.format(**places) for argument in arguments))
     assert json.loads(desk.run("list", "--json")) == []
@@ -234,6 +236,30 @@ def test_documents_without_votes_are_judged_whole_with_a_warning(desk: Desk) -> 
     assert "5 units" in result.stdout
     more = desk.write("more.jsonl", Entry("e", dialogue("e", 2), votes("e", ("0", "TX"), ("2", "OO"))))
     assert "1 units more" in desk.run("add", "x", str(more))
+
+
+def test_who_forgot_the_database_is_told_where_was_looked(desk: Desk) -> None:
+    open_store(desk.db).close()
+    with pytest.raises(UsageError) as empty:
+        desk.run("invite", "mychats")
+    assert (empty.value.where, empty.value.what) == (str(desk.db), "no campaign is called 'mychats'")
+    assert empty.value.hint == "`lapsus campaign create` makes one; --db names another database"
+    assert translated_error(empty.value, "ja").hint == (
+        "`lapsus campaign create` で作れます。ほかのデータベースは --db で指定できます"
+    )
+    desk.run("create", "spring", "--scheme", "breakdown", "--data", str(desk.folder / "chats.jsonl"))
+    with pytest.raises(UsageError) as other:
+        desk.run("show", "mychats")
+    assert other.value.hint == "known: spring; --db names another database"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["list"], ["show", "x"], ["invite", "x"], ["plan", "x"], ["close", "x"]]
+)
+def test_a_command_that_makes_no_campaign_makes_no_database(desk: Desk, arguments: list[str]) -> None:
+    with pytest.raises(UsageError, match=r"a\.sqlite: there is no database \(--db names another"):
+        desk.run(*arguments)
+    assert not desk.db.exists()
 
 
 def test_votes_that_choose_nothing_make_no_campaign(desk: Desk) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from lapsus.campaign_stats import result_cache
 from lapsus.campaign_stats import statistics as figures_of
 from lapsus.model import Document, Segment
 from lapsus.reports import charts
+from lapsus.store import database
 from lapsus.web.stats_charts import CHARTS, picture
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, new_key, pair
 
@@ -53,6 +55,18 @@ def test_the_page_shows_what_was_judged(judged: Judged) -> None:
     page = mori.get(f"/c/{name}/insight")
     assert page.status_code == 200
     assert "-0.091" in page.text
+
+
+def test_commands_for_the_terminal_name_the_database_unless_it_is_the_default(
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, mori = judged
+    option = f"--db {tmp_path / 'store.sqlite'}"
+    page = mori.get(f"/c/{name}/insight").text
+    assert f"lapsus report {name} -o report.html {option}, lapsus export {name} OUT {option}" in page
+    monkeypatch.setattr(database, "default_database", lambda: tmp_path / "store.sqlite")
+    page = mori.get(f"/c/{name}/insight").text
+    assert f"lapsus report {name} -o report.html, lapsus export {name} OUT<" in page
 
 
 def test_a_new_answer_changes_the_figures(bench: Bench, judged: Judged) -> None:

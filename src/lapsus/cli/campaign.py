@@ -131,7 +131,7 @@ def create_command(
     if people and who is None and plan is None:
         given["who"] = "named"
     complete, folder = _plan(plan, {key: value for key, value in given.items() if value is not None})
-    with open_database(db) as store:
+    with open_database(db, make=True) as store:
         _report(store, *_create(store, complete, folder), as_json=as_json)
 
 

@@ -85,7 +85,7 @@ def create_command(
     titles = {"en": title} if title else {}
     source = data.name if data else campaign or ""
     plan = ChallengePlan(name, titles, threshold, runs, shown, source)
-    with open_database(db) as store:
+    with open_database(db, make=True) as store:
         found = challenge_tracks(store, _made(store, plan, data, campaign, only, lang))
     counts = {
         language: {"dialogues": len(track.documents), "turns": len(track.units)}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+
+from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
     from lapsus.store import Store
@@ -19,10 +23,24 @@ DbOption = Annotated[
         show_envvar=False,
     ),
 ]
+_ANOTHER: Final = "--db names another database"
 
 
-def open_database(db: str | None) -> Store:
-    """The store, brought up to date. Loaded only now, so that other commands start quickly."""
-    from lapsus.store import open_store
+@contextmanager
+def open_database(db: str | None, *, make: bool = False) -> Iterator[Store]:
+    """The store, brought up to date. A file that is not there is made only with `make`.
 
-    return open_store(db)
+    A name that it does not have is told with the place that was looked in: `--db` may have been forgotten.
+    """
+    # Loaded only now, so that other commands start quickly.
+    from lapsus.store import UnknownNameError, open_store
+    from lapsus.store.database import missing_file, shown_address
+
+    if not make and (path := missing_file(db)) is not None:
+        raise UsageError("there is no database", where=str(path), hint=_ANOTHER)
+    with open_store(db) as store:
+        try:
+            yield store
+        except UnknownNameError as error:
+            error.hint = f"{error.hint}; {_ANOTHER}"
+            raise error.at(shown_address(store.database.engine.url)) from None

@@ -137,7 +137,7 @@ def _backups(db: str | None, place: str | None, hours: float, keep: int | None) 
         return
     from lapsus.store.backup_place import BackupPlace, BackupSchedule
 
-    with open_database(db) as store:
+    with open_database(db, make=True) as store:
         backups = BackupPlace(place)
         backups.try_out()
         schedule = BackupSchedule(store, backups, timedelta(hours=hours), keep)
@@ -163,7 +163,7 @@ def _serve(
 ) -> None:
     from lapsus.web.server import address, listen, serve, serve_workers
 
-    with listen(host, port) as listening, open_database(db) as store:
+    with listen(host, port) as listening, open_database(db, make=True) as store:
         root = address(listening) + deployment.path
         invitation = None if store.people.has_manager() else store.access.invite("manager", days=7)
 

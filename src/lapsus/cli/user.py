@@ -55,7 +55,7 @@ def add_command(
     as_json: JsonOption = False,
 ) -> None:
     """Add an account."""
-    with open_database(db) as store:
+    with open_database(db, make=True) as store:
         words = _password() if password else None
         added = store.people.add(name, _role(role), password=words, email=email, language=lang)
     _show([added], as_json)
@@ -119,7 +119,7 @@ def invite_command(
     as_json: JsonOption = False,
 ) -> None:
     """Make an invitation: a secret that makes one account, to be opened at /join/SECRET."""
-    with open_database(db) as store:
+    with open_database(db, make=True) as store:
         token = store.access.invite(_role(role), campaign=campaign, days=days)
     print_json({"path": f"/join/{token}"}) if as_json else typer.echo(f"/join/{token}")
 

@@ -36,6 +36,7 @@ from lapsus.store.records import (
     StoredJudgment,
     StoreError,
     UnitPlace,
+    UnknownNameError,
 )
 from lapsus.store.stats_cache import CampaignCounts
 from lapsus.store.store import Store, open_store
@@ -85,6 +86,7 @@ __all__ = [
     "StoredGold",
     "StoredJudgment",
     "UnitPlace",
+    "UnknownNameError",
     "default_database",
     "open_store",
     "parse_plan",

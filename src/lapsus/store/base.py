@@ -13,13 +13,12 @@ from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from lapsus.errors import UsageError
 from lapsus.model import Document, Scheme
 from lapsus.model.decoders import decoder
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.database_file import DatabaseFile
-from lapsus.store.records import RefusedError, StoreError
+from lapsus.store.records import RefusedError, StoreError, UnknownNameError
 from lapsus.store.rows import scheme_of
 from lapsus.store.validation import LARGEST, is_storable, to_json
 
@@ -150,7 +149,8 @@ class Database:
             found: int | None = conn.scalar(wanted) if is_storable(name) else None
             if found is None:
                 names: list[str] = list(conn.scalars(select(t.campaign.c.name).order_by(t.campaign.c.id)))
-                raise UsageError(f"no campaign is called {name!r}", hint=did_you_mean(name, names))
+                hint = did_you_mean(name, names) if names else "`lapsus campaign create` makes one"
+                raise UnknownNameError(f"no campaign is called {name!r}", hint=hint)
         return found
 
     def _find_scheme(self, campaign: int) -> Scheme:

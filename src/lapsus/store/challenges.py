@@ -27,7 +27,7 @@ from lapsus.store.challenge_records import (
     Team,
 )
 from lapsus.store.people import new_secret, spelling
-from lapsus.store.records import RefusedError
+from lapsus.store.records import RefusedError, UnknownNameError
 from lapsus.store.rows import insert_missing, insert_rows
 from lapsus.store.validation import check_storable, check_words, digest_of, is_storable, number, to_json
 
@@ -282,7 +282,7 @@ def _row(conn: Connection, name: str, *, lock: bool = False) -> Row[Any]:
     )
     if row is None:
         names: list[str] = list(conn.scalars(select(t.challenge.c.name).order_by(t.challenge.c.id)))
-        raise UsageError(
+        raise UnknownNameError(
             f"no challenge is called {name!r}",
             hint=did_you_mean(name, names) if names else "`lapsus challenge create` makes one",
         )

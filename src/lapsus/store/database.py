@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -59,6 +60,27 @@ def database_url(database: str | Path | None) -> URL:
             f"no database of kind {url.drivername!r} can be used", hint="known: sqlite, postgresql"
         )
     return url
+
+
+def missing_file(database: str | Path | None) -> Path | None:
+    """The file of an SQLite database that is not there yet; None where it is, or where it is no file."""
+    url = database_url(default_database() if database is None else database)
+    path = Path(url.database or "")
+    return path if url.drivername == "sqlite" and url.database and not path.exists() else None
+
+
+def shown_address(url: URL) -> str:
+    """A database as `--db` takes it: a path or an address, without the password."""
+    if url.drivername == "sqlite":
+        return str(url.database)
+    return url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+
+def db_option(url: URL) -> str:
+    """What a command line says to use that database: nothing where it is the default one."""
+    if url == URL.create("sqlite", database=str(default_database())):
+        return ""
+    return f"--db {shlex.quote(shown_address(url))}"
 
 
 def open_engine(database: str | Path | None) -> Engine:

@@ -14,7 +14,7 @@ from lapsus.model import ANONYMOUS
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.base import Part
-from lapsus.store.records import LONGEST_NAME, Person, Role
+from lapsus.store.records import LONGEST_NAME, Person, Role, UnknownNameError
 from lapsus.store.validation import LARGEST, check_words, is_storable, number
 
 HASHER = PasswordHasher()
@@ -71,7 +71,8 @@ class People(Part):
             row = find_named(conn, name)
             if row is None:
                 names: list[str] = list(conn.scalars(select(t.person.c.name).order_by(t.person.c.id)))
-                raise UsageError(f"nobody is called {name!r}", hint=did_you_mean(name, names))
+                hint = did_you_mean(name, names) if names else "`lapsus user add` adds somebody"
+                raise UnknownNameError(f"nobody is called {name!r}", hint=hint)
         return as_person(row)
 
     def is_called(self, person: int, name: str) -> bool:

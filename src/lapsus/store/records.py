@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from lapsus.errors import LapsusError
+from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Answer, Judgment
 from lapsus.model.judgment import PROGRAM
 from lapsus.schemes import BrokenRule
@@ -49,6 +49,10 @@ class RefusedError(LapsusError):
 
 class StoreError(LapsusError):
     """Trouble of the database: the disk is full, or the server is gone. Nothing was acknowledged."""
+
+
+class UnknownNameError(UsageError):
+    """No campaign, challenge or person of that name is in the database; perhaps it is in another one."""
 
 
 class Campaign(msgspec.Struct, frozen=True):

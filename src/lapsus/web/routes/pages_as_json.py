@@ -21,7 +21,7 @@ class Page(NamedTuple):
     shape: Any
     status: int = 200
     more: Mapping[str, Any] = {}
-    """What only the page shows: drawings."""
+    """What only the page shows: drawings, and commands for the terminal."""
 
 
 Show = Callable[[RequestContext], Page | Response]

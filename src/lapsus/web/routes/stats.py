@@ -16,6 +16,7 @@ from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.report import campaign_report
 from lapsus.reports.charts import FORMATS, Theme
 from lapsus.store import RefusedError
+from lapsus.store.database import db_option
 from lapsus.web import stats_view as view
 from lapsus.web.learning_view import learning
 from lapsus.web.request_context import RequestContext
@@ -60,7 +61,9 @@ def routes() -> list[BaseRoute]:
 def overview(visit: RequestContext) -> Page:
     """How a campaign goes."""
     stats = view.stats_of(visit)
-    return _page(visit, stats, "stats.html", view.overview(visit, stats), "progress", "labels")
+    page = _page(visit, stats, "stats.html", view.overview(visit, stats), "progress", "labels")
+    option = db_option(visit.store.database.engine.url)
+    return page._replace(more={**page.more, "db": f" {option}" if option else ""})
 
 
 def _section(name: str, visit: RequestContext) -> Page:
