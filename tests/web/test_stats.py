@@ -55,6 +55,8 @@ def test_the_page_shows_what_was_judged(judged: Judged) -> None:
     page = mori.get(f"/c/{name}/insight")
     assert page.status_code == 200
     assert "-0.091" in page.text
+    (behind,) = regex.findall(r'href="([^"]*)">6</a> <small class="quiet">of 6', page.text)
+    assert mori.get(behind.replace("&amp;", "&").replace("/units?", "/units.json?")).json()["total"] == 3
 
 
 def test_commands_for_the_terminal_name_the_database_unless_it_is_the_default(

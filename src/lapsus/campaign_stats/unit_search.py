@@ -42,7 +42,7 @@ class Wanted(msgspec.Struct, frozen=True):
     agreement: str = ""
     """differ or same: whether people gave different answers."""
     judged: str = ""
-    """none, open or complete: how many of its judgments a unit has."""
+    """none, some, open or complete: how many of its judgments a unit has."""
     decided: str = ""
     """yes or no."""
     flag: str = ""
@@ -131,7 +131,7 @@ class UnitSearch:
         if wanted.agreement in ("differ", "same"):
             units, apart = self.disagreement()
             yield units[apart > 0 if wanted.agreement == "differ" else apart == 0]
-        if wanted.judged in ("none", "open", "complete"):
+        if wanted.judged in ("none", "some", "open", "complete"):
             yield self.store.browsing.numbers(self.name, wanted.judged)  # type: ignore[arg-type]
         if wanted.decided in ("yes", "no"):
             decided = np.array(sorted(self.store.decisions.decided_units(self.name)), dtype=np.int64)

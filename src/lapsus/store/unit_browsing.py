@@ -21,8 +21,8 @@ from lapsus.store.rows import campaign_row, set_levels
 from lapsus.store.unit_places import SUBMITTED, lock_units, planned_units
 from lapsus.store.validation import chunks, clamped, number
 
-Standing: TypeAlias = Literal["all", "none", "open", "complete"]
-"""Units that nobody has judged, that still lack judgments, that have all of theirs."""
+Standing: TypeAlias = Literal["all", "none", "some", "open", "complete"]
+"""Units that nobody has judged, that somebody has, that still lack judgments, that have all of theirs."""
 CHUNK = 500
 NOTED = 20
 """How many numbers of units one line of the audit trail holds; it says how many there are."""
@@ -80,6 +80,7 @@ class UnitBrowsing(Part):
         standing: dict[Standing, tuple[ColumnElement[bool], ...]] = {
             "all": (),
             "none": (unit.c.done == 0,),
+            "some": (unit.c.done > 0,),
             "open": (unit.c.done < unit.c.wanted,),
             "complete": (unit.c.done >= unit.c.wanted,),
         }

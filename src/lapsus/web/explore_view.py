@@ -28,7 +28,7 @@ MOST_DECIDED: Final = 500
 """How many units are decided on at a time: each decision is on disk before the next."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "agreement": ("differ", "same"),
-    "judged": ("none", "open", "complete"),
+    "judged": ("none", "some", "open", "complete"),
     "decided": ("yes", "no"),
     "flag": ("open", "any"),
     "comment": ("yes",),
