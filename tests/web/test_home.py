@@ -151,3 +151,23 @@ def test_people_of_a_demonstration_have_worked_for_weeks(store: Store) -> None:
 def test_elsewhere_strangers_are_asked_to_sign_in(bench: Bench) -> None:
     answer = bench.stranger().get("/", follow_redirects=False)
     assert answer.headers["location"] == "/sign-in?next=/"
+
+
+def test_nobody_is_thanked_for_what_others_judged(bench: Bench) -> None:
+    """Others finished: the manager is told nothing of own judgments, and nobody can start."""
+    name = bench.campaign(documents=[chat("d", turns=1)], per_unit=1)
+    ada, mori, late = bench.person("Ada"), bench.person("Mori", "manager"), bench.person("Late")
+    assert "Start judging" in mori.get(f"/c/{name}").text
+    assert "All done for now" not in mori.get("/").text
+    ada.save(name, ada.next(name)["unit"], ANSWERS["breakdown"])
+    for person in (mori, late):
+        for path in ("/", f"/c/{name}"):
+            text = person.get(path).text
+            assert "All done for now" not in text, path
+            assert "Thank you" not in text, path
+            assert f'/c/{name}/judge"' not in text, path
+    assert "New campaign" in mori.get("/").text
+    assert "All done for now" in ada.get("/").text
+    bench.store.campaigns.set_state(name, "closed")
+    assert "What you saved is kept" not in mori.get(f"/c/{name}").text
+    assert "What you saved is kept" in ada.get(f"/c/{name}").text

@@ -63,6 +63,15 @@ class CampaignProgress(Part):
         self.saves.keep_in_mind(campaign, (place.unit for place in found.places))
         return found
 
+    def is_complete(self, campaign: str) -> bool:
+        """Whether there are units and all have the judgments that the plan asks for."""
+        id, total = self._campaign_id(campaign), t.campaign_total
+        query = select(total.c.campaign).where(
+            total.c.campaign == id, total.c.units > 0, total.c.complete >= total.c.units
+        )
+        with self.reading() as conn:
+            return conn.scalar(query) is not None
+
     def unit_count(self, campaign: str) -> int:
         """How many units a campaign has."""
         id = self._campaign_id(campaign)

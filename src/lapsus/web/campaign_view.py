@@ -39,6 +39,7 @@ def campaign_page(visit: RequestContext, campaign: Campaign) -> CampaignPage:
         state=campaign.state,
         invited=campaign.plan.who == "everybody"
         or visit.store.progress.of_person(campaign.name, visit.me.id) is not None,
+        complete=visit.store.progress.is_complete(campaign.name),
         progress=own_progress(visit, campaign.name),
         judgments=said.judgments,
         older=asked is not None,

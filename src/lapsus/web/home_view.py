@@ -59,7 +59,8 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def _goes_on(campaign: CampaignResponse) -> bool:
-    return campaign.state == "open" and not campaign.stopped and campaign.done < campaign.total
+    is_over = campaign.done >= campaign.total or (campaign.complete and not campaign.held)
+    return campaign.state == "open" and not campaign.stopped and not is_over
 
 
 def campaign_list(visit: RequestContext) -> list[CampaignResponse]:
@@ -98,6 +99,7 @@ def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignR
         own_pace=own_pace is not None,
         talk=talk,
         last_at=own.last_at if own else None,
+        complete=visit.store.progress.is_complete(campaign.name),
         everybody=_everybody(visit, campaign.name) if visit.manages else UNSET,
     )
 

@@ -67,6 +67,8 @@ class CampaignResponse(msgspec.Struct, frozen=True):
     """Flags with something new: replies to one's own or, for those who look after it, all that are open."""
     last_at: datetime | None = None
     """When one saved something here last."""
+    complete: bool = False
+    """Whether every unit has all of its judgments, whoever gave them."""
     everybody: EverybodyResponse | UnsetType = UNSET
     """For those who see everybody's work."""
 
@@ -206,6 +208,8 @@ class CampaignPage(msgspec.Struct, frozen=True):
     state: str
     invited: bool
     """Whether one may judge in it; managers may look at any."""
+    complete: bool
+    """Whether every unit has all of its judgments, whoever gave them."""
     progress: OwnProgressResponse
     judgments: list[JudgmentResponse]
     older: bool
