@@ -170,6 +170,19 @@ def test_a_language_model_is_added_judges_and_stands_beside_people(
     assert "判定者だけ" in campaign_report(bench.store, name, "ja").to_html()
 
 
+def test_the_log_names_the_program_and_who_started_it(bench: Bench, judged: Judged) -> None:
+    name, mori = judged
+    program = bench.store.programs.add("rules")
+    run = bench.store.program_runs.add(name, program, {"kind": "nowhere"}, by=mori.id)
+    assert bench.store.program_runs.started_by(bench.store.program_runs.get(run)) == mori.id
+    said = [Entry("d0", None, (Judgment("d0", "0", "rules", "breakdown", "1.0", {"breakdown": "O"}),))]
+    for _ in bench.store.programs.add_judgments(name, program, said, by=mori.id, once=True):
+        pass
+    event = mori.get(f"/c/{name}/log.json").json()["events"][0]
+    assert (event["by"], event["what"], event["details"]["program"]) == ("Mori", "program judged", "rules")
+    assert "judged by a program: rules" in mori.get(f"/c/{name}/log").text
+
+
 def test_the_biggest_disagreements_come_first(bench: Bench, judged: Judged, stub: Stub) -> None:
     name, mori = judged
     stub.answer = lambda body: completion({"breakdown": "O", "comment": None})

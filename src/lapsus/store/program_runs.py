@@ -84,6 +84,18 @@ class ProgramRuns(Part):
             raise RefusedError("not-found", "there is no such run")
         return self._record(row)
 
+    def started_by(self, run: ProgramRun) -> int | None:
+        """Who started a run last, as the audit trail has it; None: nobody who is known."""
+        event, id = t.event, self._campaign_id(run.campaign)
+        starts = select(event.c.person, event.c.details).where(
+            event.c.campaign == id, event.c.what == "judge started"
+        )
+        with self.reading() as conn:
+            for row in conn.execute(starts.order_by(event.c.id.desc())):
+                if msgspec.json.decode(row.details).get("name") == run.name:
+                    return None if row.person is None else int(row.person)
+        return None
+
     def set_state(self, campaign: str, run: int, state: RunState, *, by: int | None = None) -> None:
         """Stop a run or have it go on. Whoever holds it lets go at the next look."""
         mine = (t.program_run.c.id == number(run)) & (t.program_run.c.campaign == self._campaign_id(campaign))

@@ -147,7 +147,7 @@ class Programs(Part):
             yield kept
         if once and total:
             with self.writing() as conn:
-                self.note(conn, "judgments imported", by=by, campaign=id, judgments=total)
+                self.note(conn, "program judged", by=by, campaign=id, program=program.name, judgments=total)
 
     def _chosen(self, campaign: int, entries: list[Entry]) -> list[Entry]:
         """The entries without judgments of turns that the campaign's target leaves out of a document."""

@@ -152,10 +152,11 @@ class JudgeWork:
                 f"{run.name!r} has judged here with another {', '.join(others)}",
                 hint="add it under another name",
             )
+        by = store.program_runs.started_by(run)
         judgments = model.judge_units(store.programs.units_for(run.campaign, run.program))
         entries = (Entry(judgment.document, None, (judgment,)) for judgment in judgments)
         for _ in store.programs.add_judgments(
-            run.campaign, store.people.get(run.program), entries, at_a_time=ANSWERS, once=True
+            run.campaign, store.people.get(run.program), entries, by=by, at_a_time=ANSWERS, once=True
         ):
             pass
         if model.ended is not None:
@@ -164,10 +165,11 @@ class JudgeWork:
     def _detect(self, run: ProgramRun, annotator: Annotator, stop: threading.Event) -> None:
         store, program = self._store, self._store.people.get(run.program)
         documents = store.programs.documents_for(run.campaign, run.program)
+        by = store.program_runs.started_by(run)
         while not stop.is_set() and (some := list(islice(documents, DOCUMENTS))):
             begun = time.monotonic()
             entries = _timed(list(judged_entries(annotator, some)), begun)
-            for _ in store.programs.add_judgments(run.campaign, program, entries, once=True):
+            for _ in store.programs.add_judgments(run.campaign, program, entries, by=by, once=True):
                 pass
 
 
