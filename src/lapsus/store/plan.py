@@ -20,6 +20,11 @@ LONGEST_TITLE = 200
 LONGEST_PAGE = 20_000
 
 
+def is_short_name(name: str) -> bool:
+    """Whether a campaign may have this name: it stands in addresses and commands."""
+    return bool(_SLUG.fullmatch(name)) and len(name) <= 60
+
+
 class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Base of everything in a plan: immutable, and a mistyped key is an error."""
 
@@ -194,8 +199,7 @@ class Plan(Part, frozen=True):
                 raise InvalidError(what, where=f"campaign {self.name!r}")
 
     def _broken(self) -> Iterator[tuple[bool, str]]:
-        bad_name = not _SLUG.fullmatch(self.name) or len(self.name) > 60
-        yield bad_name, "is no short name: use a-z, 0-9 and hyphens"
+        yield not is_short_name(self.name), "is no short name: use a-z, 0-9 and hyphens"
         yield not 1 <= self.per_unit <= 1000, "per_unit is from 1 to 1000"
         yield not 1 <= self.batch <= 100, "batch is from 1 to 100 documents"
         yield not 1 <= self.minutes <= 100_000, "minutes are from 1 to 100,000"

@@ -17,8 +17,10 @@ from lapsus.schemes import scheme_names
 from lapsus.store import Material, RefusedError
 from lapsus.store.drafts import Draft
 from lapsus.store.known_answers import KnownAnswers
+from lapsus.store.plan import is_short_name
 from lapsus.store.plan_material import known_units_in
 from lapsus.web import known_units, own_guideline, wizard_forms
+from lapsus.web.page_words import say
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.routes.forms import field, fields, posts, upload
@@ -62,6 +64,10 @@ def _first_again(visit: RequestContext, form: FormData, error: LapsusError) -> P
 def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str]) -> wizard_forms.Tree:
     """The plan with what the first step says; a campaign of that name is not there yet."""
     tree = wizard_forms.with_fields("data", before, given)
+    if not is_short_name(str(tree.get("name", ""))):
+        # The field by its name: nobody has seen the plan that it becomes.
+        label = say("setup.new.name", visit.language)
+        raise InputError("is no short name: use a-z, 0-9 and hyphens", where=label)
     wizard_forms.complete_plan({"scheme": scheme_names()[0], **tree})
     _check_free(visit, str(tree["name"]))
     chain, source = tree.pop("chain", None) or {}, given.get("chain", "")
