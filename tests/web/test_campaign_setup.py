@@ -376,3 +376,18 @@ def test_what_is_wrong_with_a_file_is_said_in_the_readers_language(mori: Browser
     answer = mori.http.post("/new", data=fields, files=file, headers={"Accept-Language": "ja"})
     assert answer.status_code == 422
     assert "知らない形式です" in answer.text or "JSONとして正しくありません" in answer.text
+
+
+def test_a_wrong_short_name_is_told_by_its_field(mori: Browser) -> None:
+    file = {"file": ("chats.jsonl", sample("d0"))}
+    page = post(mori, "/new", file, name="My Chats!", title_en="Chats").text
+    assert "Short name · is no short name" in page
+    assert "plan, line" not in page
+
+
+def test_what_was_begun_is_found_again(bench: Bench, mori: Browser) -> None:
+    base = begun(mori)
+    for path in ("/", "/new"):
+        assert f'<a href="{base}/guideline">Spring chats</a>' in mori.get(path).text, path
+    other = bench.person("Yui", "manager")
+    assert base not in other.get("/").text + other.get("/new").text

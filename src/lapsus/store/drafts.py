@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import msgspec
@@ -68,6 +68,14 @@ class Draft(msgspec.Struct, frozen=True):
             )
 
 
+class BegunDraft(NamedTuple):
+    """A draft in a list, without its documents."""
+
+    id: str
+    plan: dict[str, Any]
+    changed: datetime
+
+
 class DraftLine(NamedTuple):
     """A document, its targets by the guideline that has them, and by guideline how much programs doubt its units."""
 
@@ -121,6 +129,15 @@ class Drafts(Part):
         if row is None:
             raise RefusedError("no-draft", "there is no such draft", hint="begin anew")
         return Draft(row.id, msgspec.json.decode(row.plan), row.documents)
+
+    def of_person(self, person: int) -> list[BegunDraft]:
+        """A person's drafts, the newest first."""
+        draft = t.draft
+        query = select(draft.c.id, draft.c.plan, draft.c.changed).where(draft.c.person == number(person))
+        query = query.where(draft.c.changed >= self.clock() - KEPT).order_by(draft.c.changed.desc())
+        with self.reading() as conn:
+            rows = conn.execute(query).all()
+        return [BegunDraft(row.id, msgspec.json.decode(row.plan), row.changed) for row in rows]
 
     def change(
         self, id: str, person: int, plan: Mapping[str, Any], entries: Iterable[Entry] | None = None

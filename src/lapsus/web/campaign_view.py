@@ -6,15 +6,28 @@ from msgspec import UNSET
 
 from lapsus.model import in_language
 from lapsus.store import Campaign
+from lapsus.web.addresses import at
 from lapsus.web.flag_view import visible_flags
 from lapsus.web.own_judgments import LONGEST_SEARCH, own_judgments
 from lapsus.web.request_context import RequestContext, number_in
-from lapsus.web.schemas import CampaignPage, OwnProgressResponse, PersonRow
+from lapsus.web.schemas import BegunDraftResponse, CampaignPage, OwnProgressResponse, PersonRow
 
 
 def title(visit: RequestContext, campaign: Campaign) -> str:
     """A campaign's title in the reader's language."""
     return in_language(campaign.plan.titles, visit.language)
+
+
+def begun_drafts(visit: RequestContext) -> list[BegunDraftResponse]:
+    """The campaigns that somebody has begun to set up, each with where to go on."""
+    return [
+        BegunDraftResponse(
+            in_language(titles, visit.language) if (titles := one.plan.get("title")) else one.plan["name"],
+            at(f"/new/{one.id}/{'review' if 'scheme' in one.plan else 'guideline'}"),
+            one.changed,
+        )
+        for one in visit.store.drafts.of_person(visit.me.id)
+    ]
 
 
 def own_progress(visit: RequestContext, campaign: str) -> OwnProgressResponse:

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from lapsus.store import Campaign, PersonProgress, RefusedError
 from lapsus.web.addresses import at
-from lapsus.web.campaign_view import title
+from lapsus.web.campaign_view import begun_drafts, title
 from lapsus.web.own_judgments import own_judgments
 from lapsus.web.request_context import RequestContext, person_response
 from lapsus.web.schemas import (
@@ -52,7 +52,8 @@ def home_page(visit: RequestContext) -> HomeResponse:
     campaigns = campaign_list(visit)
     begun = [one for one in campaigns if one.last_at and _goes_on(one)]
     last = max(begun, key=lambda one: one.last_at or _NEVER, default=None)
-    return HomeResponse(person_response(visit.me), campaigns, None if last is None else last.name)
+    drafts = begun_drafts(visit) if visit.me.role == "manager" else []
+    return HomeResponse(person_response(visit.me), campaigns, None if last is None else last.name, drafts)
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -94,6 +94,14 @@ class WelcomeResponse(msgspec.Struct, frozen=True):
     ways: list[WayIn]
 
 
+class BegunDraftResponse(msgspec.Struct, frozen=True):
+    """A campaign that one has begun to set up and not made yet."""
+
+    title: str
+    url: str
+    changed: datetime
+
+
 class HomeResponse(msgspec.Struct, frozen=True):
     """The first page."""
 
@@ -101,6 +109,8 @@ class HomeResponse(msgspec.Struct, frozen=True):
     campaigns: list[CampaignResponse]
     resume: str | None
     """The campaign in which one worked last, where there is something left to do in it."""
+    drafts: list[BegunDraftResponse] = []
+    """For managers: one's own, the newest first."""
 
 
 class TodayResponse(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from lapsus.web.schemas import SchemeLink, SegmentResponse
+from lapsus.web.schemas import BegunDraftResponse, SchemeLink, SegmentResponse
 from lapsus.web.wizard_sample import SampleResponse
 
 
@@ -127,6 +127,8 @@ class WizardResponse(msgspec.Struct, frozen=True):
     steps: list[str]
     draft: str
     """Empty on the first page."""
+    drafts: list[BegunDraftResponse]
+    """On the first page: one's own that are not finished, the newest first."""
     fields: Mapping[str, str]
     choices: list[ChoiceResponse]
     preview: PreviewResponse | None

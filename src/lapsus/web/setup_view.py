@@ -17,7 +17,7 @@ from lapsus.store.drafts import Draft
 from lapsus.translation import translated_error
 from lapsus.web import own_guideline, wizard_forms
 from lapsus.web.addresses import at
-from lapsus.web.campaign_view import title
+from lapsus.web.campaign_view import begun_drafts, title
 from lapsus.web.judgment_summaries import excerpt, in_words
 from lapsus.web.known_units import BLOCKS
 from lapsus.web.plan_summary import plan_summary
@@ -70,6 +70,7 @@ def wizard_page(
         step=step,
         steps=list(wizard_forms.STEPS),
         draft=draft.id if draft else "",
+        drafts=[] if draft else begun_drafts(visit),
         fields=shown,
         choices=_choices(visit, step, tree),
         preview=found.preview(),
