@@ -131,6 +131,20 @@ def test_people_and_judge_may_be_in_two_files(write: Any) -> None:
     assert run("trust", one, "--json") == run("trust", *both, "--json")
 
 
+@pytest.mark.parametrize(
+    ("documents", "judged", "why"),
+    [(6, 6, "people judged every unit that the judge judged: there is nothing to correct"), (12, 6, None)],
+)
+def test_why_nothing_was_corrected_is_said(write: Any, documents: int, judged: int, why: str | None) -> None:
+    data = write(entries(documents, judged))
+    said = run("estimate", data)
+    assert ("nothing to correct" in said) == (why is not None)
+    notes = {one["corrected"].get("note") for one in json.loads(run("estimate", data, "--json"))}
+    assert notes == {why}
+    if why:
+        assert said.count(why) == 1
+
+
 def test_what_cannot_be_tested_is_said(write: Any) -> None:
     data = write(entries(4, 4))
     assert "nobody is called 'robert'" in refused("trust", data, "--judge", "robert")
@@ -140,7 +154,9 @@ def test_what_cannot_be_tested_is_said(write: Any) -> None:
         Entry(e.id, e.document, tuple(j for j in e.judgments if j.annotator != "robot"))
         for e in entries(4, 4)
     ]
-    assert "which of the annotators is the judge?" in refused("trust", write(people, "people.jsonl"))
+    without = refused("trust", write(people, "people.jsonl"))
+    assert "which of the annotators is the judge? No program's judgments are in it" in without
+    assert "`lapsus export CAMPAIGN OUT --programs` writes them too; or --judge NAME" in without
     assert "no judgments of people" in refused("trust", write(entries(4, 0), "robot.jsonl"))
     assert "which data?" in refused("trust")
 

@@ -13,6 +13,7 @@ from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.formats.facts import LONGEST, MOST, facts
 from lapsus.model import Document
+from lapsus.translation import translated_error
 from tests import strategies
 
 RECORD = {
@@ -172,3 +173,28 @@ def test_much_data_is_told(tmp_path: Path) -> None:
     for _ in range(2):
         assert [len(entry.document.segments) for entry in reading if entry.document] == [MOST + 1]
     assert sum(reading.options.dropped.values()) == 1
+
+
+@pytest.mark.parametrize("name", ["output", "generated", "generated_text", "prediction", "response"])
+def test_the_text_may_have_another_usual_name(tmp_path: Path, name: str) -> None:
+    record = {"data": [{"name": "Osk Bridge", "length": "310 m"}], name: "Osk Bridge is long."}
+    (tmp_path / "p.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    (entry,) = read(tmp_path / "p.jsonl")
+    assert entry.document is not None
+    assert entry.document.segments[-1].text == "Osk Bridge is long."
+    assert name not in entry.document.metadata
+
+
+@pytest.mark.parametrize("more", [{"words": "Long."}, {"output": "Long.", "response": "Short."}])
+def test_data_without_a_text_is_told_what_pairs_need(tmp_path: Path, more: dict[str, str]) -> None:
+    record = {"data": {"name": "Osk Bridge", "length": "310 m"}, **more}
+    (tmp_path / "p.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    with pytest.raises(InputError) as found:
+        list(read(tmp_path / "p.jsonl"))
+    assert (found.value.hint or "").startswith(
+        "as pairs of data and text, each needs `data` or `triples`, and `text`"
+    )
+    assert "chat log" not in (found.value.hint or "")
+    assert (translated_error(found.value, "ja").hint or "").startswith(
+        "データと文章の組として読むには、それぞれに"
+    )

@@ -9,6 +9,7 @@ from scipy import stats
 
 from lapsus.trust.estimators import (
     NOT_TOLD_APART,
+    NOTHING_TO_CORRECT,
     Estimate,
     Sample,
     difference,
@@ -106,7 +107,7 @@ def test_one_document_says_nothing_about_others() -> None:
 
 def test_without_a_rest_people_stand_alone() -> None:
     found = estimates(sample([1, 0, 1, 1], [1, 0, 0, 1]))
-    assert found.corrected == found.people
+    assert found.corrected == found.people._replace(note=NOTHING_TO_CORRECT)
     assert found.power is None
 
 

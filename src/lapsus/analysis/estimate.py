@@ -88,15 +88,28 @@ def estimate(
         notes.insert(0, "units were drawn with different chances, and count by what they stand for")
     rates = [one.rogan_gladen for one in found if one.rogan_gladen]
     notes += dict.fromkeys(f"Rogan–Gladen: {rate.note}" for rate in rates if rate.note)
+    notes += _reasons(found)
     notes += _warnings(found)
     who = sight(corpus, chosen, judges, by_name=False)
     notes += [f"warning: {told}" for told in learned_warnings(corpus, chosen, who)]
     return Table(COLUMNS, rows, notes=tuple(notes), data=found)
 
 
+def _reasons(found: Sequence[Estimated]) -> list[str]:
+    """Why corrected figures are people's own; of some systems only, with their names."""
+    told: dict[str, dict[str | None, None]] = {}
+    for one in found:
+        if one.power is None and one.minus is None and one.corrected.note:
+            told.setdefault(one.corrected.note, {})[one.system] = None
+    return [
+        why if None in systems else f"{', '.join(str(name) for name in systems)}: {why}"
+        for why, systems in told.items()
+    ]
+
+
 def _warnings(found: Sequence[Estimated]) -> list[str]:
     """Where the judged units are unlike the rest; the first of them stands for all."""
-    told = [one for one in found if one.corrected.note and one.judge_units and one.minus is None]
+    told = [one for one in found if one.corrected.note and one.power is not None and one.minus is None]
     more = f" (and {len(told) - 1} more like it)" if len(told) > 1 else ""
     return [
         f"warning: {one.question}{f', {one.label}' if one.label else ''}"

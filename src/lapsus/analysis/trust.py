@@ -151,8 +151,7 @@ def sight(
             raise UsageError(f"nobody is called {name!r} in it", hint=did_you_mean(name, everybody))
     judges = list(dict.fromkeys(named)) or [name for name in everybody if name in programs - gold]
     if need_judges and not judges:
-        some = ", ".join(everybody[:10])
-        raise UsageError("which of the annotators is the judge?", hint=f"--judge NAME; there are: {some}")
+        raise _no_judge(everybody)
     people = [name for name in everybody if name not in {*judges, *programs, *gold}]
     if by_name and need_people and any(name.startswith(ANONYMOUS) for name in people):
         raise InputError(
@@ -163,6 +162,14 @@ def sight(
     if need_people and not people:
         raise InputError("there are no judgments of people to compare with", where=corpus.name)
     return Sight(tuple(people), tuple(judges))
+
+
+def _no_judge(everybody: Sequence[str]) -> UsageError:
+    some = ", ".join(everybody[:10])
+    return UsageError(
+        "which of the annotators is the judge? No program's judgments are in it",
+        hint=f"`lapsus export CAMPAIGN OUT --programs` writes them too; or --judge NAME; there are: {some}",
+    )
 
 
 def only_drawn(corpus: Corpus, scheme: Scheme, people: Sequence[str]) -> Corpus:

@@ -60,6 +60,11 @@ def recognise(source: Source) -> Format:
     if source.only and not source.first():
         raise InputError(f"nothing in it matches --only {source.only!r}", where=source.shown)
     _refuse_what_cannot_be_read(source)
+    from lapsus.formats.pairs import NEEDS, has_data_alone
+
+    if has_data_alone(source):
+        hint = f"as pairs of data and text, {NEEDS}"
+        raise InputError("is in no known format", where=source.shown, hint=hint)
     shape = '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}'
     hint = f"if it is, `lapsus convert --from` takes one of: {names}"
     if source.first(".jsonl", ".json"):

@@ -10,11 +10,14 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.facts import MOST, facts
 from lapsus.formats.source import Source
-from lapsus.formats.traces.records import SUFFIXES, Record, first_record, json_text, records
+from lapsus.formats.traces.records import SUFFIXES, TEXTS, Record, first_record, json_text, records
 from lapsus.model import Document, Entry, Segment
 
 _DATA: Final = ("data", "triples")
 _TEXT: Final = "text"
+NEEDS: Final = (
+    f"each needs `data` or `triples`, and `text` (or {', '.join(f'`{name}`' for name in TEXTS[1:])})"
+)
 _LANGUAGES: Final = ("language", "lang")
 _SYSTEMS: Final = ("system", "generator", "model")
 
@@ -29,11 +32,7 @@ class Pairs(Format):
     def recognises(self, source: Source) -> bool:
         """By the first record."""
         record = first_record(source)
-        return (
-            record is not None
-            and isinstance(record.value.get(_TEXT), str)
-            and _data(record.value) is not None
-        )
+        return record is not None and _text_name(record.value) is not None and _data(record.value) is not None
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """A record at a time."""
@@ -58,15 +57,28 @@ def _data(value: Mapping[str, Any]) -> Any:
     return next((json_text(value[key]) for key in _DATA if value.get(key) not in (None, "")), None)
 
 
+def _text_name(value: Mapping[str, Any]) -> str | None:
+    """The field that holds the text; none where several might and none is called `text`."""
+    found = [name for name in TEXTS if isinstance(value.get(name), str)]
+    return found[0] if len(found) == 1 or _TEXT in found else None
+
+
+def has_data_alone(source: Source) -> bool:
+    """Whether the first record has data, but no text that was made from it."""
+    record = first_record(source)
+    return record is not None and _data(record.value) is not None and _text_name(record.value) is None
+
+
 def _document(record: Record, id: str, options: ReadOptions) -> Document:
     value = dict(record.value)
-    text, data = value.pop(_TEXT, None), _data(value)
-    if not isinstance(text, str) or data is None:
+    name, data = _text_name(value), _data(value)
+    if name is None or data is None:
         raise InputError(
             "is no record of data and text",
             where=record.where,
-            hint="each needs `data` or `triples`, and `text`",
+            hint=NEEDS,
         )
+    text = value.pop(name)
     found, has_more = facts(data)
     if not found:
         raise InputError(

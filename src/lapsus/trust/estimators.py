@@ -18,6 +18,13 @@ from lapsus.trust.student import t_quantile
 
 Mask: TypeAlias = NDArray[np.bool_]
 LEVEL = 0.95
+LEAST_COMMON = 3
+"""Units with people's and the judge's answer by which the rest can be corrected."""
+LEAST_REST = 2
+NOTHING_TO_CORRECT = "people judged every unit that the judge judged: there is nothing to correct"
+ONLY_DRAWN = "the judge judged only units that were drawn for people: there is no rest to correct"
+FEW_IN_COMMON = "fewer than three units have people's and the judge's answer: too few to correct by"
+HARDLY_A_REST = "the judge alone judged one unit only: too few to correct"
 NOT_TOLD_APART = (
     "the judge does not tell yes from no on the judged units: nothing can be said from its answers"
 )
@@ -79,8 +86,8 @@ def estimates(sample: Sample) -> Estimates:
     weight = None if sample.weight is None else sample.weight[said]
     by_people = mean(sample.people[said], sample.document[said], weight, is_share=sample.is_share)
     counts = int(both.sum()), int(alone.sum())
-    if counts[0] < 3 or counts[1] < 2 or drawn:
-        return Estimates(by_judge, by_people, by_people, None, None, *counts)
+    if why := _why_not(*counts, drawn):
+        return Estimates(by_judge, by_people, by_people._replace(note=why), None, None, *counts)
     # One document says nothing about others: then a variance is infinite, or not a number where nothing varies.
     with np.errstate(invalid="ignore"):
         if sample.weight is None:
@@ -93,6 +100,15 @@ def estimates(sample: Sample) -> Estimates:
     if sample.weight is None:
         corrected = corrected._replace(note=_unlike(sample, both, alone))
     return Estimates(by_judge, by_people, corrected, rates, power, *counts)
+
+
+def _why_not(common: int, rest: int, drawn: bool) -> str | None:
+    """Why the corrected figure is people's own; None where it can be corrected."""
+    if drawn:
+        return ONLY_DRAWN
+    if rest < LEAST_REST:
+        return HARDLY_A_REST if rest else NOTHING_TO_CORRECT
+    return FEW_IN_COMMON if common < LEAST_COMMON else None
 
 
 def _unlike(sample: Sample, both: Mask, alone: Mask) -> str | None:

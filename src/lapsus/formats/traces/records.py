@@ -20,6 +20,8 @@ MAX_OBJECT = 256 << 20
 """How large a `.json` file that is one object may be. Lists and files of lines may be of any size."""
 MAX_START = 4 << 20
 """How much of a file is looked at to recognise it."""
+TEXTS = ("text", "output", "generated", "generated_text", "prediction", "response")
+"""What a text is called that was made from data; `text` wherever it is there."""
 _PAGES = ("data", "runs")
 _NAMES = "a file with an object a line must be named .jsonl, one with a JSON list or object .json"
 
@@ -95,6 +97,7 @@ def _page(value: dict[str, Any]) -> list[dict[str, Any]] | None:
     if (
         "id" in value
         or "text" in value
+        or any(isinstance(value.get(name), str) for name in TEXTS)
         or len(found) != 1
         or not all(isinstance(item, dict) for item in found[0])
     ):
