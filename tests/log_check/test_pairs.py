@@ -53,11 +53,19 @@ def test_marks_stand_in_the_text_of_the_terminal(tiny: Triples) -> None:
     assert "penmarsh=} ." in text
     assert "\x1b" not in text
     assert "[-Omission-]  {+Addition+}  {=Repetition=}" in text
-    assert "(marks: Omission 1 · Addition 1 · Repetition 0; expected in all: " in text
+    assert "(marks: Omission 1 (facts: 1) · Addition 1 · Repetition 0; expected in all: " in text
     japanese = checked(tiny, SWAPPED, TWICE).to_text("ja")
-    assert "組 swapped（印：欠落 1" in japanese
+    assert "組 swapped（印：欠落 1（事実1件） · " in japanese
     assert "No text disagrees" in checked(tiny, GOOD).to_text()
     assert "1 more pairs have marks" in checked(tiny, SWAPPED, TWICE, top=1).to_text()
+
+
+def test_elements_are_told_apart_from_facts(tiny: Triples) -> None:
+    found = checked(tiny, WORST)
+    assert "Omission 6 (facts: 2)" in found.to_text()
+    assert "Omission 6 (facts: 2)" in found.to_html()
+    assert "欠落 6（事実2件）" in found.to_html("ja")
+    assert "counts three omissions" in found.to_html()
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

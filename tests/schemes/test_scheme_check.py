@@ -39,6 +39,23 @@ def test_a_good_file_has_no_problems() -> None:
     assert scheme.questions[0].labels[1].id == "flat"
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("en: How does it sound?", "en: Is it helpful, and is it kind?", 4),
+        ("definition: {en: It is warm.", "definition: {en: It is warm, and is it kind?", 13),
+    ],
+)
+def test_a_comma_inside_braces_is_told_to_need_quotation_marks(right: str, wrong: str, line: int) -> None:
+    (problem,) = check_scheme(GOOD.replace(right, wrong), "own.yaml")[1]
+    assert (problem.line, problem.rule) == (line, "shape")
+    assert problem.message == (
+        "'and is it kind?' has no text: a text with a comma needs quotation marks inside braces"
+    )
+    quoted = wrong.replace("en: ", 'en: "') + '"'
+    assert check_scheme(GOOD.replace(right, quoted), "own.yaml")[1] == []
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, "{a: " * 50_000, "- " * 50_000])
 def test_bottomless_nesting_is_an_error_and_no_crash(text: str) -> None:
     assert [rule for _, rule in found(text)] == ["yaml"]

@@ -63,7 +63,13 @@ def pair_page(check: PairCheck, language: str) -> str:
 def marks_in_words(finding: PairFinding, names: dict[str, str], language: str) -> str:
     """How many marks there are of each label, and how many are to be expected in all: by that the pairs are ordered."""
     made = Counter(span.label for span in finding.marks)
-    shown = " · ".join(f"{name} {made[label]}" for label, name in names.items())
+    told = {label: f"{name} {made[label]}" for label, name in names.items()}
+    # Each element of a fact is marked by itself: a fact that is left out whole has three marks.
+    triples = {segment.id for segment in finding.data}
+    for label in told:
+        if facts := {span.segment for span in finding.marks if span.label == label} & triples:
+            told[label] += word("pairs-facts", language, count=len(facts))
+    shown = " · ".join(told.values())
     return word("pairs-expected", language, numbers=shown, expected=f"{finding.risk:.1f}")
 
 

@@ -89,8 +89,24 @@ def convert_part(
             wrong = unknown.group("field")
             message = f"unknown key {wrong!r}: {did_you_mean(wrong, _keys(kind, _path(place)))}"
             full = (*full, wrong)
+        elif empty := _without_text(message, marked.data, full):
+            message = f"{empty!r} has no text: a text with a comma needs quotation marks inside braces"
         problems.append(SchemeProblem(marked.line(full), "shape", message))
         return None
+
+
+def _without_text(message: str, data: Any, path: YamlPath) -> str | None:
+    """The key that a text was expected for and that has none, as what follows a comma inside braces has."""
+    if message != "Expected `str`, got `null`":
+        return None
+    for step in path:
+        try:
+            data = data[step]
+        except (LookupError, TypeError):
+            return None
+    return (
+        next((key for key, value in data.items() if value is None), None) if isinstance(data, dict) else None
+    )
 
 
 def _path(place: str) -> YamlPath:
