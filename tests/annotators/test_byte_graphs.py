@@ -84,7 +84,8 @@ def test_every_shipped_reader_says_the_same_with_unsigned_weights(model: str, fi
         given = {one.name: made_up(one.name, tokens) for one in some.get_inputs()}
         for said, again in zip(some.run(None, given), others.run(None, given), strict=True):
             assert said.shape == again.shape
-            assert np.abs(said - again).max() <= 1e-6
+            # Of a pair without data, which no window is, the labeller of long data says nothing: not a number.
+            assert np.allclose(said, again, rtol=0, atol=1e-6, equal_nan=tokens == 1)
 
 
 def test_shipped_readers_are_on_bytes() -> None:

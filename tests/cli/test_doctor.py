@@ -29,7 +29,7 @@ def test_a_sound_installation(tmp_path: Path) -> None:
         store.people.add("Ada")
     _, found = states(db)
     assert found["database"][0] == "ok"
-    assert found["database"][1].endswith(": 1 person, 0 campaigns, 0 judgments")
+    assert found["database"][1].endswith(": people: 1; campaigns: 0; judgments: 0")
 
 
 def test_an_older_database_is_told_and_left_alone(tmp_path: Path) -> None:

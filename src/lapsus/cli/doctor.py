@@ -157,9 +157,10 @@ def _database(db: str | None) -> Iterator[Finding]:
                 return
         counts = {
             name: int(conn.scalar(text(f"SELECT count(*) FROM {name}")) or 0)  # noqa: S608  names of our own
-            for name in _MANY
+            for name in ("person", "campaign", "judgment")
         }
-    found = f"{where}: {_said(counts)}"
+    people, campaigns, judgments = counts.values()
+    found = f"{where}: people: {people:,}; campaigns: {campaigns:,}; judgments: {judgments:,}"
     if version == HEAD:
         yield Finding("database", "ok", found)
     else:
@@ -169,14 +170,6 @@ def _database(db: str | None) -> Iterator[Finding]:
             else "make a backup before the next start"
         )
         yield Finding("database", "warning", f"{found}; version {version} of {HEAD}", hint)
-
-
-_MANY = {"person": "people", "campaign": "campaigns", "judgment": "judgments"}
-
-
-def _said(counts: Mapping[str, int]) -> str:
-    """What a database holds, in words."""
-    return ", ".join(f"{count:,} {name if count == 1 else _MANY[name]}" for name, count in counts.items())
 
 
 def _room(db: str | None) -> Iterator[Finding]:
