@@ -63,10 +63,10 @@ def record_words(marked: Sequence[Marked], readings: Sequence[Reading]) -> Words
                 people.append(one.shares[word.start : word.end, :2].max(axis=0))
                 texts.append(n)
                 corpora.append(one.corpus)
-                long.append(not reading.is_whole)
+                long.append(reading.is_long)
     whole = np.array(said)
     is_long = np.array(long)
-    marks = sum(one.marks for one, reading in zip(marked, readings, strict=True) if not reading.is_whole)
+    marks = sum(one.marks for one, reading in zip(marked, readings, strict=True) if reading.is_long)
     return Words(
         np.array(texts), np.array(corpora), whole, np.array(people, dtype=np.float64), is_long,
         float(marks / whole[is_long, 0].sum()),

@@ -68,10 +68,9 @@ class Logits:
     SURE = 3.0
     seen: int = 0
 
-    def get_inputs(self) -> list[Any]:
-        return []
-
-    def run(self, _: Any, given: dict[str, Any]) -> list[Any]:
+    def run(self, names: Any, given: dict[str, Any]) -> list[Any]:
+        if names == ["short"]:
+            return [np.full((1, 2), np.nan)]
         (rows,) = given["rows"].astype(int)
         type(self).seen = max(self.seen, len(rows))
         data = {int(id) for id, segment in rows if not segment}

@@ -44,7 +44,7 @@ class Regression(NamedTuple):
         share = np.where(np.isfinite(short), self.share, 0.0)
         found = (1 - share) * found + share * np.maximum(np.nan_to_num(short), 0.0) * self.short
         for row, reading in zip(found, readings, strict=True):
-            if self.added[0] and not reading.is_whole:
+            if self.added[0] and reading.is_long:
                 row[:] = 0.0 if reading.is_selection else row[0], np.nansum(reading.added) * self.added[0]
         again = np.array([[np.nansum(reading.repeated)] for reading in readings])
         return np.hstack([found, again * self.repeated])

@@ -56,14 +56,14 @@ class Reading(NamedTuple):
     short: tuple[float, float] = (np.nan, np.nan)
     """How far coverage and relevance fall short of the best, 0 to 1; NaN where no graph says so, or there was more than
     one window."""
-    is_whole: bool = True
-    """Whether data and text were read together, in one window."""
+    is_long: bool = False
+    """Whether it took several windows, and the graph for long data read them."""
 
     @property
     def is_selection(self) -> bool:
         """Whether the text leaves out most of long data: then it was to choose, and leaving out is no error."""
         # What is beyond the windows is that for having least in common with the text.
-        return not self.is_whole and float(np.mean(np.nan_to_num(self.omitted, nan=1.0) >= _HALF)) > _HALF
+        return self.is_long and float(np.mean(np.nan_to_num(self.omitted, nan=1.0) >= _HALF)) > _HALF
 
 
 class Labeller:
@@ -95,9 +95,10 @@ class Labeller:
         omitted = np.full(len(pair.elements), np.nan)
         said = np.full((len(pair.pieces), 3), np.nan)
         windows = list(self._pairs.windows(pair))
-        is_whole, short = len(windows) == 1, (np.nan, np.nan)
+        is_long, short = len(windows) > 1 and self._long_session is not None, (np.nan, np.nan)
         for window in windows:
-            data, text, short = self._shares(window, is_whole=is_whole)
+            data, text, of_window = self._shares(window, is_long=is_long)
+            short = of_window if len(windows) == 1 else short
             for element, start, end in window.elements:
                 # Said in one stretch of the text is said.
                 omitted[element] = np.fmin(omitted[element], data[start:end].mean() if end > start else 0.0)
@@ -106,20 +107,22 @@ class Labeller:
             better = ~(rows[:, 1] <= text[:, 1])
             rows[better] = text[better]
         added, repeated = _by_word(pair, said[:, 1:]).T
-        reading = Reading(pair, omitted, added, repeated, said[:, 1:], short, is_whole)
-        # Long data has nearly every number somewhere, and a long text comes back to what it said: no rules there.
-        return with_repeats(with_amounts(_with_numbers(reading))) if is_whole else reading
+        reading = Reading(pair, omitted, added, repeated, said[:, 1:], short, is_long)
+        # Long data has nearly every number somewhere; models of before keep the rules.
+        reading = reading if is_long else with_amounts(_with_numbers(reading))
+        # A long text comes back to what it said: there the rule was not tried.
+        return with_repeats(reading) if len(windows) == 1 else reading
 
-    def _shares(self, window: Window, *, is_whole: bool) -> tuple[Shares, Shares, tuple[float, float]]:
+    def _shares(self, window: Window, *, is_long: bool) -> tuple[Shares, Shares, tuple[float, float]]:
         """Of a window: the probability of `omitted` for all pieces; of said, added, repeated for the text's; short."""
         ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (window.ids, window.segment))
         (rows,) = self._lower.run(None, {"ids": ids, "segment": segment})
         short = (np.nan, np.nan)
         if self._long_session is not None:
-            given, wanted = {"rows": rows, "segment": segment}, ["short"] if is_whole else ["logits"]
+            given, wanted = {"rows": rows, "segment": segment}, ["logits"] if is_long else ["short"]
             (said,) = self._long_session.run(wanted, given)
-            short = tuple(said[0].tolist()) if is_whole else short
-        if is_whole or self._long_session is None:
+            short = short if is_long else tuple(said[0].tolist())
+        if not is_long:
             (said,) = self._session.run(None, {"rows": rows})
         found = np.asarray(said[0], dtype=np.float64).reshape(len(window.ids), 5)
         if not np.isfinite(found).all():

@@ -52,7 +52,7 @@ class Triples(Annotator):
         readings = self.read([case.unit for case in cases])
         expected = self.regression_.expected(readings).round(_PLACES)
         return [
-            _opinion(reading, self.cuts_ if reading.is_whole else self.long_cuts_, numbers)
+            _opinion(reading, self.long_cuts_ if reading.is_long else self.cuts_, numbers)
             for reading, numbers in zip(readings, expected.tolist(), strict=True)
         ]
 
@@ -77,8 +77,8 @@ class Triples(Annotator):
             progress(len(readings), len(marked))
         answers = [given for _, given in marked]
         self.cuts_, self.long_cuts_ = (
-            fitted_cuts(*_where(readings, answers, is_whole=is_whole), before)
-            for is_whole, before in ((True, self.cuts_), (False, self.long_cuts_))
+            fitted_cuts(*_where(readings, answers, is_long=is_long), before)
+            for is_long, before in ((False, self.cuts_), (True, self.long_cuts_))
         )
         self.regression_ = self.regression_.times(mark_ratios(self.regression_.expected(readings), answers))
         return _origin(self.scheme.version, marked, tuple(languages) or ("en",))
@@ -122,10 +122,10 @@ def _opinion(reading: Reading, cuts: Cuts, expected: Sequence[float]) -> Opinion
 
 
 def _where(
-    readings: Sequence[Reading], answers: Sequence[Answers], *, is_whole: bool
+    readings: Sequence[Reading], answers: Sequence[Answers], *, is_long: bool
 ) -> tuple[list[Reading], list[Answers]]:
-    """The readings of pairs that were, or were not, read as a whole, and what people marked there."""
-    places = [n for n, reading in enumerate(readings) if reading.is_whole == is_whole]
+    """The readings of pairs that are, or are not, long, and what people marked there."""
+    places = [n for n, reading in enumerate(readings) if reading.is_long == is_long]
     return [readings[n] for n in places], [answers[n] for n in places]
 
 
