@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Iterator, Mapping
-from http.client import HTTPException
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import msgspec
 
 from lapsus.errors import LapsusError, UsageError
+from lapsus.http_client import HttpClient, HttpError
+
+_LARGEST = 64 * 1024 * 1024
+"""Bytes of an answer: a unit holds all that came before it, and a list of campaigns all their guidelines."""
 
 
 class ServerError(LapsusError):
@@ -44,7 +45,7 @@ class Client:
             raise UsageError("is no address of a workbench", where=address, hint="like http://127.0.0.1:8642")
         self._root = address.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept-Language": language}
-        self._timeout = timeout
+        self._http = HttpClient(timeout=timeout, largest=_LARGEST)
 
     def campaigns(self) -> list[dict[str, Any]]:
         """The campaigns that you may see."""
@@ -102,16 +103,11 @@ class Client:
 
     def _ask(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         data = None if body is None else msgspec.json.encode(body)
-        headers = {**self._headers, **({"Content-Type": "application/json"} if data else {})}
-        # The constructor lets in web addresses only.
-        request = urllib.request.Request(self._root + path, data, headers, method=method)  # noqa: S310
         try:
-            with urllib.request.urlopen(request, timeout=self._timeout) as response:  # noqa: S310
-                answer: dict[str, Any] = json.load(response)
-                return answer
-        except urllib.error.HTTPError as error:
-            raise _refused(error) from error
-        except (OSError, ValueError, HTTPException) as error:
+            return self._http.ask(method, self._root + path, data, self._headers)
+        except HttpError as error:
+            if error.trouble == "refused":
+                raise _refused(error) from error
             raise ServerError(f"no answer from {self._root}: {error}") from error
 
 
@@ -124,10 +120,10 @@ def _path(campaign: str) -> str:
     return f"/campaigns/{quote(campaign, safe='')}"
 
 
-def _refused(error: urllib.error.HTTPError) -> ServerError:
+def _refused(error: HttpError) -> ServerError:
     try:
-        answer = json.loads(error.read())
+        answer = json.loads(error.content)
         reason, message = str(answer["reason"]), str(answer["message"])
-    except (OSError, ValueError, KeyError, TypeError, HTTPException):
-        answer, reason, message = {}, "unknown", f"the server answered with status {error.code}"
-    return ServerError(message, status=error.code, reason=reason, answer=answer)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        answer, reason, message = {}, "unknown", f"the server answered with status {error.status}"
+    return ServerError(message, status=error.status, reason=reason, answer=answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -369,3 +370,24 @@ def test_managers_alone_start_judges(bench: Bench, judged: Judged, stub: Stub) -
     stranger = bench.stranger()
     assert stranger.post(f"/c/{name}/judges.json", data={"do": "add", **ask(stub)}).status_code in (401, 403)
     assert stub.asked == []
+
+
+def test_workers_outlive_any_error(judged: Judged, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors that are not ours, wherever the store is asked: the next look finds the work again."""
+    name, mori = judged
+    runs = bench.store.program_runs
+    failed: list[str] = []
+    for what in ("claim", "release"):
+        whole = getattr(runs, what)
+
+        def breaking(*given: Any, what: str = what, whole: Any = whole) -> Any:
+            if failed.count(what) < 2 * judge_work.AT_ONCE:
+                failed.append(what)
+                raise RuntimeError("the driver broke")
+            return whole(*given)
+
+        monkeypatch.setattr(runs, what, breaking)
+    monkeypatch.setattr("lapsus.store.program_runs.HELD", timedelta(seconds=0.3))
+    add(mori, name, model="file:mine")
+    done(mori, name)
+    assert failed.count("claim") == failed.count("release") == 2 * judge_work.AT_ONCE

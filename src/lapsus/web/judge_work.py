@@ -27,7 +27,7 @@ AT_ONCE: Final = 2
 EVERY: Final = 5.0
 """Seconds between two looks for something to do."""
 BEAT: Final = 3.0
-"""Seconds between two words that one is still at it."""
+"""Seconds after which the lease on a run is renewed."""
 DOCUMENTS: Final = 5
 """Documents that a detector judges between two looks whether it was stopped."""
 ANSWERS: Final = 5
@@ -75,11 +75,9 @@ class JudgeWork:
 
     def _loop(self, worker: str) -> None:
         while not self._end.is_set():
-            try:
+            run = None
+            with _survived("judges at work could not be looked up"):
                 run = self._store.program_runs.claim(worker, self.sources.may)
-            except LapsusError as error:
-                _log.warning("judges at work could not be looked up: %s", error)
-                run = None
             if run is None:
                 self._wake.wait(EVERY)
                 self._wake.clear()
@@ -103,24 +101,20 @@ class JudgeWork:
         except Exception as error:
             _log.exception("%s could not go on in %s", run.name, run.campaign)
             state, note = "failed", f"{type(error).__name__}: {error}"
-        try:
+        # Where that fails, its lease runs out by itself.
+        with _survived(f"{run.name} could not be released"):
             self._store.program_runs.release(run.id, worker, state, note, refused)
-        except LapsusError as error:
-            # It is let go of by itself after a while.
-            _log.warning("%s could not be put down: %s", run.name, error)
 
     @contextmanager
     def _holding(self, run: ProgramRun, worker: str, stop: threading.Event) -> Iterator[None]:
-        """Say that one is at it, again and again, and hear whether one should stop."""
+        """Renew the lease every few seconds; set `stop` if it is lost."""
         over = threading.Event()
 
         def beat() -> None:
             while not over.wait(BEAT):
-                try:
+                with _survived(f"the lease on {run.name} could not be renewed"):
                     if not self._store.program_runs.hold(run.id, worker):
                         stop.set()
-                except LapsusError as error:
-                    _log.warning("no word could be left about %s: %s", run.name, error)
 
         self._stops[run.id] = stop
         if self._end.is_set():
@@ -171,6 +165,17 @@ class JudgeWork:
             entries = _timed(list(judged_entries(annotator, some)), begun)
             for _ in store.programs.add_judgments(run.campaign, program, entries, by=by, once=True):
                 pass
+
+
+@contextmanager
+def _survived(what: str) -> Iterator[None]:
+    """Log any error and go on: a worker that ended would leave all judges of this server waiting."""
+    try:
+        yield
+    except LapsusError as error:
+        _log.warning("%s: %s", what, error)
+    except Exception:
+        _log.exception("%s", what)
 
 
 def _timed(entries: list[Entry], begun: float) -> list[Entry]:

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import secrets
-import urllib.error
-import urllib.request
 from functools import cached_property
 from http.client import HTTPException
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote_plus, urlencode
 
 from lapsus.errors import UsageError
+from lapsus.http_client import HttpClient, HttpError
 from lapsus.store import RefusedError
 from lapsus.web.deployment import OidcProvider, is_secure
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a key that only the provider has."""
 SECONDS: Final = 10
-LARGEST: Final = 1 << 20
-"""Bytes of an answer of the provider."""
+_HTTP: Final = HttpClient(timeout=SECONDS, largest=1 << 20)
 
 
 class SignInRequest(NamedTuple):
@@ -69,7 +66,7 @@ class OidcClient:
     def _settings(self) -> dict[str, Any]:
         """What the provider publishes about itself; asked for again after a failure, else kept."""
         address = self.provider.issuer.rstrip("/") + "/.well-known/openid-configuration"
-        found = _fetched(urllib.request.Request(address))  # noqa: S310  checked there
+        found = _fetched(address)
         if str(found.get("issuer", "")).rstrip("/") != self.provider.issuer.rstrip("/"):
             raise _trouble(f"calls itself {found.get('issuer')!r:.200}")
         return found
@@ -103,15 +100,12 @@ class OidcClient:
             "client_id": self.provider.client_id,
             "code_verifier": request.verifier,
         }
-        asking = urllib.request.Request(  # noqa: S310  checked where it is fetched
-            _address(self._settings, "token_endpoint"),
-            urlencode(form).encode(),
-            {"Accept": "application/json"},
-        )
+        headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
         if self.provider.client_secret:
             pair = f"{quote_plus(self.provider.client_id)}:{quote_plus(self.provider.client_secret)}"
-            asking.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
-        token = _fetched(asking).get("id_token")
+            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+        where = _address(self._settings, "token_endpoint")
+        token = _fetched(where, urlencode(form).encode(), headers).get("id_token")
         if not isinstance(token, str):
             raise _trouble("sent no id_token")
         return self._read(token, request.nonce)
@@ -155,15 +149,13 @@ def _address(settings: dict[str, Any], name: str) -> str:
     return found
 
 
-def _fetched(request: urllib.request.Request) -> dict[str, Any]:
+def _fetched(
+    address: str, form: bytes | None = None, headers: dict[str, str] | None = None
+) -> dict[str, Any]:
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310  only addresses that are secure
-            found = json.loads(answer.read(LARGEST))
-    except (OSError, ValueError, HTTPException, RecursionError) as error:
-        raise _trouble(f"does not answer as it should: {error}") from error
-    if not isinstance(found, dict):
-        raise _trouble("does not answer as it should")
-    return found
+        return _HTTP.ask("GET" if form is None else "POST", address, form, headers)
+    except HttpError as error:
+        raise _trouble(f"does not answer as it should: {error.status or ''} {error.what}") from error
 
 
 def _trouble(what: str) -> RefusedError:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from lapsus.annotators.language_model import service as module
-from lapsus.annotators.language_model.service import Service, ServiceError, StoppedError, endpoint
+from lapsus.annotators.language_model.service import Service, ServiceError, endpoint
 from lapsus.errors import UsageError
+from lapsus.http_client import StoppedError
 from tests.annotators.language_model.stub import Said, Stub, completion, refusal, script, serving
 
 KEY = "sk-very-secret-0123456789"
@@ -97,17 +98,6 @@ def test_time_outs() -> None:
         assert "timed out" in failed(service(stub, timeout=0.1)).what
 
 
-def test_a_reply_that_trickles_is_cut_at_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Trickle:
-        def read1(self, _: int) -> bytes:
-            time.sleep(0.02)
-            return b" "
-
-    began = time.monotonic()
-    with pytest.raises(TimeoutError):
-        module._read(Trickle(), began + 0.1)
-
-
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"a": ', b"\xff\xfe"])
 def test_a_reply_that_is_no_json_object(body: bytes) -> None:
     with serving(script(Said(200, body))) as stub:
@@ -122,12 +112,6 @@ def test_a_reply_that_is_no_json_object_among_others_is_asked_for_again() -> Non
         for _ in range(2):
             asked.ask("/chat/completions", {})
     assert len(stub.asked) == 3
-
-
-def test_an_endless_reply_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGEST", 1000)
-    with serving(script(Said(200, b"x" * 300_000))) as stub:
-        assert "larger than 1,000 bytes" in failed(service(stub)).what
 
 
 def test_the_key_is_sent_and_shown_nowhere() -> None:
@@ -156,18 +140,6 @@ def test_nothing_follows_a_server_that_sends_elsewhere() -> None:
             assert error.hopeless
             assert "elsewhere" in error.what
     assert other.asked == []
-
-
-def test_what_is_for_this_machine_goes_by_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    with (
-        serving(script(refusal(500, "the proxy saw it"))) as proxy,
-        serving(script(completion("ok"))) as stub,
-    ):
-        for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
-            monkeypatch.setenv(name, proxy.endpoint.removesuffix("/v1"))
-        monkeypatch.delenv("no_proxy", raising=False)
-        service(stub).ask("/chat/completions", {})
-    assert proxy.asked == []
 
 
 def test_a_stop_ends_the_waiting() -> None:

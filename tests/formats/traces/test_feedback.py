@@ -220,7 +220,7 @@ class Handler(BaseHTTPRequestHandler):
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
     for key in ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY", "PHOENIX_API_KEY"):
         monkeypatch.setenv(key, key.lower())
-    monkeypatch.setattr(push.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(push._HTTP, "_first_wait", 0.001)
     with Stub() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

@@ -12,8 +12,9 @@ from lapsus.annotators.bulk.ray_engine import OnRay
 from lapsus.annotators.bulk.work import Work
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
 from lapsus.annotators.language_model.annotator import Refused, _InvalidError
-from lapsus.annotators.language_model.service import ServiceError, StoppedError
+from lapsus.annotators.language_model.service import ServiceError
 from lapsus.errors import UsageError
+from lapsus.http_client import StoppedError
 from lapsus.model import Judgment, Scheme, Unit
 from lapsus.model.decoders import decoder
 

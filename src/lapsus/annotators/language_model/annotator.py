@@ -23,9 +23,10 @@ from lapsus.annotators.language_model.prompt import (
 )
 from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.annotators.language_model.reply import take
-from lapsus.annotators.language_model.service import Service, ServiceError, StoppedError, one_line
+from lapsus.annotators.language_model.service import Service, ServiceError
 from lapsus.annotators.library import OPENAI
 from lapsus.errors import UsageError
+from lapsus.http_client import StoppedError, one_line
 from lapsus.kinds import countable, kind_of
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, Unit, UnitKey
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable
-from http.client import HTTPException
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,24 +13,10 @@ import msgspec
 from lapsus.errors import LapsusError, UsageError
 from lapsus.formats.remote import shown
 from lapsus.formats.traces.feedback import Feedback
+from lapsus.http_client import HttpClient, HttpError, is_loopback
 
-TIMEOUT = 30
-TRIES = 4
 PHOENIX_BATCH = 100
-
-
-_HERE = ("127.0.0.1", "::1", "localhost")
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A key is for the server that was named, and a redirected POST would lose its body."""
-
-    def redirect_request(self, *args: Any) -> None:
-        """Follow nothing: the answer counts as refused."""
-        return
-
-
-_OPENER = urllib.request.build_opener(_NoRedirect)
+_HTTP = HttpClient(tries=4)
 
 
 class Server(NamedTuple):
@@ -73,7 +55,7 @@ def _check_address(address: str) -> None:
     if parts.scheme not in ("http", "https") or not host or not is_plain:
         hint = "for example https://langfuse.example.org"
         raise UsageError("is no address of a server", where=shown(address), hint=hint)
-    if parts.scheme == "http" and host not in _HERE:
+    if parts.scheme == "http" and not is_loopback(host):
         hint = "give its https:// address"
         raise UsageError("a key would go over the network unprotected", where=address, hint=hint)
 
@@ -133,22 +115,13 @@ def _phoenix_annotation(target: str, piece: Feedback) -> dict[str, Any]:
 
 
 def _post(address: str, login: str, body: dict[str, Any]) -> None:
-    """Send once; where the server is busy or away for a moment, a few times."""
-    headers = {"Content-Type": "application/json", "Authorization": login}
-    request = urllib.request.Request(address, msgspec.json.encode(body), headers, method="POST")  # noqa: S310
-    for attempt in range(1, TRIES + 1):
-        try:
-            with _OPENER.open(request, timeout=TIMEOUT):
-                return
-        except urllib.error.HTTPError as error:
-            reason = error.read(500).decode(errors="replace").strip()
-            if error.code not in (429, 500, 502, 503, 504) or attempt == TRIES:
-                what = f"the server refused: {error.code} {reason or error.reason}"
-                raise LapsusError(what, where=address) from error
-        except (OSError, HTTPException) as error:
-            if attempt == TRIES:
-                raise LapsusError(f"the server cannot be reached: {error}", where=address) from error
-        time.sleep(0.5 * 2**attempt)
+    try:
+        _HTTP.send("POST", address, msgspec.json.encode(body), {"Authorization": login})
+    except HttpError as error:
+        if error.status:
+            what = f"the server refused: {error.status} {error.what}"
+            raise LapsusError(what, where=address) from error
+        raise LapsusError(f"the server cannot be reached: {error.what}", where=address) from error
 
 
 SERVERS = {
