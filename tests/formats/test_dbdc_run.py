@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from lapsus.errors import InputError
-from lapsus.formats import convert, read
+from lapsus.formats import convert, dbdc_records, read
+from lapsus.formats.dbdc_records import LARGEST
 from lapsus.formats.dbdc_run import DbdcRun
 from lapsus.model import Entry, Judgment
 
@@ -130,3 +133,35 @@ def test_two_entries_of_one_dialogue_do_not_overwrite_each_other(tmp_path: Path)
         ):
             convert(read(tmp_path / "runs"), tmp_path / output, "dbdc-run")
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_a_file_larger_than_any_dialogue_is_refused_unread(tmp_path: Path) -> None:
+    labels = ",".join(['{"breakdown":"O","key":1}'] * (LARGEST // 20))
+    path = tmp_path / "d.labels.json"
+    path.write_text(f'{{"turns":[{{"turn-index":1,"labels":[{labels}]}}]}}')
+    tracemalloc.start()
+    with pytest.raises(InputError, match="is larger than 8 MiB"):
+        list(read(path, "dbdc-run"))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 4 * LARGEST
+
+
+def test_more_labels_of_a_turn_than_anybody_gives_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "d.labels.json"
+    path.write_text(json.dumps({"turns": [{"turn-index": 1, "labels": [{"breakdown": "O"}] * 10_001}]}))
+    with pytest.raises(InputError, match="length <= 10000"):
+        list(read(path))
+
+
+def test_what_a_record_may_hold_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    fields = msgspec.structs.fields
+    monkeypatch.setattr(msgspec.structs, "fields", lambda kind: asked.append(kind) or fields(kind))
+    dbdc_records._names.cache_clear()
+    path = tmp_path / "d.labels.json"
+    labels = [{"breakdown": "O", "mine": 1}] * 50
+    path.write_text(json.dumps({"turns": [{"turn-index": n, "labels": labels} for n in range(20)]}))
+    [entry] = read(path)
+    assert len(entry.judgments) == 1000
+    assert len(asked) == 3

@@ -266,3 +266,10 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         read(tmp_path / "nothing")
     with pytest.raises(InputError, match="cannot be read: File name too long"):
         read(tmp_path / ("x" * 300))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "chats.jsonl")
+    with pytest.raises(InputError, match="is no plain file"):
+        read(tmp_path / "chats.jsonl")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,10 +13,10 @@ from arro3.core import Array, DataType, Field, RecordBatch, Schema, Table
 from arro3.io import read_parquet, write_parquet
 
 from lapsus.errors import InputError
-from lapsus.formats import ReadOptions, Source, read
+from lapsus.formats import ReadOptions, Source, convert, read
 from lapsus.formats.table import ParquetTable
 from lapsus.formats.table_rows import COLUMNS
-from lapsus.model import Judgment
+from lapsus.model import Entry, Judgment
 from tests.formats.test_table import JUDGMENTS, judgment, there_and_back
 
 
@@ -30,6 +32,24 @@ def test_parquet_columns_have_types(tmp_path: Path) -> None:
     }
     assert {name for name, kind in types.items() if kind == DataType.float64()} == {"seconds"}
     assert sum(kind == DataType.string() for kind in types.values()) == len(COLUMNS) - 4
+
+
+def test_a_disk_that_fills_up_while_a_table_is_written_is_an_error_in_words(tmp_path: Path) -> None:
+    entries = [Entry("d", None, tuple(judgment({"q": 1}, annotator=f"a{n}") for n in range(30_000)))]
+    program = (
+        "import resource, sys; from lapsus.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); main()"
+    )
+    convert(entries, tmp_path / "long.jsonl")
+    arguments = ["convert", str(tmp_path / "long.jsonl"), str(tmp_path / "out.parquet")]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "error: File too large"
+    assert "panicked" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["long.jsonl"]
 
 
 def foreign_parquet(path: Path, **columns: Array) -> Path:

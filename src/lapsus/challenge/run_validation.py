@@ -16,6 +16,7 @@ from lapsus.challenge.run_problems import RunError, RunProblem, problem
 from lapsus.challenge.testset import Track, system_turns
 from lapsus.errors import InputError
 from lapsus.formats.dbdc import breakdown_labels
+from lapsus.formats.dbdc_records import LARGEST as LARGEST_FILE
 from lapsus.formats.dbdc_records import RunDialogue, RunLabel, RunTurn, decode
 from lapsus.formats.dbdc_run import SUFFIX, TOLERANCE
 from lapsus.formats.source import Member, Source
@@ -175,7 +176,7 @@ def _bounded(source: Source, check: _Check, called: str) -> Iterator[Member]:
             return
         try:
             with member.open() as stream:
-                content = stream.read(left + 1)
+                content = stream.read(min(left, LARGEST_FILE) + 1)
         except InputError as error:
             check.unreadable(member, error.what)
             continue

@@ -6,7 +6,8 @@ Other programs pass over that key. Keys that we do not know become metadata; non
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, TypeVar
+from functools import cache
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -14,6 +15,11 @@ from lapsus.errors import InputError
 from lapsus.formats.source import Member
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+LARGEST = 8 << 20
+"""Bytes of one dialogue's file. A hundred annotators of five hundred turns need less."""
+_Many = msgspec.Meta(max_length=10_000)
+"""More labels than that of one turn are no honest file."""
 
 
 class DialogueExtra(msgspec.Struct, omit_defaults=True):
@@ -60,7 +66,7 @@ class Turn(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
     turn_index: int
     speaker: str
     utterance: str
-    annotations: list[Annotation] = []
+    annotations: Annotated[list[Annotation], _Many] = []
     time: str | None = None
     annotation_id: str | None | msgspec.UnsetType = msgspec.UNSET
     lapsus: TurnExtra | msgspec.UnsetType = msgspec.UNSET
@@ -96,7 +102,7 @@ class RunTurn(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
     """The answers about one turn."""
 
     turn_index: int
-    labels: list[RunLabel]
+    labels: Annotated[list[RunLabel], _Many]
     lapsus: TurnExtra | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -116,7 +122,9 @@ def turn_index(segment: str) -> int | None:
 
 def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
     """The record in a file. Strict first, for speed; files with keys of their own go the slow way."""
-    content = member.read()
+    content = member.head(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise InputError(f"is larger than {LARGEST >> 20} MiB", where=member.name, hint="one dialogue a file")
     try:
         return decoder.decode(content)
     except msgspec.ValidationError as error:
@@ -138,12 +146,17 @@ def _misshapen(error: Exception, member: Member) -> InputError:
 
 def _set_aside(raw: Any, kind: type[msgspec.Struct]) -> None:
     """Move the keys that a record does not know, and those of the records in it, to its metadata."""
-    known = {field.encode_name for field in msgspec.structs.fields(kind)}
+    known = _names(kind)
     if extra := {key: raw.pop(key) for key in list(raw) if key not in known}:
         raw.setdefault("lapsus", {}).setdefault("metadata", {}).update(extra)
     for key, inner in _PARTS.get(kind, {}).items():
         for part in raw.get(key) or ():
             _set_aside(part, inner)
+
+
+@cache
+def _names(kind: type[msgspec.Struct]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(kind))
 
 
 _PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {

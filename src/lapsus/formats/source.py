@@ -44,8 +44,13 @@ class Member(NamedTuple):
 
     def head(self, size: int = 1 << 16) -> bytes:
         """Its beginning, without a byte-order mark."""
+        parts = []
         with self.open() as stream:
-            return stream.read(size).removeprefix(_BOM)
+            # By parts: whoever asks for much sets no memory aside for what is not there.
+            while size > 0 and (part := stream.read(min(size, SMALL))):
+                parts.append(part)
+                size -= len(part)
+        return b"".join(parts).removeprefix(_BOM)
 
     @contextmanager
     def text(self, newline: str | None = None) -> Iterator[io.TextIOWrapper]:
@@ -81,6 +86,11 @@ class Source:
             raise InputError(f"cannot be read: {error.strerror}", where=self.shown) from error
         if not is_there:
             raise InputError("no such file or folder", where=self.shown)
+        if not self.path.is_dir() and not self.path.is_file():
+            # Opening a pipe that nobody writes to would wait for ever, and what comes through one comes once.
+            raise InputError(
+                "is no plain file", where=self.shown, hint="a pipe is read as -: `… | lapsus … -`"
+            )
 
     @contextmanager
     def named(self) -> Iterator[None]:

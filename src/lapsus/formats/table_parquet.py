@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema, Table
 from arro3.io import read_parquet, write_parquet
@@ -37,15 +38,44 @@ SCHEMA = Schema([Field(column, _type_of(column), nullable=True) for column in CO
 
 def write_rows(rows: Iterable[Row], path: Path) -> None:
     """Write a file without ever holding all of it."""
-    batches = _Batches(rows)
-    reader = RecordBatchReader.from_batches(SCHEMA, batches)
-    try:
-        write_parquet(reader, path, max_row_group_size=GROUP, compression="zstd(3)")
-    except Exception:
-        # The library turns errors of ours, such as a loss, into words; here they are themselves again.
-        if batches.error is not None:
-            raise batches.error from None
-        raise
+    with path.open("xb", buffering=0) as stream:
+        target = _Target(stream)
+        batches = _Batches(rows, target)
+        reader = RecordBatchReader.from_batches(SCHEMA, batches)
+        try:
+            write_parquet(reader, cast(IO[bytes], target), max_row_group_size=GROUP, compression="zstd(3)")
+        except Exception:
+            # The library turns errors of ours, such as a loss, into words; here they are themselves again.
+            if batches.error is None:
+                raise
+        if error := target.error or batches.error:
+            raise error
+
+
+class _Target(io.RawIOBase):
+    """A file to write to. An error such as a full disk is kept: the library would panic at it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, content: Any) -> int:
+        """Write on until something goes wrong."""
+        if self.error is None:
+            try:
+                self._write_all(content)
+            except OSError as error:
+                self.error = error
+        return len(content)
+
+    def _write_all(self, content: Any) -> None:
+        left = memoryview(content)
+        while left:
+            left = left[self.stream.write(left) :]
 
 
 def table_of_rows(rows: Iterable[Row]) -> Table:
@@ -56,8 +86,9 @@ def table_of_rows(rows: Iterable[Row]) -> Table:
 class _Batches:
     """Rows in bundles, made when they are asked for."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[Row], target: _Target | None = None) -> None:
         self.rows = iter(rows)
+        self.target = target
         self.error: BaseException | None = None
 
     def __iter__(self) -> _Batches:
@@ -74,6 +105,8 @@ class _Batches:
         return batch
 
     def _next(self) -> RecordBatch | None:
+        if self.target is not None and self.target.error is not None:
+            raise self.target.error
         if not (bundle := list(islice(self.rows, WRITTEN))):
             return None
         columns = zip(COLUMNS, zip(*bundle, strict=True), strict=True)
