@@ -312,3 +312,17 @@ def test_a_closed_store_takes_no_more(url: str) -> None:
     assert sorted(future.result().revision for future in waiting) == list(range(1, 21))
     with pytest.raises(UsageError, match="closed"):
         store.saves.save_soon(SaveRequest("k", "chat", unit, me, {"breakdown": "O"}))
+
+
+def test_a_mark_over_a_whole_triple_is_kept_as_one_on_each_element(store: Store) -> None:
+    store.campaigns.create(Plan(name="pairs", scheme="semantic-errors"))
+    store.campaigns.add_documents("pairs", [pair("p1")])
+    (me,) = people(store, "avery")
+    (unit,) = reserve(store, me, "pairs")
+    triple = pair("p1").segments[0]
+    whole = (Span("t1", 0, len(triple.text), "omission"),)
+    save(store, unit, me, campaign="pairs", answers={"errors": whole})
+    (kept,) = store.judgments.history("pairs", unit)
+    assert kept.answers["errors"] == tuple(
+        Span("t1", element.start, element.end, "omission") for element in triple.elements()
+    )

@@ -16,7 +16,7 @@ from lapsus.analysis.corpus import (
 )
 from lapsus.analysis.validating import with_broken
 from lapsus.errors import UsageError
-from lapsus.kinds import kind_of
+from lapsus.kinds import Kind, kind_of
 from lapsus.language.tokenizer import is_spaceless, knows_words
 from lapsus.measures.agreement import coefficient, merge_labels
 from lapsus.measures.agreement.details import with_the_rest
@@ -24,7 +24,7 @@ from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.declaration import parse_measure
 from lapsus.measures.score import Score
-from lapsus.model import Question, Scheme, in_language, latest
+from lapsus.model import Question, Scheme, latest
 from lapsus.model.votes import Votes
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
@@ -46,12 +46,12 @@ class AgreementRow(NamedTuple):
         text = f"{self.name} ({self.merged})" if self.merged else self.name
         return f"{self.question}: {text}" if self.question and with_question else text
 
-    def merged_names(self, question: Question, language: str) -> str:
+    def merged_names(self, kind: Kind, language: str) -> str:
         """The merged labels by their names, for readers who do not know the papers' letters."""
+        names = kind.choice_names(language)
 
         def name(shown: str) -> str:
-            label = question.label(shown)
-            return in_language(label.name, language) if label else shown
+            return names.get(kind.spellings.id_of(shown), shown)
 
         return " / ".join(" + ".join(map(name, group.split("+"))) for group in self.merged.split(", "))
 
@@ -127,7 +127,7 @@ def _column(
     for question in questions:
         votes = corpus.votes(scheme, question)
         if votes.units:
-            cells |= _agreement(corpus, votes, question, measures, merge, scheme, bootstrap)
+            cells |= _agreement(corpus, votes, kind_of(question, scheme), measures, merge, bootstrap)
     return cells
 
 
@@ -183,30 +183,24 @@ def _annotators(corpus: Corpus, scheme: Scheme) -> int | str:
 def _agreement(
     corpus: Corpus,
     votes: Votes,
-    question: Question,
+    kind: Kind,
     measures: Sequence[str],
     merge: str | None,
-    scheme: Scheme,
     bootstrap: Bootstrap | None,
 ) -> dict[AgreementRow, Any]:
     cells: dict[AgreementRow, Any] = {}
-    kind = kind_of(question, scheme)
-    if kind.is_counted and kind.numbers is None:
+    id = kind.question.id
+    if kind.by_label:
         totals, whole = kind.totals(votes)
-        for label, total in zip(question.labels, totals, strict=False):
-            cells[AgreementRow(f"share {_shown(label.id, question)}", question.id)] = float(
-                total / max(whole, 1)
-            )
+        for label, total in zip(kind.label_ids, totals.tolist(), strict=True):
+            cells[AgreementRow(f"share {_shown(label, kind)}", id)] = total / max(whole, 1)
     lengths = corpus.lengths() if kind.on_text else None
-    return cells | coefficients(
-        votes, question, scheme, bootstrap, measures=measures, merge=merge, lengths=lengths
-    )
+    return cells | coefficients(votes, kind, bootstrap, measures=measures, merge=merge, lengths=lengths)
 
 
 def coefficients(
     votes: Votes | Patterns,
-    question: Question,
-    scheme: Scheme,
+    kind: Kind,
     bootstrap: Bootstrap | None,
     *,
     measures: Sequence[str] = (),
@@ -218,65 +212,61 @@ def coefficients(
     A usual one that such votes cannot have (gamma of a crowd) is undefined, and its note says why.
     """
     cells: dict[AgreementRow, Score] = {}
-    kind = kind_of(question, scheme)
+    id = kind.question.id
     wanted = list(measures) or list(kind.agreement)
     for measure in wanted:
         try:
-            cells[AgreementRow(measure, question.id)] = coefficient(measure, votes, bootstrap, lengths)
+            cells[AgreementRow(measure, id)] = coefficient(measure, votes, bootstrap, lengths)
         except UsageError as error:
             if measures:
                 raise
-            cells[AgreementRow(measure, question.id)] = Score(measure, None, 0, note=error.what)
-    for groups in _views(question, merge) if kind.can_merge else ():
-        merged = _merged(votes, question, groups)
-        shown = ", ".join("+".join(_shown(label, question) for label in group) for group in groups)
+            cells[AgreementRow(measure, id)] = Score(measure, None, 0, note=error.what)
+    for groups in _views(kind, merge) if kind.can_merge else ():
+        merged = _merged(votes, kind, groups)
+        shown = ", ".join("+".join(_shown(label, kind) for label in group) for group in groups)
         for measure in wanted if measures else ("fleiss",):
-            cells[AgreementRow(measure, question.id, shown)] = coefficient(measure, merged, bootstrap)
+            cells[AgreementRow(measure, id, shown)] = coefficient(measure, merged, bootstrap)
     return cells
 
 
-def _merged(votes: Votes | Patterns, question: Question, groups: Sequence[Sequence[str]]) -> Any:
+def _merged(votes: Votes | Patterns, kind: Kind, groups: Sequence[Sequence[str]]) -> Any:
     """The same votes on merged labels."""
     if not isinstance(votes, Patterns):
         return merge_labels(votes, groups)  # type: ignore[arg-type]
-    places = {label.id: place for place, label in enumerate(question.labels)}
-    together = [[places[label] for label in group] for group in groups]
+    together = [[kind.label_ids.index(label) for label in group] for group in groups]
     return votes.merged(together, ["+".join(group) for group in groups])
 
 
-def _shown(label: str, question: Question) -> str:
+def _shown(id: str, kind: Kind) -> str:
     """A label as papers write it: NB rather than O."""
-    found = question.label(label)
-    return found.aliases[0] if found and found.aliases else label
+    return next((label.aliases[0] for label in kind.labels if label.id == id and label.aliases), id)
 
 
-def _views(question: Question, merge: str | None) -> list[list[list[str]]]:
+def _views(kind: Kind, merge: str | None) -> list[list[list[str]]]:
     """The labels in groups, all others each alone: as `PB+B` asks for it, else as the guideline has them merged."""
     if merge is None:
-        return [_groups(question, together) for together in question.analysis.merged]
-    together = []
-    for name in merge.split("+"):
-        label = question.label(name.strip())
-        if label is None:
-            known = ", ".join(known.id for known in question.labels)
-            raise UsageError(f"{question.id!r} has no label {name!r} to merge", hint=f"known: {known}")
-        together.append(label.id)
+        return [_groups(kind, together) for together in kind.question.analysis.merged]
+    together = [kind.spellings.id_of(name.strip()) for name in merge.split("+")]
+    for name in together:
+        if name not in kind.label_ids:
+            known = ", ".join(kind.label_ids)
+            raise UsageError(f"{kind.question.id!r} has no label {name!r} to merge", hint=f"known: {known}")
     if len(set(together)) < 2:
         raise UsageError(f"{merge!r} merges nothing", hint="name two labels or more, such as PB+B")
-    return [_groups(question, together)]
+    return [_groups(kind, together)]
 
 
-def _groups(question: Question, together: Collection[str]) -> list[list[str]]:
+def _groups(kind: Kind, together: Collection[str]) -> list[list[str]]:
     """The merged label stands where its first part stood: labels may be in an order."""
     groups: list[list[str]] = []
     joined: list[str] = []
-    for label in question.labels:
-        if label.id not in together:
-            groups.append([label.id])
+    for label in kind.label_ids:
+        if label not in together:
+            groups.append([label])
         else:
             if not joined:
                 groups.append(joined)
-            joined.append(label.id)
+            joined.append(label)
     return groups
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +13,8 @@ from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_qu
 from lapsus.analysis.trust import doubts, load_corpora, sight
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
-from lapsus.kinds import kinds_of
-from lapsus.model import Answer, Entry, Judgment, Scheme, UnitKey, latest
+from lapsus.kinds import Kind, kinds_of
+from lapsus.model import Entry, Judgment, Scheme, UnitKey, latest
 from lapsus.model.judgment import PROGRAM
 from lapsus.model.unit import SAMPLE, WHOLE
 
@@ -87,11 +87,11 @@ def cascade(
     doubted = {
         unit for unit, judgment in said.first.items() if max(doubts(judgment, kinds), default=0.0) >= doubt
     }
-    ids = [question.id for question in countable_questions(chosen)]
+    counted = [kinds[question.id] for question in countable_questions(chosen)]
     disputed = {
         unit
         for unit in doubted
-        if unit in said.second and not _same(said.first[unit], said.second[unit], ids)
+        if unit in said.second and _key(said.first[unit], counted) != _key(said.second[unit], counted)
     }
     stages = _stages(judges, said, doubted, disputed)
     waiting, stage = doubted - said.second.keys(), "second"
@@ -100,7 +100,7 @@ def cascade(
     told = Cascade(chosen.id, doubt, len(said.first), stages, stage if waiting else None, len(waiting))
     if waiting:
         return told, _to_judge(paths, waiting, chosen, only, language)
-    return told, _settled(paths, _final(said, disputed), only, language)
+    return told, _settled(paths, _final(said, disputed, list(kinds.values())), only, language)
 
 
 def _is_there(corpus: Corpus, name: str) -> bool:
@@ -128,13 +128,9 @@ def _said(corpus: Corpus, scheme: Scheme, judges: Sequence[str], people: Sequenc
     return _Judged(first, second, others)
 
 
-def _same(one: Judgment, other: Judgment, questions: Sequence[str]) -> bool:
-    return all(_plain(one.answers.get(id)) == _plain(other.answers.get(id)) for id in questions)
-
-
-def _plain(answer: Answer | None) -> object:
-    """Without the order in which labels or marks were given."""
-    return frozenset(answer) if isinstance(answer, tuple) else answer
+def _key(judgment: Judgment, kinds: Iterable[Kind]) -> Hashable:
+    """Equal for judgments that say the same."""
+    return tuple(kind.same_or_none(judgment.answers.get(kind.question.id)) for kind in kinds)
 
 
 def _stages(
@@ -164,22 +160,19 @@ def _cost(judgments: Iterable[Judgment]) -> tuple[int, float | None]:
     return tokens, round(sum(measured), 3) if len(measured) == len(taken) else None
 
 
-def _final(said: _Judged, disputed: set[UnitKey]) -> dict[UnitKey, Judgment]:
+def _final(said: _Judged, disputed: set[UnitKey], kinds: Sequence[Kind]) -> dict[UnitKey, Judgment]:
     """The first judge's answers where it is sure or the second says the same; else what most people said."""
     final = {}
     for unit, judgment in said.first.items():
         source, by = judgment, judgment.annotator
         if unit in disputed:
-            given = Counter(_key(one) for one in said.people[unit])
-            source = next(one for one in said.people[unit] if _key(one) == given.most_common(1)[0][0])
+            given = Counter(_key(one, kinds) for one in said.people[unit])
+            usual = given.most_common(1)[0][0]
+            source = next(one for one in said.people[unit] if _key(one, kinds) == usual)
             by = "people"
         metadata = {PROGRAM: True, "settled_by": by}
         final[unit] = msgspec.structs.replace(source, annotator=CASCADE, revision=1, metadata=metadata)
     return final
-
-
-def _key(judgment: Judgment) -> object:
-    return frozenset((id, _plain(answer)) for id, answer in judgment.answers.items())
 
 
 def _to_judge(

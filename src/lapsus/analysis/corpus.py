@@ -135,7 +135,7 @@ def load_corpus(
     documents: dict[str, DocumentFacts] = {}
     judgments: list[Judgment] = []
     texts: dict[str, Document] = {}
-    given = _known(scheme)
+    given = known_schemes(scheme)
     checker = Checker(given)
     broken: Counter[str] = Counter()
     with given_schemes(given):
@@ -152,7 +152,8 @@ def load_corpus(
     return Corpus(name, documents, judgments, texts, broken, drop_broken, reading.options.mended)
 
 
-def _known(scheme: AnyScheme | None) -> list[Scheme]:
+def known_schemes(scheme: AnyScheme | None) -> list[Scheme]:
+    """The scheme that was asked for, where its file is at hand."""
     try:
         return [load_scheme(scheme)] if scheme else []
     except UsageError:

@@ -13,6 +13,7 @@ from lapsus.analysis.corpus import (
     DocumentFacts,
     choose_scheme,
     countable_questions,
+    known_schemes,
     load_corpus,
 )
 from lapsus.analysis.learned import learned_documents, learned_warnings
@@ -24,7 +25,8 @@ from lapsus.model.unit import WHOLE
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
-from lapsus.schemes import AnyScheme
+from lapsus.schemes import AnyScheme, given_schemes
+from lapsus.schemes.spelling import Spelling
 from lapsus.trust.alternative_test import LEAST_UNITS
 from lapsus.trust.ranking import USUAL_EPSILON, Sight, Standing, standings
 
@@ -126,7 +128,12 @@ def load_corpora(
             if not (id in documents and documents[id].sample):
                 documents[id] = facts
     judgments = list(dict.fromkeys(judgment for part in parts for judgment in part.judgments))
-    return Corpus(parts[0].name, documents, judgments)
+    # A file of judgments alone does not say where the elements of a triple are; another one does.
+    texts = {id: text for part in parts for id, text in part.texts.items()}
+    with given_schemes(known_schemes(scheme)):
+        spelling = Spelling()
+        judgments = [spelling.judgment(one, texts.get(one.document)) for one in judgments]
+    return Corpus(parts[0].name, documents, judgments, texts)
 
 
 def sight(

@@ -164,7 +164,7 @@ class _Reporter:
         for stats in self.desks:
             about = in_language(stats.question.name, self.language)
             for row, score in stats.agreement().items():
-                merged = row.merged_names(stats.question, self.language)
+                merged = row.merged_names(stats.kind, self.language)
                 measure = f"{row.name} ({merged})" if merged else row.name
                 rows.append((self._of(about, measure), score, score.n))
                 signatures |= {score.signature: None} if score.signature else {}

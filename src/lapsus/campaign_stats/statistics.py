@@ -119,7 +119,7 @@ def agreement(
     lengths: Mapping[str, Mapping[str, int]] | None = None,
 ) -> dict[AgreementRow, Score]:
     """The usual coefficients, exactly as `lapsus agree` gives them."""
-    return coefficients(votes, question, scheme, bootstrap, lengths=lengths)
+    return coefficients(votes, kind_of(question, scheme), bootstrap, lengths=lengths)
 
 
 def by_label(

@@ -78,7 +78,7 @@ def _asks(name: str, scheme: Scheme, question: Question) -> dict[str, Any]:
         "description": in_language(question.ask, language),
         "labels": [
             {"name": label.id, "tooltip": in_language(label.definition, language)}
-            for label in question.labels
+            for label in scheme.labels_of(question)
         ],
         "sequential_key_binding": True,
     }

@@ -158,8 +158,11 @@ class Kind(ABC):
         """The labels by every spelling."""
         return Spellings(self.labels)
 
-    def spelt(self, answer: Any) -> Any:
-        """An answer with its labels by their ids; the same object where nothing changes."""
+    def spelt(self, answer: Any, document: Document | None = None) -> Any:
+        """The one form of an answer that may be written in several; the same object where nothing changes.
+
+        Labels go by their ids. With the document, a mark over several elements of a triple is a mark on each.
+        """
         return answer
 
     def doubt(self, shares: Mapping[str, float]) -> float:
@@ -297,6 +300,10 @@ class Kind(ABC):
     def same(self, answer: Any) -> Hashable:
         """Equal for answers that say the same: the order of labels and spans, and the names of ties, do not matter."""
         return answer  # type: ignore[no-any-return]
+
+    def same_or_none(self, answer: Any) -> Hashable:
+        """`same`, where there may be no answer or one of another kind."""
+        return self.same(answer) if self.holds(answer) else answer
 
     def compare(self, one: Any, other: Any) -> float:
         """Two answers by `comparison`: 1 for the same and 0 for nothing in common; for rmse the squared difference."""

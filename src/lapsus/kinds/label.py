@@ -42,7 +42,7 @@ class LabelKind(Kind):
     def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
         yield from self._known([answer])
 
-    def spelt(self, answer: Any) -> Any:
+    def spelt(self, answer: Any, document: Document | None = None) -> Any:
         if not isinstance(answer, str) or answer in self._by_id:
             return answer
         found = self.spellings.id_of(answer)

@@ -62,7 +62,7 @@ class LabelsKind(Kind):
             if first in chosen and second in chosen:
                 yield self._rule("apart", label=self._name(first), other=self._name(second))
 
-    def spelt(self, answer: Any) -> Any:
+    def spelt(self, answer: Any, document: Document | None = None) -> Any:
         if not isinstance(answer, tuple):
             return answer
         found = tuple(self.spellings.id_of(item) if isinstance(item, str) else item for item in answer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import combinations, groupby
 from typing import Any
 
@@ -53,13 +54,35 @@ class SpansKind(Kind):
             for span in answer:
                 yield from self._misplaced(span, segments.get(span.segment), document)
 
-    def spelt(self, answer: Any) -> Any:
-        if not self.holds(answer) or all(span.label in self._by_id for span in answer):
+    def spelt(self, answer: Any, document: Document | None = None) -> Any:
+        if not self.holds(answer):
             return answer
-        found = tuple(
-            msgspec.structs.replace(span, label=self.spellings.id_of(span.label)) for span in answer
-        )
+        found = answer
+        if not all(span.label in self._by_id for span in answer):
+            found = tuple(
+                msgspec.structs.replace(span, label=self.spellings.id_of(span.label)) for span in answer
+            )
+        if document is not None and self._on_elements:
+            found = self._by_elements(found, document)
         return answer if found == answer else found
+
+    @cached_property
+    def _on_elements(self) -> frozenset[str]:
+        """The labels that mark whole elements of a triple."""
+        return frozenset(label.id for label in self.labels if label.covers == "element")
+
+    def _by_elements(self, spans: tuple[Span, ...], document: Document) -> tuple[Span, ...]:
+        """One mark over several elements says the same as one on each of them; a mark that is there twice is one."""
+        segments = {segment.id: segment for segment in document.segments if segment.parts is not None}
+        found: dict[Span, None] = {}
+        split = False
+        for span in spans:
+            parts = [span]
+            if span.label in self._on_elements and (triple := segments.get(span.segment)):
+                parts = _element_marks(span, triple)
+            split = split or len(parts) > 1
+            found |= dict.fromkeys(parts)
+        return tuple(found) if split else spans
 
     def _broken_ties(self, spans: Iterable[Span]) -> Iterator[BrokenRule]:
         """Spans with the same tie: at least two; different labels only where the scheme lets them be tied."""
@@ -158,6 +181,7 @@ class SpansKind(Kind):
         if not proposed and 2 * sum(not spans for spans in given) <= len(given):
             return None
         spans = self._loosened(proposed if document is None else self._whole(proposed, document))
+        spans = self.spelt(spans, document)
         return spans if self.allows(spans, document) else None
 
     def _whole(self, spans: Iterable[Span], document: Document) -> Iterator[Span]:
@@ -273,6 +297,17 @@ def _covers_elements(span: Span, segment: Segment) -> bool:
     starts = {element.start for element in elements}
     ends = {element.end for element in elements}
     return span.start in starts and span.end in ends
+
+
+def _element_marks(span: Span, triple: Segment) -> list[Span]:
+    """A mark that covers several whole elements as one on each; any other as it is."""
+    if not _covers_elements(span, triple):
+        return [span]
+    return [
+        msgspec.structs.replace(span, start=max(one.start, span.start), end=min(one.end, span.end))
+        for one in triple.elements()
+        if max(one.start, span.start) < min(one.end, span.end)
+    ]
 
 
 def _grown(span: Span, segment: Segment, label: Label, language: str | None) -> tuple[int, int]:

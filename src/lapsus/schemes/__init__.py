@@ -12,6 +12,7 @@ from lapsus.schemes.library import (
     scheme_names,
 )
 from lapsus.schemes.scheme_check import SchemeProblem, check_scheme
+from lapsus.schemes.spelling import spelt_answers
 
 __all__ = [
     "AnyScheme",
@@ -27,5 +28,6 @@ __all__ = [
     "scheme_differences",
     "scheme_digest",
     "scheme_names",
+    "spelt_answers",
     "without_open",
 ]

@@ -13,7 +13,7 @@ from lapsus.errors import UsageError
 from lapsus.model import Answer, freeze
 from lapsus.model.decoders import decoder
 from lapsus.registry import did_you_mean
-from lapsus.schemes import broken_rules
+from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
 from lapsus.store.chains import ANSWERS
@@ -93,8 +93,9 @@ class Decisions(Part):
         id = self._campaign_id(campaign)
         place = self._unit(id, unit)
         chosen = self._taken(campaign, unit, follows) if how == "person" else answers or {}
-        kept = freeze({name: answer for name, answer in chosen.items() if answer is not None})
+        given = freeze({name: answer for name, answer in chosen.items() if answer is not None})
         document = self._document(place.digest)
+        kept = freeze(spelt_answers(self._scheme_of(id), given, document))
         if broken := broken_rules(self._scheme_of(id), kept, document, place.segment):
             raise RefusedError("rules", broken[0].message(), broken=tuple(broken))
         row = {

@@ -11,12 +11,13 @@ import msgspec
 from sqlalchemy import Connection, Row, insert, select
 
 from lapsus.errors import InputError
+from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Scheme
 from lapsus.model.decoders import decoder
 from lapsus.model.judgment import PROGRAM
 from lapsus.model.notes import without_notes
 from lapsus.model.targets import screened
-from lapsus.schemes import broken_rules, without_open
+from lapsus.schemes import broken_rules, spelt_answers, without_open
 from lapsus.store import save_statements as sql
 from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
@@ -104,6 +105,7 @@ class _Import:
     ) -> None:
         self.conn, self.row, self.scheme, self.check, self.now = conn, row, scheme, check, now
         self.campaign, self.once = row.id, once
+        self.has_marks = any(kind.on_text for kind in kinds_of(scheme).values())
         self.adding = DocumentIntake(conn, row, scheme)
         self.people: dict[str, int] = {}
         self.programs: set[int] = set()
@@ -197,8 +199,14 @@ class _Chunk:
         for unit, judgment in sorted(
             placed, key=lambda pair: (pair[0].number, pair[1].annotator, pair[1].revision)
         ):
+            document = documents.get(judgment.document)
+            if document is None and (job.check or job.has_marks):
+                document = job.document(unit.digest)
+            spelt = spelt_answers(job.scheme, judgment.answers, document) if job.has_marks else None
+            if spelt is not None and spelt != judgment.answers:
+                judgment = msgspec.structs.replace(judgment, answers=spelt)
             if job.check:
-                self._check(unit, judgment, documents)
+                self._check(judgment, document)
             self._add(unit.number, judgment)
 
     def _find_units(self, names: set[str]) -> dict[tuple[str, str | None], _Unit]:
@@ -239,8 +247,7 @@ class _Chunk:
             if row.place is not None:
                 unit_counts.used.add(row.place)
 
-    def _check(self, unit: _Unit, judgment: Judgment, documents: Mapping[str, Document]) -> None:
-        document = documents.get(judgment.document) or self.job.document(unit.digest)
+    def _check(self, judgment: Judgment, document: Document | None) -> None:
         broken = broken_rules(self.job.scheme, judgment.answers, document, judgment.segment)
         if judgment.by_program or self.job.people[judgment.annotator] in self.job.programs:
             broken = without_open(broken)

@@ -11,7 +11,7 @@ from lapsus.errors import InputError
 from lapsus.kinds import countable
 from lapsus.model import Answer, Document, Scheme, units
 from lapsus.model.decoders import decoder
-from lapsus.schemes import broken_rules
+from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
 from lapsus.store.plan import Block, KnownUnit, Plan
 from lapsus.store.rows import insert_rows, set_levels
@@ -55,7 +55,8 @@ class KnownAnswers:
         if (known := self.units.get((document.id, segment))) is None:
             return
         block, unit = known
-        for right in unit.right:
+        known_right = [spelt_answers(self.scheme, right, document) for right in unit.right]
+        for right in known_right:
             for rule in broken_rules(self.scheme, right, document, segment):
                 if rule.rule not in _UNFINISHED:
                     what, hint = (
@@ -65,7 +66,7 @@ class KnownAnswers:
                     raise InputError(what, where=_where(unit), hint=hint)
         # Nobody finds the same words: what is written freely is not compared.
         compared = [
-            {name: said for name, said in one.items() if name in self._compared} for one in unit.right
+            {name: said for name, said in one.items() if name in self._compared} for one in known_right
         ]
         if not all(compared):
             raise InputError("a known answer has nothing that could be compared", where=_where(unit))

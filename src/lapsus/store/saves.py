@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from lapsus.errors import InputError, LapsusError
 from lapsus.model import Answer, Document, Scheme, freeze
-from lapsus.schemes import BrokenRule, broken_rules
+from lapsus.schemes import BrokenRule, broken_rules, spelt_answers
 from lapsus.schemes.procedure import Procedure, Required
 from lapsus.store.base import Database, Part, is_conflict, trouble
 from lapsus.store.plan import Known
@@ -117,7 +117,8 @@ class Saves(Part):
             raise RefusedError("not-yours", f"there is no person {request.person}")
         if request.seconds is not None and not (math.isfinite(request.seconds) and request.seconds >= 0):
             raise RefusedError("shape", f"{request.seconds} is no number of seconds")
-        answers = freeze({key: answer for key, answer in request.answers.items() if answer is not None})
+        given = {key: answer for key, answer in request.answers.items() if answer is not None}
+        answers = freeze(spelt_answers(matter.scheme, freeze(given), matter.document))
         written = to_json(answers)
         if len(written) > LARGEST_ANSWERS:
             raise RefusedError("too-large", f"the answers have more than {LARGEST_ANSWERS:,} characters")

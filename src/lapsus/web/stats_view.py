@@ -11,6 +11,7 @@ from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.unit_search import UnitSearch
 from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
+from lapsus.kinds import kind_of
 from lapsus.measures.agreement.details import Dispute
 from lapsus.measures.score import Score
 from lapsus.model import Question, in_language
@@ -78,7 +79,7 @@ def overview(visit: RequestContext, stats: CampaignStats) -> OverviewResponse:
         forecast=_forecast(stats),
         days=[DayResponse(day_name(row.day), row.judgments, row.total) for row in stats.days()],
         agreement=[
-            score_response(score, row.name, row.merged_names(stats.question, visit.language))
+            score_response(score, row.name, row.merged_names(stats.kind, visit.language))
             for row, score in stats.agreement().items()
         ],
         answers=answers(visit, stats),
@@ -222,7 +223,7 @@ def voters(stats: CampaignStats, judgments: Iterable[StoredJudgment], language: 
 
 def answer_names(stats: CampaignStats, language: str) -> dict[str, str]:
     """What each answer of the question is called."""
-    return {label.id: in_language(label.name, language) for label in stats.scheme.labels_of(stats.question)}
+    return kind_of(stats.question, stats.scheme).choice_names(language)
 
 
 def score_response(score: Score, name: str = "", merged: str = "") -> ScoreResponse:

@@ -61,6 +61,39 @@ def test_a_turned_scheme_offers_the_same_labels() -> None:
     assert labels == [label.id for label in BREAKDOWN.questions[0].labels][::-1]
 
 
+def test_labels_of_a_list_are_turned_too() -> None:
+    quality = load_scheme("response-quality")
+    listed = [question for question in quality.questions if question.labels_from]
+    assert listed
+    offered = turned(quality)
+    for question in listed:
+        mine = offered.labels_of(offered.question(question.id))  # type: ignore[arg-type]
+        assert [one.id for one in mine] == [one.id for one in quality.labels_of(question)][::-1]
+
+
+def test_names_of_ties_are_no_contradiction() -> None:
+    scheme = load_scheme("semantic-errors")
+    (unit,) = units(pair(), scheme.unit)
+    triple = next(segment for segment in pair().segments if segment.role == "triple")
+    text = next(segment for segment in pair().segments if segment.role == "text")
+    times = iter(("a", "b"))
+
+    def tied(_: dict[str, Any]) -> Said:
+        tie = next(times)
+        marks = [
+            {"label": label, "segment": id, "quote": quote, "occurrence": 1, "tie": tie}
+            for label, id, quote in (
+                ("omission", triple.id, triple.parts[2]),
+                ("addition", text.id, text.text.split()[0]),
+            )
+        ]
+        return completion({"errors": marks, "comment": None})
+
+    with serving(tied) as stub:
+        (found,) = probe(lambda scheme: _model(stub, scheme), scheme, [unit], ["again"])
+    assert (found.units, found.same) == (1, 1)
+
+
 def test_a_longer_context_is_anothers_and_the_target_stays() -> None:
     for before, after in zip(UNITS, lengthened(UNITS), strict=True):
         assert after.target == before.target

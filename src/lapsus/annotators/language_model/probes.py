@@ -13,8 +13,8 @@ import msgspec
 
 from lapsus.annotators.language_model.annotator import LanguageModel
 from lapsus.errors import InputError
-from lapsus.kinds import countable
-from lapsus.model import Answer, Judgment, Scheme, Segment, Unit, UnitKey
+from lapsus.kinds import countable, kind_of
+from lapsus.model import Judgment, Scheme, Segment, Unit, UnitKey
 
 PROBES = ("again", "order", "context")
 SHOWN = 10
@@ -67,7 +67,8 @@ def _judged(model: LanguageModel, units: Sequence[Unit]) -> dict[UnitKey, Judgme
 def turned(scheme: Scheme) -> Scheme:
     """The same guideline with the labels of each question in the opposite order."""
     questions = tuple(
-        msgspec.structs.replace(question, labels=question.labels[::-1]) for question in scheme.questions
+        msgspec.structs.replace(question, labels=scheme.labels_of(question)[::-1], labels_from=None)
+        for question in scheme.questions
     )
     return msgspec.structs.replace(scheme, questions=questions)
 
@@ -95,17 +96,13 @@ def _compared(
 ) -> Iterator[Probed]:
     both = [unit for unit in first if unit in again]
     for question in countable(scheme.questions):
-        differing = [
-            unit
-            for unit in both
-            if _plain(first[unit].answers.get(question.id)) != _plain(again[unit].answers.get(question.id))
-        ]
+        kind = kind_of(question, scheme)
+        said, repeated = (
+            {unit: kind.same_or_none(judged[unit].answers.get(question.id)) for unit in both}
+            for judged in (first, again)
+        )
+        differing = [unit for unit in both if said[unit] != repeated[unit]]
         same = len(both) - len(differing)
         share = same / len(both) if both else None
         shown = tuple((unit.document, unit.segment) for unit in differing[:SHOWN])
         yield Probed(name, question.id, len(both), same, share, len(first) - len(both), shown)
-
-
-def _plain(answer: Answer | None) -> object:
-    """Without the order in which labels or marks were given."""
-    return frozenset(answer) if isinstance(answer, tuple) else answer
