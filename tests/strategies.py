@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme
+from lapsus.schemes.spelling import Spelling
 
 HOSTILE = [
     "",
@@ -143,7 +144,8 @@ def without_documents(entries: st.SearchStrategy[Entry]) -> st.SearchStrategy[En
 
 dialogue_entries = judged(dialogues(), ("breakdown", "error-types", "response-quality"))
 breakdown_entries = judged(dialogues(), ("breakdown",))
-pair_entries = judged(pairs(), ("semantic-errors",))
+# In the one form of an answer: what can be written in two ways is read in one.
+pair_entries = judged(pairs(), ("semantic-errors",)).map(Spelling().by_ids)
 later_schemes_entries = st.one_of(dialogue_entries, pair_entries)
 bare_dialogues = dialogues().map(lambda document: Entry(document.id, document))
 mixed_entries = st.one_of(
