@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 import regex
+from sqlalchemy import event
 from typer.testing import CliRunner
 
 from lapsus.analysis import agree
-from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats import CampaignStats, campaign
 from lapsus.campaign_stats.adjudication import group_by_answer, majority_answer
+from lapsus.campaign_stats.campaign import newest_stats
 from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.campaign_stats.report import campaign_report
 from lapsus.campaign_stats.statistics import agreement, forecast
+from lapsus.campaign_stats.unit_search import UnitSearch, warm_units
 from lapsus.cli.app import app
 from lapsus.errors import UsageError
 from lapsus.formats import convert, read
@@ -26,8 +29,9 @@ from lapsus.kinds.votes import collect_votes
 from lapsus.measures.gold import make_gold
 from lapsus.model import Judgment, Span, UnitKey
 from lapsus.samples import sample_path
-from lapsus.schemes import load_scheme
+from lapsus.schemes import check_scheme, load_scheme
 from lapsus.store import Plan, Store, open_store
+from tests.store.helpers import campaign as chats
 
 SCHEMES = {
     "breakdown": "dialogues-en",
@@ -257,3 +261,44 @@ def test_gamma_is_left_to_few_people(people: int, is_aligned: bool) -> None:
     assert scores["span_f1"].value == 1
     assert (scores["gamma"].value is not None) == is_aligned
     assert is_aligned or "12 at most" in str(scores["gamma"].note)
+
+
+TEXTS_ALONE = """
+scheme: why
+version: "1"
+title: {en: Why}
+summary: {en: In words}
+unit: {role: system, context: before}
+questions: [{id: why, kind: text, name: {en: Why}, ask: {en: Why?}}]
+"""
+
+
+def test_campaigns_that_ask_for_texts_alone_do_not_stop_the_warm_up(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme, problems = check_scheme(TEXTS_ALONE, "why.yaml")
+    assert scheme is not None, problems
+    store.campaigns.create(Plan("words", "why"), scheme)
+    monkeypatch.setattr(campaign, "MANY", 1)
+    assert [stats.name for stats in newest_stats(store)] == [*SCHEMES][-3:]
+    seen: list[str] = []
+    monkeypatch.setattr(UnitSearch, "make_ready", lambda search: seen.append(search.name))
+    warm_units(store)
+    assert seen == [*SCHEMES][-3:]
+
+
+def test_a_report_asks_no_more_with_more_documents(tmp_path: Path) -> None:
+    """Not once for every document: a campaign of a million units is told of in seconds."""
+
+    def statements(documents: int) -> int:
+        with open_store(tmp_path / f"{documents}.sqlite") as store:
+            made = chats(store, documents=documents, turns=1)
+            asked: list[str] = []
+            event.listen(
+                store.database.engine, "before_cursor_execute", lambda *given: asked.append(str(given[2]))
+            )
+            table = campaign_report(store, made).parts[0].tables[0]
+            assert dict(row[:2] for row in table.rows)["documents"] == documents
+        return len(asked)
+
+    assert statements(60) == statements(3)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,13 @@ def words(text: str, language: str | None) -> list[str]:
 def test_words_of_languages_with_spaces() -> None:
     assert words("a . s . roma  youth\tteam.", "en") == ["a", ".", "s", ".", "roma", "youth", "team."]
     assert word_count("a . s . roma  youth\tteam.", "en") == 5
+
+
+@given(texts)
+def test_words_are_the_runs_that_have_a_letter_or_a_digit(text: str) -> None:
+    assert word_count(text, "en") == sum(
+        regex.search(r"[\p{L}\p{N}]", run) is not None for run in words(text, "en")
+    )
 
 
 def test_without_a_dictionary_japanese_is_cut_at_visible_characters(monkeypatch: pytest.MonkeyPatch) -> None:

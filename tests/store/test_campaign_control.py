@@ -129,6 +129,58 @@ def test_checks_come_among_the_others_for_everybody(store: Store) -> None:
     assert store.progress.of_campaign("chat").complete == 5
 
 
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("every", [1, 2, 4])
+@pytest.mark.parametrize("order", ["random", "given"])
+def test_nothing_that_is_counted_tells_a_check_from_other_documents(
+    store: Store, batch: int, every: int, order: Any
+) -> None:
+    """Counters go on by one with every answer, the total stands still and is reached, and no batch is a check's own."""
+    checks = {f"d{number}" for number in (1, 4, 7)}
+    units = tuple(known(name) for name in sorted(checks))
+    plan = {"checks": Checks(units, every=every), "training": Known((known("d0"),), allow=9)}
+    set_up(store, documents=11, turns=2, batch=batch, order=order, seed=5, **plan)
+    (me,) = people(store, "avery")
+    total, told, alone = store.progress.own_total("chat", me), 0, 0
+    while given := reserve(store, me):
+        names = {store.units.get("chat", unit).document for unit in given}
+        alone += names <= checks
+        for unit in given:
+            before = store.progress.own("chat", me, unit)
+            assert (before.done, before.total) == (told, total)
+            assert before.done <= before.own <= total
+            save(store, unit, me)
+            told += store.units.get("chat", unit).document != "d0"
+            mine = store.progress.of_person("chat", me)
+            assert mine is not None
+            assert mine.submitted == told
+    assert told == total == 2 * (7 + min(3, 7 // every))
+    assert batch == 1 or alone <= 1, "the very last batch may hold what is left"
+
+
+def test_a_check_among_units_with_votes_has_its_own(store: Store) -> None:
+    """Where people see the votes that chose a unit, a check comes only once it has all of its votes."""
+    campaign(store, documents=3, turns=1, name="votes", order="given")
+    chained = Plan(
+        "chat", "error-types", chain=Chain("votes"), show_votes=True, order="given",
+        checks=Checks((KnownUnit("d2", {"types": ("wrong-information",)}, "0"),), every=1),
+    )  # fmt: skip
+    store.campaigns.create(chained)
+    avery, blake = people(store, "avery", "blake")
+    for _ in range(2):
+        save(store, *reserve(store, avery, "votes"), avery, "X", campaign="votes")
+
+    def judged() -> str:
+        (unit,) = reserve(store, blake)
+        save(store, unit, blake, answers={"types": ("wrong-information",)})
+        assert store.units.votes("chat", unit) == {"X": 1}
+        return store.units.get("chat", unit).document
+
+    assert [judged(), judged(), reserve(store, blake)] == ["d0", "d1", []]
+    save(store, *reserve(store, avery, "votes"), avery, "X", campaign="votes")
+    assert judged() == "d2"
+
+
 def test_what_is_written_freely_is_not_compared(store: Store) -> None:
     """A manager's comment on the right answer, or one in a file of judgments, must not stop everybody."""
     unit = KnownUnit("d0", {"breakdown": "X", "comment": "it ignores the question"}, "0")

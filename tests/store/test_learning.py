@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lapsus.errors import InputError, InvalidError, UsageError
-from lapsus.store import Learn, Plan, Store, open_store, parse_plan, plan_yaml
+from lapsus.store import Checks, KnownUnit, Learn, Plan, Store, open_store, parse_plan, plan_yaml
 from lapsus.store.learning import HOLD, Lesson, OpenUnit, Suggestion, Work
 from tests.store.helpers import Clock, campaign, people, reserve, save
 
@@ -80,7 +80,7 @@ def test_nothing_is_suggested_after_the_fact(store: Store) -> None:
     mine = reserve(store, me)
     save(store, mine[0], me)
     save(store, mine[1], me)
-    work, units = claimed(store), store.learning.open_units("chat", 100)
+    work, units = claimed(store), store.learning.units_to_suggest("chat", 100)
     assert len(units) == 10
     assert {unit.number for unit in units}.isdisjoint(mine[:2])
     # One more is judged while it learns: for that one nothing is kept.
@@ -106,11 +106,26 @@ def test_nothing_is_suggested_after_the_fact(store: Store) -> None:
     ]
     assert [(one.segment, one.metadata["suggested"]) for one in said] == [(shown.segment, "judge-chat")]
     again = claimed(store)
-    left = store.learning.open_units("chat", 100)
+    left = store.learning.units_to_suggest("chat", 100)
     assert store.learning.learned(again, lesson(5), b"newer", [suggested(unit, "T") for unit in left])
     assert store.learning.suggestion("chat", shown.number) == {"breakdown": "X"}
     answers = store.learning.answers("chat")
     assert answers[store.units.get("chat", shown.number).document, shown.segment] == {"breakdown": "X"}
+
+
+def test_checks_have_suggestions_like_other_units_however_often_they_were_judged(store: Store) -> None:
+    known = KnownUnit("d0", {"breakdown": "X"}, "0")
+    campaign(store, turns=1, order="given", learn=LEARN, checks=Checks((known,), every=2))
+    me, other = people(store, "avery", "blake")
+    for _ in range(3):
+        save(store, *reserve(store, me), me)
+    assert store.judgments.get("chat", 1, me) is not None, "the check was judged"
+    work, units = claimed(store), store.learning.units_to_suggest("chat", 100)
+    assert [unit.number for unit in units] == [1, 4]
+    assert [unit.number for unit in store.learning.open_units("chat", 100, program=other)] == [4]
+    assert store.learning.learned(work, lesson(2), b"model", [suggested(unit) for unit in units])
+    assert store.learning.suggestion("chat", 1) == {"breakdown": "X"}
+    assert store.learning.answers("chat") == {}
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -118,7 +133,7 @@ def test_what_it_is_least_sure_of_can_come_first(store: Store, first: bool) -> N
     campaign(store, documents=6, turns=1, order="given", learn=Learn(1, 1, uncertain_first=first))
     me, other = people(store, "avery", "blake")
     save(store, *reserve(store, me), me)
-    work, units = claimed(store), store.learning.open_units("chat", 100)
+    work, units = claimed(store), store.learning.units_to_suggest("chat", 100)
     doubts = [0.1, 0.2, 0.9, 0.3, 0.8]
     told = [suggested(unit, doubt=doubt) for unit, doubt in zip(units, doubts, strict=True)]
     store.learning.learned(work, lesson(1), b"model", told)

@@ -312,7 +312,7 @@ def test_tries_are_counted_for_all_servers(store: Store, url: str, clock: Clock)
         store.access.forgive_try("nobody tried this")
 
 
-def test_practice_counts_in_nobodys_progress(store: Store) -> None:
+def test_practice_counts_in_nobodys_progress_and_checks_in_what_their_judge_is_told(store: Store) -> None:
     """Of a document that is practised on, every turn is practice, also those whose answers nobody knows."""
     unit = {"document": "d0", "segment": "0", "answers": {"breakdown": "O"}}
     check = {"document": "d1", "segment": "2", "answers": {"breakdown": "O"}}
@@ -327,4 +327,5 @@ def test_practice_counts_in_nobodys_progress(store: Store) -> None:
     judge_all(store, me)
     progress = store.progress.of_campaign("chat")
     assert [person.submitted for person in progress.people] == [progress.units] == [6]
-    assert store.progress.own("chat", me, 12).done == 6
+    mine = store.progress.own("chat", me, 12)
+    assert (mine.done, mine.own, mine.total) == (9, 9, 9)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import cached_property
@@ -343,25 +343,33 @@ class CampaignStats:
         )
 
 
-def precompute_stats(store: Store) -> None:
-    """Work out what takes long before anybody asks for it, of the newest campaigns with many judgments.
+def newest_stats(store: Store) -> Iterator[CampaignStats]:
+    """The statistics of the newest campaigns with many judgments, to have ready what takes long before anybody asks.
 
-    One thing after the other, so that what somebody asks for meanwhile comes next.
+    Each of them waits for what it works out, one thing after the other, so that what somebody asks for meanwhile comes
+    next. A campaign that asks for texts alone has no statistics.
     """
     for campaign in store.campaigns.all()[-WARMED:]:
-        stats = CampaignStats(store, campaign.name, live=True, patience=threading.TIMEOUT_MAX)
-        if stats.is_large:
-            for look in (
-                stats.agreement,
-                stats.by_label,
-                stats.shares,
-                stats.disputes,
-                stats.over_time,
-                stats.systems,
-                stats.annotators,
-                stats.pairs,
-            ):
-                look()
+        if countable(store.campaigns.scheme(campaign.name).questions):
+            stats = CampaignStats(store, campaign.name, live=True, patience=threading.TIMEOUT_MAX)
+            if stats.is_large:
+                yield stats
+
+
+def precompute_stats(store: Store) -> None:
+    """Work out what the statistics pages of the newest campaigns with many judgments show."""
+    for stats in newest_stats(store):
+        for look in (
+            stats.agreement,
+            stats.by_label,
+            stats.shares,
+            stats.disputes,
+            stats.over_time,
+            stats.systems,
+            stats.annotators,
+            stats.pairs,
+        ):
+            look()
 
 
 def _median(packed_votes: PackedVotes, person: int) -> float | None:

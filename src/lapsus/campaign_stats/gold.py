@@ -58,8 +58,8 @@ def keep_gold(
 def gold_entries(store: Store, name: str, found: Mapping[str, Gold]) -> Iterator[Entry]:
     """The documents with the gold as their only judgments: what every format can write."""
     judgments = gold_judgments(store.campaigns.scheme(name), found)
-    for document in store.units.document_names(name, practice=False):
-        yield Entry(document, store.units.document(name, document), tuple(judgments.get(document, ())))
+    for id, document in store.exports.documents(name, practice=False):
+        yield Entry(id, document, tuple(judgments.get(id, ())))
 
 
 def _with_units(votes: Votes, keys: Mapping[str, UnitKey]) -> Votes:

@@ -90,8 +90,7 @@ class _Reporter:
 
     def _data(self) -> Part:
         progress, words, systems, languages = self.stats.progress, 0, Counter[str](), Counter[str]()
-        for name in self.store.units.document_names(self.name, practice=False):
-            document = self.store.units.document(self.name, name)
+        for _, document in self.store.exports.documents(self.name, practice=False):
             words += sum(word_count(s.text, document.language) for s in document.segments)
             systems[document.system or "?"] += 1
             languages[document.language or "?"] += 1

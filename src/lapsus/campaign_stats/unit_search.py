@@ -6,7 +6,6 @@ documents are added; the database is asked for the rest. So a campaign of 100,00
 
 from __future__ import annotations
 
-import threading
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
@@ -16,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.campaign_stats.campaign import WARMED, CampaignStats
+from lapsus.campaign_stats.campaign import CampaignStats, newest_stats
 from lapsus.campaign_stats.judge_figures import judges_of
 from lapsus.kinds import kind_of
 from lapsus.store import Store
@@ -237,10 +236,8 @@ class UnitSearch:
 
 def warm_units(store: Store) -> None:
     """Have ready what looking through the units of the newest campaigns takes, where they have many judgments."""
-    for campaign in store.campaigns.all()[-WARMED:]:
-        stats = CampaignStats(store, campaign.name, live=True, patience=threading.TIMEOUT_MAX)
-        if stats.is_large:
-            UnitSearch(stats).make_ready()
+    for stats in newest_stats(store):
+        UnitSearch(stats).make_ready()
 
 
 class ProgramFigures(NamedTuple):

@@ -23,6 +23,8 @@ _PIECE = 10_000
 _RUN = regex.compile(r"\S+")
 _CLUSTER = regex.compile(r"\X")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
+_RUN_WITH_LETTER = regex.compile(r"[^\s\p{L}\p{N}]*+([\p{L}\p{N}])\S*+|\S++")
+"""A run of non-space characters, and its first letter or digit if it has one. Takes as long as the text is."""
 _PART_OF_WORD = regex.compile(r"[\p{L}\p{M}\p{N}\p{S}_\u200d]")
 
 
@@ -54,6 +56,9 @@ def tokens(text: str, language: str | None) -> list[Token]:
 
 def word_count(text: str, language: str | None) -> int:
     """How many words a text has; signs that stand alone are no words."""
+    if not is_spaceless(language):
+        letters = _RUN_WITH_LETTER.findall(text)
+        return len(letters) - letters.count("")
     return sum(bool(_LETTER.search(text, *token)) for token in tokens(text, language))
 
 

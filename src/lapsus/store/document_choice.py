@@ -44,6 +44,11 @@ def next_documents(conn: Connection, campaign: int, person: int, plan: Plan) -> 
     return _Choice(conn, campaign, person, plan).documents()
 
 
+def checks_for(conn: Connection, campaign: int, person: int, plan: Plan) -> int:
+    """Units of the attention checks that a person has got or will get among all of the plan's own documents."""
+    return _Choice(conn, campaign, person, plan).units_of_checks()
+
+
 class _Choice:
     """What there is for one person."""
 
@@ -61,10 +66,12 @@ class _Choice:
         found = self._of(_BEGUN, plan.batch)
         if not found and plan.training is not None:
             found = self._of(_unseen("training", self.is_random), plan.batch)
-        if not found and plan.checks is not None and self._check_is_due(plan.checks.every):
-            found = self._of(_unseen("checks", self.is_random), 1)
-        room = self._room()
-        if not found or (len(found) < room and self._all_planned(found)):
+        # A check comes in one batch with others, where there are batches: by itself it would be known for one.
+        if not found and plan.checks is not None:
+            due = self._checks_due(plan.checks.every)
+            found = self._of(_unseen("checks", self.is_random, plan.show_votes), due)
+        room = self._room(found)
+        if not found or (len(found) < room and not self._is_practice(found)):
             unsure_first = plan.learn is not None and plan.learn.uncertain_first
             for query in (
                 _fresh(self.is_random, plan.pilot is not None, unsure_first),
@@ -81,23 +88,37 @@ class _Choice:
     def _had(self, *parts: str) -> int:
         return self.conn.scalar(_had(parts), self.values) or 0
 
-    def _check_is_due(self, every: int) -> bool:
-        return self._had(*PLANNED) // every > self._had("checks")
+    def _checks_due(self, every: int) -> int:
+        """How many checks come now: as many as belong into a batch, until all that are due were handed out."""
+        due = self._had(*PLANNED) // every - self._had("checks")
+        return min(due, -(-self.plan.batch // (every + 1)))
 
-    def _room(self) -> int:
-        """How many documents may be handed out now."""
+    def units_of_checks(self) -> int:
+        """Units of the checks that the person has got, and of those to come."""
+        if self.plan.checks is None:
+            return 0
+        checks = self.conn.execute(_checks(self.is_random), self.values).all()
+        due = (self.conn.scalar(_OPEN_DOCUMENTS, self.values) or 0) // self.plan.checks.every
+        return sum(row.units for place, row in enumerate(checks) if place < due or row.is_seen)
+
+    def _room(self, found: list[int]) -> int:
+        """How many documents may be handed out now, with those that were found already."""
         if not self.plan.per_person:
             return self.plan.batch
-        return max(0, min(self.plan.batch, self.plan.per_person - self._had(*PLANNED)))
+        checks = len(found) - len(self._parts(found, PLANNED))
+        left = self.plan.per_person - self._had(*PLANNED) + checks
+        return max(0, min(self.plan.batch, left))
 
-    def _all_planned(self, found: list[int]) -> bool:
-        """Whether what was found is the plan's own, so that more of it may come along."""
-        if not self.plan.has_known:
-            return True
+    def _is_practice(self, found: list[int]) -> bool:
+        """Whether people are told that it is practice: then nothing else comes along."""
+        return self.plan.training is not None and bool(self._parts(found, ("training",)))
+
+    def _parts(self, found: list[int], parts: Sequence[str]) -> list[int]:
+        """The documents that belong to some parts of the campaign."""
         place = t.campaign_document
         mine = and_(place.c.campaign == self.campaign, place.c.position.in_(found))
-        parts: set[str] = set(self.conn.scalars(select(place.c.part).where(mine)))
-        return parts <= set(PLANNED)
+        query = select(place.c.position).where(mine, one_of(place.c.part, parts))
+        return list(self.conn.scalars(query)) if found else []
 
 
 _ME = (t.assignment.c.campaign == bindparam("c")) & (t.assignment.c.person == bindparam("p"))
@@ -128,13 +149,51 @@ def _in_order(is_random: bool) -> ColumnElement[int]:
 
 
 @cache
-def _unseen(part: str, is_random: bool) -> Select[Any]:
-    """Documents of a part that everybody gets, practice in the order given."""
+def _unseen(part: str, is_random: bool, with_votes: bool = False) -> Select[Any]:
+    """Documents of a part that everybody gets, practice in the order given.
+
+    `with_votes`: people see the votes by which units were chosen, so only those come that have all of theirs.
+    """
     place = t.campaign_document
     mine = and_(place.c.campaign == bindparam("c"), place.c.part == part, place.c.level < t.FULL)
     unseen = select(place.c.position).where(mine, place.c.position.not_in(_MINE))
+    if with_votes:
+        source, its = t.unit.alias(), t.unit
+        same = (source.c.campaign == t.campaign.c.source) & (source.c.number == its.c.number)
+        lacks = exists().where(
+            t.campaign.c.id == bindparam("c"), its.c.campaign == bindparam("c"), its.c.active,
+            its.c.document == place.c.position, same, source.c.done < source.c.wanted,
+        )  # fmt: skip
+        unseen = unseen.where(~lacks)
     order = () if part == "training" else (_in_order(is_random),)
     return unseen.order_by(*order, place.c.position).limit(_MANY)
+
+
+@cache
+def _checks(is_random: bool) -> Select[Any]:
+    """Documents with attention checks, with how many units each has; first those that the person has got."""
+    place, unit, known = t.campaign_document, t.unit, t.unit.alias()
+    its = (t.expected.c.campaign == known.c.campaign) & (t.expected.c.unit == known.c.number)
+    documents = select(known.c.document).join(t.expected, its)
+    documents = documents.where(t.expected.c.campaign == bindparam("c"), t.expected.c.block == "checks")
+    units = select(func.count()).where(
+        unit.c.campaign == place.c.campaign, unit.c.document == place.c.position,
+        unit.c.active, unit.c.wanted >= t.FULL,
+    )  # fmt: skip
+    is_seen = place.c.position.in_(_MINE).label("is_seen")
+    query = select(units.scalar_subquery().label("units"), is_seen)
+    query = query.where(place.c.campaign == bindparam("c"), place.c.position.in_(documents))
+    return query.order_by(is_seen.desc(), _in_order(is_random), place.c.position)
+
+
+def _open_documents() -> Select[Any]:
+    """How many documents of the plan's own are open. Counted by the index, without practice and checks."""
+    place, known = t.campaign_document, t.unit.alias()
+    its = (t.expected.c.campaign == known.c.campaign) & (t.expected.c.unit == known.c.number)
+    beside = select(func.count(known.c.document.distinct())).join(t.expected, its)
+    beside = beside.where(t.expected.c.campaign == bindparam("c"), t.expected.c.block != "gold")
+    open_ones = select(func.count()).where(place.c.campaign == bindparam("c"), place.c.level < t.FULL)
+    return select(open_ones.scalar_subquery() - beside.scalar_subquery())
 
 
 @cache
@@ -171,6 +230,7 @@ def _asked_again() -> Select[Any]:
     return query.where(unit.c.document.not_in(_MINE)).distinct().order_by(unit.c.document).limit(_MANY)
 
 
+_OPEN_DOCUMENTS = _open_documents()
 _BEGUN = _in_documents(_MINE.where(t.assignment.c.state == "released"))
 """What was begun and went back."""
 _MISSING = _in_documents(_MINE)

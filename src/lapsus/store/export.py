@@ -73,12 +73,12 @@ class Export(Part):
                     document = decoder(Document).decode(row.content)
                     yield Entry(row.name, document, tuple(judgments[row.position]))
 
-    def documents(self, campaign: str) -> Iterator[tuple[str, Document]]:
-        """All documents of a campaign by the names that they have in it, in order."""
+    def documents(self, campaign: str, *, practice: bool = True) -> Iterator[tuple[str, Document]]:
+        """The documents of a campaign in order, by their names in it; without `practice` only those of its data."""
         id, start = self._campaign_id(campaign), 0
         while True:
             with self.reading() as conn:
-                rows = _documents(conn, id, start)
+                rows = _documents(conn, id, start, practice=practice)
             if not rows:
                 return
             start = rows[-1].position

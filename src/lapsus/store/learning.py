@@ -198,7 +198,7 @@ class Learning(Part):
             select(place.c.name, t.unit.c.segment, found.c.answers)
             .join(t.unit, (t.unit.c.campaign == found.c.campaign) & (t.unit.c.number == found.c.unit))
             .join(place, (place.c.campaign == t.unit.c.campaign) & (place.c.position == t.unit.c.document))
-            .where(found.c.campaign == id, t.unit.c.done > 0)
+            .where(found.c.campaign == id, t.unit.c.done > 0, t.unit.c.wanted < t.FULL)
         )
         with self.reading() as conn:
             return {
@@ -241,9 +241,19 @@ class Learning(Part):
         change = update(t.learning).where(_own(work)).values(holder=None, until=None)
         self.write(lambda conn: conn.execute(change))
 
-    def open_units(self, campaign: str, limit: int, *, after: int = 0, program: int = 0) -> list[OpenUnit]:
-        """Units that no person has judged, nor `program` (a person's id; 0: none), by number, those after `after`."""
+    def open_units(self, campaign: str, limit: int, *, after: int = 0, program: int) -> list[OpenUnit]:
+        """Units that neither a person nor the program has judged, by number, those after `after`."""
         query = _open_units(self._campaign_id(campaign), program).where(t.unit.c.number > after)
+        return self._open(query, limit)
+
+    def units_to_suggest(self, campaign: str, limit: int) -> list[OpenUnit]:
+        """Units for which suggestions are made: those that no person has judged, and all attention checks.
+
+        Without suggestions, checks could be told from other units.
+        """
+        return self._open(_to_suggest(_with_digests(), self._campaign_id(campaign)), limit)
+
+    def _open(self, query: Any, limit: int) -> list[OpenUnit]:
         with self.reading() as conn:
             rows = conn.execute(query.order_by(t.unit.c.number).limit(limit)).all()
         return [OpenUnit(row.number, row.document, row.digest, row.segment or None) for row in rows]
@@ -271,10 +281,12 @@ class Learning(Part):
             if row.holder != work.holder:
                 return False
             learn = plan_of(campaign_row(conn, work.id)).learn
-            unjudged = select(unit.c.number).where(unit.c.campaign == work.id, unit.c.done == 0)
-            conn.execute(delete(found).where(found.c.campaign == work.id, found.c.unit.in_(unjudged)))
+            stay = select(unit.c.number).where(
+                unit.c.campaign == work.id, unit.c.done > 0, unit.c.wanted < t.FULL
+            )
+            conn.execute(delete(found).where(found.c.campaign == work.id, found.c.unit.not_in(stay)))
             conn.execute(delete(document).where(document.c.campaign == work.id))
-            fresh: set[int] = set(conn.scalars(unjudged))
+            fresh: set[int] = set(conn.scalars(_to_suggest(select(unit.c.number), work.id)))
             kept = [one for one in suggestions if one.unit.number in fresh]
             insert_rows(conn, found, [_unit_row(work.id, one) for one in kept])
             insert_rows(conn, document, _document_rows(work.id, kept))
@@ -346,16 +358,28 @@ def _judged(conn: Connection, campaign: int) -> int:
     return conn.scalar(query) or 0
 
 
+_ITS_DOCUMENT = (t.campaign_document.c.campaign == t.unit.c.campaign) & (
+    t.campaign_document.c.position == t.unit.c.document
+)
+
+
+def _with_digests() -> Any:
+    return select(t.unit.c.number, t.unit.c.document, t.unit.c.segment, t.campaign_document.c.digest)
+
+
 def _open_units(campaign: int, program: int) -> Any:
-    """A query for units that no person has judged, nor the program (0: none), with their documents' digests."""
-    place, unit, mine = t.campaign_document, t.unit, t.assignment
-    its = (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document)
-    query = select(unit.c.number, unit.c.document, unit.c.segment, place.c.digest).join(place, its)
-    query = query.where(planned_units(campaign), unit.c.done == 0)
-    if program:
-        judged = of_person(mine, campaign, program) & (mine.c.unit == unit.c.number) & (mine.c.submitted > 0)
-        query = query.where(~exists().where(judged))
-    return query
+    """A query for units that neither a person nor the program has judged, with their documents' digests."""
+    unit, mine = t.unit, t.assignment
+    judged = of_person(mine, campaign, program) & (mine.c.unit == unit.c.number) & (mine.c.submitted > 0)
+    query = _with_digests().join(t.campaign_document, _ITS_DOCUMENT)
+    return query.where(planned_units(campaign), unit.c.done == 0, ~exists().where(judged))
+
+
+def _to_suggest(query: Any, campaign: int) -> Any:
+    unit = t.unit
+    is_check = unit.c.active & (unit.c.wanted >= t.FULL) & (t.campaign_document.c.part == "checks")
+    query = query.join(t.campaign_document, _ITS_DOCUMENT).where(unit.c.campaign == campaign)
+    return query.where((planned_units(campaign) & (unit.c.done == 0)) | is_check)
 
 
 def _unit_row(campaign: int, one: Suggestion) -> dict[str, Any]:

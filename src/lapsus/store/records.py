@@ -223,6 +223,7 @@ class OwnPlace(msgspec.Struct, frozen=True):
     submitted: int
     """The newest submitted revision; 0: none."""
     answers: Mapping[str, Answer]
+    practice: bool = False
 
 
 class OwnProgress(msgspec.Struct, frozen=True):
@@ -233,7 +234,7 @@ class OwnProgress(msgspec.Struct, frozen=True):
     unjudged: list[int]
     """Units that the person holds and has not submitted, of all documents."""
     done: int
-    """Units that the person has submitted..."""
+    """Units that the person has submitted, practice aside, as in the next two..."""
     own: int
     """...of how many held or submitted."""
     before: int
@@ -243,7 +244,7 @@ class OwnProgress(msgspec.Struct, frozen=True):
     next: int | None
     """The first in a later document."""
     total: int
-    """Units that the campaign has."""
+    """Units that there are for the person: those of the plan, and the checks that come among them."""
 
 
 class PersonProgress(msgspec.Struct, frozen=True):

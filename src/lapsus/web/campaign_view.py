@@ -33,7 +33,7 @@ def begun_drafts(visit: RequestContext) -> list[BegunDraftResponse]:
 def own_progress(visit: RequestContext, campaign: str) -> OwnProgressResponse:
     """How far the person is."""
     found = visit.store.progress.of_person(campaign, visit.me.id)
-    total = visit.store.progress.unit_count(campaign)
+    total = visit.store.progress.own_total(campaign, visit.me.id)
     if found is None:
         return OwnProgressResponse(0, 0, 0, total, stopped=False)
     return OwnProgressResponse(found.submitted, found.drafts, found.held, total, found.stopped)

@@ -79,7 +79,7 @@ def _campaigns(visit: RequestContext) -> list[Campaign]:
 
 def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignResponse:
     own = visit.store.progress.of_person(campaign.name, visit.me.id)
-    total = visit.store.progress.unit_count(campaign.name)
+    total = visit.store.progress.own_total(campaign.name, visit.me.id)
     done, held = (own.submitted, own.held) if own else (0, 0)
     left = held or max(0, total - done)
     own_pace = _pace(own)

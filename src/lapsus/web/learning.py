@@ -147,7 +147,7 @@ def _judge_rest(store: Store, work: Work, watch: _Watch) -> None:
 def _suggestions(store: Store, plan: Plan, judge: Annotator, watch: _Watch) -> Iterator[Suggestion]:
     kinds = kinds_of(judge.scheme)
     without = plan.learn.without if plan.learn else 1.0
-    units = store.learning.open_units(plan.name, MOST)
+    units = store.learning.units_to_suggest(plan.name, MOST)
     for _, said in _judged(store, _votes(store, plan), judge, units, watch):
         for unit, judgment in said.items():
             doubts = [kinds[id].doubt(shares) for id, shares in judgment.distributions.items()]

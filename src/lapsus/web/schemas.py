@@ -277,13 +277,13 @@ class UnitResponse(msgspec.Struct, frozen=True):
     campaign_state: str
     number: int
     position: int
-    """Its place among the reader's own units, from 1; 0 where it is not one of them."""
+    """Its place among the reader's own units, practice aside, from 1; 0 where it is none of them."""
     own: int
-    """How many units the reader has or had."""
+    """How many units the reader has or had, practice aside."""
     total: int
-    """Units that the campaign has."""
+    """Units that there are for the reader."""
     done: int
-    """Units that the reader has submitted."""
+    """Units that the reader has submitted, practice aside."""
     document: str
     language: str | None
     scheme: SchemeLink

@@ -72,7 +72,7 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
         title=in_language(campaign.plan.titles, visit.language),
         campaign_state=campaign.state,
         number=number,
-        position=where.before + sum(own.unit <= number for own in where.places) if own else 0,
+        position=_position(where, number),
         own=where.own,
         total=where.total,
         done=where.done,
@@ -96,6 +96,12 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
         **_votes(visit, campaign, number),
         **_practice(visit, campaign, number),
     )
+
+
+def _position(where: OwnProgress, number: int) -> int:
+    """Which of one's own units this is, from 1; 0 for practice and for what is not one's own."""
+    mine = [own.unit for own in where.places if not own.practice]
+    return where.before + mine.index(number) + 1 if number in mine else 0
 
 
 def _votes(visit: RequestContext, campaign: Campaign, number: int) -> dict[str, Any]:
