@@ -1,7 +1,7 @@
-"""Connections that cost little: a request's head has a size and a time, whoever sends it.
+"""Connections that cost little: a request's head has a size and a time, and few requests may wait, whoever sends them.
 
-The server underneath reads a head of any length for as long as it takes; a few such connections would fill the memory,
-some hundred half-sent requests would stay for ever.
+Uvicorn reads a head of any length for as long as it takes, and keeps every request that comes while another is being
+answered: one connection could fill the memory, and some hundred half-sent requests would stay for ever.
 """
 
 from __future__ import annotations
@@ -16,12 +16,18 @@ LARGEST_HEAD: Final = 64_000
 LARGEST_FRAMING: Final = 1_000_000
 """Bytes of whatever else is sent that is no body: the sizes of chunks, and headers after them."""
 HEAD_SECONDS: Final = 15.0
+MOST_WAITING: Final = 16
+"""Requests that may wait on a connection behind the one that is being answered."""
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
+class _TooManyWaitingError(Exception):
+    """Raised into the parser to stop it."""
+
+
 class LimitedProtocol(HttpToolsProtocol):
-    """A connection that is closed when a head is too large, or does not come to an end in time."""
+    """A connection that is closed when a head is too large or too slow, or when too many requests wait."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,6 +56,25 @@ class LimitedProtocol(HttpToolsProtocol):
             LARGEST_HEAD if self._in_head else LARGEST_FRAMING
         ):
             self._end(_TOO_LARGE if self._in_head else b"")
+
+    def on_message_begin(self) -> None:
+        """Another request, unless too many wait already."""
+        if len(self.pipeline) >= MOST_WAITING:
+            self._end(b"")
+            # The parser would go on to the end of what was received, however much that is.
+            raise _TooManyWaitingError
+        super().on_message_begin()
+
+    def on_response_complete(self) -> None:
+        """Read on only when no request waits; uvicorn reads on after every response."""
+        super().on_response_complete()
+        if self.pipeline:
+            self.flow.pause_reading()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that the request was not understood, unless the connection was closed for another reason."""
+        if not self.transport.is_closing():
+            super().send_400_response(msg)
 
     def on_headers_complete(self) -> None:
         """The head is there."""
