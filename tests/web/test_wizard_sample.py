@@ -116,7 +116,8 @@ def test_all_units_again_and_practice_is_never_drawn(bench: Bench, mori: Browser
     add_known(mori, base, "training", "d3", '{"breakdown": "O"}')
     post(mori, f"{base}/sample", go="draw", within="10")
     assert post(mori, f"{base}/sample", go="draw", within="0").status_code == 422
-    assert post(mori, f"{base}/sample", go="draw", within="x").status_code == 422
+    for wrong in ("x", "00123", "0001" + "9" * 5000):
+        assert post(mori, f"{base}/sample", go="draw", within=wrong).status_code == 422
     assert mori.get(f"{base}/review.json").json()["sample"]["within"] == 10
     post(mori, f"{base}/sample", go="all")
     assert mori.get(f"{base}/review.json").json()["sample"]["within"] is None

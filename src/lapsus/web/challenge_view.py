@@ -39,7 +39,7 @@ from lapsus.web.challenge_schemas import (
     TeamResponse,
 )
 from lapsus.web.page_words import refusal
-from lapsus.web.request_context import RequestContext
+from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.security import LARGEST_UPLOAD
 
 PAGE: Final = 5
@@ -283,7 +283,7 @@ def _browser(viewer: Viewer, run: StoredRun) -> Browser:
     answers = _ANSWERS.decode(store.challenges.run_answers(run.id))
     found = dialogues(track, answers, challenge.plan.threshold, wanted, system)
     pages = max(-(-len(found) // PAGE), 1)
-    page = min(max(int(given) if (given := query.get("page", "1")).isdecimal() else 1, 1), pages)
+    page = min(max(number_in(query.get("page", "")) or 1, 1), pages)
     return Browser(
         show=wanted,
         system=system,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -55,6 +56,8 @@ class Web:
     by_address: RateLimit = BY_ADDRESS
     owners: OrderedDict[str, int] = field(default_factory=OrderedDict)
     """Whose the tokens are that came lately, by hash: a token never changes hands."""
+    written_at: float = -math.inf
+    """When the database was last seen to take something in, by the monotonic clock."""
 
     def __post_init__(self) -> None:
         secret = self.store.access.secret("sessions")

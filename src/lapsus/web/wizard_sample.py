@@ -15,6 +15,7 @@ from lapsus.model.unit import SAMPLE, WHOLE, sample_of, weight_of
 from lapsus.store.drafts import Draft
 from lapsus.trust.sampling import draw, strata, units_for_share
 from lapsus.web.known_units import BLOCKS
+from lapsus.web.request_context import number_in
 
 KEY: Final = "sample"
 """Where a draft keeps what is to be drawn; it is no part of the plan: what was drawn stands in the documents."""
@@ -45,10 +46,10 @@ def with_sample(plan: Mapping[str, Any], within: str | None) -> dict[str, Any]:
     """A draft's plan after it was decided how many units are drawn: until ± so many points, or None for all."""
     changed = {key: value for key, value in plan.items() if key != KEY}
     if within is not None:
-        text = within.strip()
-        if not (text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= 50):
-            raise InputError("the interval is ± 1 to 50 percentage points", where=text[:20])
-        changed[KEY] = {"within": int(text)}
+        points = number_in(within.strip())
+        if points is None or not 1 <= points <= 50:
+            raise InputError("the interval is ± 1 to 50 percentage points", where=within.strip()[:20])
+        changed[KEY] = {"within": points}
     return changed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -14,10 +15,14 @@ from lapsus.store import RefusedError
 from lapsus.web.addresses import at
 from lapsus.web.page_words import words_json, words_url
 from lapsus.web.rendering import json_response, page_response
-from lapsus.web.request_context import RequestContext
+from lapsus.web.request_context import RequestContext, Web
+from lapsus.web.security import RateLimit
 from lapsus.word_files import LANGUAGES
 
 FOREVER = "max-age=31536000, immutable"
+WRITES_EVERY = 5.0
+"""Seconds between two writes by which a server tells whether its database takes something in."""
+_WRITTEN = RateLimit("health", 1 << 30, 3600)
 
 
 def routes() -> list[BaseRoute]:
@@ -100,6 +105,11 @@ async def alive(request: Request) -> Response:
 
 
 async def healthy(request: Request) -> Response:
-    """Whether the server and its database answer, so that people may be sent here."""
-    await run_in_threadpool(request.app.state.web.store.people.has_manager)
+    """Whether the server and its database answer and take something in, so that people may be sent here."""
+    web: Web = request.app.state.web
+    await run_in_threadpool(web.store.people.has_manager)
+    if time.monotonic() - web.written_at > WRITES_EVERY:
+        # A full disk still lets one read: only a write that reaches it tells.
+        await run_in_threadpool(_WRITTEN.take, web.store, "")
+        web.written_at = time.monotonic()
     return json_response({"healthy": True})
