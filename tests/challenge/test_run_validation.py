@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,25 @@ def test_a_zip_that_grows_without_end_is_not_read_to_the_end(
     assert "would grow" in refused(path)[0].text()
     monkeypatch.setattr(run_validation, "MOST_FILES", 2)
     assert places(refused(write_run(tmp_path / "many.zip", answers(GOLD))))[0][0] == "too-many-files"
+
+
+def test_a_run_that_takes_long_is_not_read_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_validation, "SECONDS", 0.0)
+    assert ("too-slow", "run.zip", None) in places(refused(write_run(tmp_path / "run.zip", answers(GOLD))))
+
+
+def test_problems_without_end_are_counted_and_not_kept(tmp_path: Path) -> None:
+    """Turns that no dialogue has cost nothing but their number; a file that is too large is named."""
+    many = content(GOLD[0].document.id, [(number, [label("O", None)]) for number in range(9, 15_009)])
+    large = random.Random(0).randbytes(run_validation.LARGEST_FILE + 1)
+    path = write_run(tmp_path / "run.zip", {}, {"many.labels.json": many, "large.labels.json": large})
+    with pytest.raises(RunError) as caught:
+        check_run(TRACKS, path)
+    assert caught.value.count > 15_000
+    assert len(caught.value.problems) == 100
+    assert ("unreadable", "large.labels.json", None) in places(list(caught.value.problems))
 
 
 def test_an_encrypted_file_is_named(tmp_path: Path) -> None:

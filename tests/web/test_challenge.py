@@ -15,6 +15,7 @@ from lapsus.challenge.service import create_from, submit
 from lapsus.store import Store
 from lapsus.store.challenge_records import ChallengePlan
 from lapsus.web.challenge_view import cookie
+from lapsus.web.security import RateLimit
 from tests.challenge.helpers import answers, content, gold_set, label, write_run
 from tests.web.helpers import Bench, Browser
 
@@ -131,6 +132,18 @@ def test_hostile_zips_are_refused(kite: Team, tmp_path: Path) -> None:
     assert kite.hand_in(bomb.getvalue()).json()["problems"][-1]["kind"] == "too-large"
     outside = packed(tmp_path, 0, **{"../../x.labels.json": b"{}"})
     assert "points outside" in kite.hand_in(outside).json()["problems"][-1]["message"]
+
+
+def test_refused_runs_of_a_team_are_limited(
+    bench: Bench, kite: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lapsus.web.routes.challenge.REFUSED", RateLimit("refused runs", 2, 3600))
+    sound = packed(tmp_path)
+    assert [kite.hand_in(data).status_code for data in (b"no zip", sound, b"no zip")] == [422, 201, 422]
+    late = kite.hand_in(packed(tmp_path, 1))
+    assert (late.status_code, late.json()["reason"]) == (422, "too-many-refused")
+    # Other teams are not made to wait for it.
+    assert Team(bench, "Heron").hand_in(sound).status_code == 201
 
 
 def test_what_is_too_large_is_not_read(bench: Bench, kite: Team) -> None:
@@ -322,7 +335,12 @@ def test_errors_are_found_turn_by_turn(bench: Bench, store: Store, tmp_path: Pat
     assert sum(one["wanted"] for one in look("show=missed")["dialogues"]) == 4
     assert look("show=alarms")["found"] == 0
     assert {one["system"] for one in look("show=all&system=Wren")["dialogues"]} == {"Wren"}
-    for strange in ("show=x&system=nobody&page=-3", "page=99999999999999999999", f"page={9:0<5000}", "page=%00"):
+    for strange in (
+        "show=x&system=nobody&page=-3",
+        "page=99999999999999999999",
+        f"page={9:0<5000}",
+        "page=%00",
+    ):
         assert look(strange) == errors
     text = mori.get(f"/challenge/c/run/{run.id}").text
     assert "turn 4 of dialogue 0" in text

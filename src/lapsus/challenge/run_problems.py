@@ -55,9 +55,9 @@ def showable(text: str) -> str:
 class RunError(InputError):
     """A run that is not taken. Nothing of it was kept."""
 
-    def __init__(self, problems: Sequence[RunProblem], where: str) -> None:
-        self.problems = tuple(problems[:SHOWN])
-        self.count = len(problems)
+    def __init__(self, problems: Sequence[RunProblem], where: str, count: int) -> None:
+        self.problems = tuple(problems)
+        self.count = count
         reasons = "1 reason" if self.count == 1 else f"{self.count:,} reasons"
         super().__init__(
             f"is not taken, for {reasons}:{self._lines('en')}\n",

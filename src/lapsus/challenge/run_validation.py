@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,11 +13,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from lapsus.challenge.run_problems import RunError, RunProblem, problem
+from lapsus.challenge.run_problems import SHOWN, RunError, RunProblem, problem
 from lapsus.challenge.testset import Track, system_turns
 from lapsus.errors import InputError
 from lapsus.formats.dbdc import breakdown_labels
-from lapsus.formats.dbdc_records import LARGEST as LARGEST_FILE
 from lapsus.formats.dbdc_records import RunDialogue, RunLabel, RunTurn, decode
 from lapsus.formats.dbdc_run import SUFFIX, TOLERANCE
 from lapsus.formats.source import Member, Source
@@ -28,6 +28,10 @@ from lapsus.store.challenge_records import GoldDocument
 MOST_FILES = 20_000
 LARGEST = 64 << 20
 """Bytes of all files together, unpacked. A thousand dialogues with many systems take a tenth of it."""
+LARGEST_FILE = 1 << 20
+"""Bytes of one file. Answers about a thousand turns of a dialogue take a tenth of it."""
+SECONDS = 10.0
+"""Of a processor's time to read a run: one of a thousand dialogues takes less than one."""
 _MEGABYTE = 1 << 20
 
 
@@ -57,16 +61,26 @@ class _Check:
     documents: Mapping[str, GoldDocument]
     labels: Mapping[str, str]
     problems: list[RunProblem] = field(default_factory=list)
+    """The first ones, as many as are shown."""
+    count: int = 0
+    """How many there are in all."""
     answers: dict[UnitKey, Answer] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     """In which file each dialogue was answered about."""
     unread: set[str] = field(default_factory=set)
     """Dialogues whose file is there and cannot be read."""
     seen: set[UnitKey] = field(default_factory=set)
-    """Turns that the run speaks of, rightly or not."""
+    """Turns of the dialogues that the run speaks of, rightly or not."""
 
     def say(self, kind: str, file: str, turn: str | None = None, **values: object) -> None:
-        self.problems.append(problem(kind, file, turn, **values))
+        self.count += 1
+        if self.count <= SHOWN:
+            self.problems.append(problem(kind, file, turn, **values))
+
+    def end(self, kind: str, file: str, **values: object) -> None:
+        """A problem for which nothing more is read: shown, however many there are."""
+        self.count += 1
+        self.problems[SHOWN - 1 :] = [problem(kind, file, **values)]
 
     def unreadable(self, member: Member, detail: str) -> None:
         self.unread.add(_stem(member))
@@ -89,13 +103,14 @@ class _Check:
         segment = str(unit.segment)
         if not turn.labels:
             return
+        if segment not in roles:
+            self.say("unknown-turn", file, segment)
+            return
         if unit in self.seen:
             self.say("doubled-turn", file, segment)
             return
         self.seen.add(unit)
-        if segment not in roles:
-            self.say("unknown-turn", file, segment)
-        elif roles[segment] != "system":
+        if roles[segment] != "system":
             self.say("user-turn", file, segment)
         elif len(turn.labels) > 1:
             self.say("several-answers", file, segment, count=len(turn.labels))
@@ -160,19 +175,23 @@ def check_run(all_tracks: Mapping[str, Track], path: Path, called: str | None = 
             _read(member, check)
     except InputError as error:
         # Our own path to the file is nobody's business.
-        raise RunError([*check.problems, problem("not-a-run", called, detail=error.what)], called) from error
+        check.end("not-a-run", called, detail=error.what)
+        raise RunError(check.problems, called, check.count) from error
     track = check.track(all_tracks, called)
     if check.problems or track is None:
-        raise RunError(check.problems or [problem("no-files", called)], called)
+        raise RunError(check.problems or [problem("no-files", called)], called, check.count or 1)
     return _checked(track, check.answers)
 
 
 def _bounded(source: Source, check: _Check, called: str) -> Iterator[Member]:
-    """The run's files, as far as they are few and small. Each is read here, and no further than it may be."""
-    left = LARGEST
+    """The run's files, as far as they are few, small and quickly read. Each is read no further than it may be."""
+    left, until = LARGEST, time.thread_time() + SECONDS
     for count, member in enumerate(source.members(SUFFIX)):
         if count == MOST_FILES:
-            check.say("too-many-files", called, most=f"{MOST_FILES:,}")
+            check.end("too-many-files", called, most=f"{MOST_FILES:,}")
+            return
+        if time.thread_time() > until:
+            check.end("too-slow", called, most=f"{SECONDS:g}")
             return
         try:
             with member.open() as stream:
@@ -182,8 +201,11 @@ def _bounded(source: Source, check: _Check, called: str) -> Iterator[Member]:
             continue
         left -= len(content)
         if left < 0:
-            check.say("too-large", called, most=LARGEST // _MEGABYTE)
+            check.end("too-large", called, most=LARGEST // _MEGABYTE)
             return
+        if len(content) > LARGEST_FILE:
+            check.unreadable(member, f"is larger than {LARGEST_FILE // _MEGABYTE} MiB")
+            continue
         yield Member(member.name, partial(io.BytesIO, content))
 
 

@@ -35,9 +35,12 @@ from lapsus.web.request_context import RequestContext
 from lapsus.web.routes.forms import field, posts, upload
 from lapsus.web.routes.pages_as_json import Page, Show, twins
 from lapsus.web.routes.uploads import given_name
+from lapsus.web.security import RateLimit
 
 CHECKING = 2
 """How many runs are checked and scored at a time: each may keep a core busy for some seconds."""
+REFUSED = RateLimit("refused runs", 20, 3600)
+"""Of a team: whoever mends a run needs a few tries, whoever wants to keep the server busy many."""
 _DAYS = 180
 
 
@@ -100,8 +103,11 @@ def form_again(visit: RequestContext, fields: FormData, error: LapsusError) -> P
 def hand_in(visit: RequestContext, fields: FormData) -> Page | Response:
     """Check, score and keep a run."""
     viewer, file, called = _viewer(visit), upload(fields, "file"), field(fields, "run").strip()
+    team = handing_in(viewer)
     if file is None:
         raise RefusedError("no-file", "no file came with the form")
+    if not REFUSED.take(visit.store, str(team.id)):
+        raise RefusedError("too-many-refused", "too many runs of the team were refused within an hour")
     with tempfile.TemporaryDirectory(prefix="lapsus-run-") as folder:
         path = Path(folder) / "run.zip"
         with path.open("wb") as copy:
@@ -110,10 +116,11 @@ def hand_in(visit: RequestContext, fields: FormData) -> Page | Response:
             visit.store,
             viewer.challenge.name,
             path,
-            handing_in(viewer),
+            team,
             run=called or None,
             called=given_name(file),
         )
+    REFUSED.forgive(visit.store, str(team.id))
     if visit.wants_json:
         return Page("challenge/run.html", run_page(viewer, kept.id), 201)
     return redirect(visit, f"/challenge/{kept.challenge}/run/{kept.id}")
