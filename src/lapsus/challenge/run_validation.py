@@ -80,7 +80,7 @@ class _Check:
     def end(self, kind: str, file: str, **values: object) -> None:
         """A problem for which nothing more is read: shown, however many there are."""
         self.count += 1
-        self.problems[SHOWN - 1 :] = [problem(kind, file, **values)]
+        self.problems[SHOWN - 1 :] = [problem(kind, file, None, **values)]
 
     def unreadable(self, member: Member, detail: str) -> None:
         self.unread.add(_stem(member))
