@@ -1,10 +1,12 @@
 """Many annotators at once, each with the loop of a browser: the page, the next unit, the answer, and so on.
 
-    python benchmarks/load.py [--people 200 500] [--workers 1 2] [--think 5] [--seconds 30] [--db URL]
+    python benchmarks/load.py [--people 200 500] [--workers 1 2] [--think 5] [--seconds 30] [--sessions N] [--db URL]
 
 Everybody opens the judging page, then again and again reads a unit for some seconds and answers it; the answer says
 which unit is next, and where a document ends one asks. What the clients themselves compute is counted apart, and so is
 what else the machine has to do: on a busy one look at the processor's time, which does not depend on it.
+The server's memory is printed as it goes. With --sessions, so many browsers with a session
+of their own come by afterwards.
 Without --db each run has an SQLite file of its own; a PostgreSQL database has to be empty.
 """
 
@@ -25,12 +27,16 @@ from pathlib import Path
 
 from lapsus.model import Document, Segment
 from lapsus.store import Plan, open_store
+from lapsus.web.cookies import SESSION, Cookies
+from lapsus.web.sessions import Sessions, new_session
 from workbench_load import Client
 from workbench_process import Server, family, free_port, request
 
 CAMPAIGN = "load"
 TURNS = 10
 DOCUMENTS = 400
+SAMPLES = 12
+"""How often the server's memory is looked at."""
 _keys = count()
 
 
@@ -107,15 +113,36 @@ def processor_seconds(pid: int) -> float:
 
 
 async def crowd(
-    tokens: list[str], port: int, think: float, seconds: float
-) -> tuple[dict[str, list[float]], list[str]]:
-    """Everybody at once; how long each request took, and what went wrong."""
+    tokens: list[str], server: Server, think: float, seconds: float
+) -> tuple[dict[str, list[float]], list[str], list[float]]:
+    """Everybody at once; how long each request took, what went wrong, and the server's megabytes as it went."""
     seen: dict[str, list[float]] = defaultdict(list)
     wrong: list[str] = []
+    memory: list[float] = []
+
+    async def watch() -> None:
+        for _ in range(SAMPLES):
+            memory.append(server.megabytes)
+            await asyncio.sleep(seconds / SAMPLES)
+
     until = time.perf_counter() + seconds
-    people = [Annotator(token, port, seen, wrong) for token in tokens]
-    await asyncio.gather(*(one.work(random.Random(n), think, until) for n, one in enumerate(people)))
-    return seen, wrong
+    people = [Annotator(token, server.port, seen, wrong) for token in tokens]
+    work = [one.work(random.Random(n), think, until) for n, one in enumerate(people)]
+    await asyncio.gather(watch(), *work)
+    return seen, wrong, [*memory, server.megabytes]
+
+
+async def come_by(database: str, server: Server, count: int) -> str:
+    """So many browsers, each with a session of its own, look at the first page; what that does to the memory."""
+    with open_store(database) as store:
+        person = store.people.add("somebody with many browsers")
+        stamp, secret = store.access.session_stamp(person.id), store.access.secret("sessions")
+    sessions, name = Sessions(secret), Cookies(secret).name(SESSION)
+    browser, before = Annotator("", server.port, defaultdict(list), []), server.megabytes
+    for _ in range(count):
+        browser.headers = {"Cookie": f"{name}={sessions.write(new_session(person.id, stamp))}"}
+        await browser._ask("home", "GET", "/account", is_json=False)
+    return f"{count:,} sessions: {before:.0f} → {server.megabytes:.0f} MB, {len(browser.wrong)} refused"
 
 
 async def costs(tokens: list[str], server: Server, rounds: int = 200) -> str:
@@ -152,22 +179,28 @@ async def costs(tokens: list[str], server: Server, rounds: int = 200) -> str:
     return ", ".join(found)
 
 
-def measure(database: str, people: int, workers: int, think: float, seconds: float, folder: Path) -> bool:
+def measure(
+    database: str, people: int, workers: int, think: float, seconds: float, sessions: int, folder: Path
+) -> bool:
     """One run, printed; whether nothing was refused."""
     tokens, port = fill(database, people), free_port()
     command = [sys.executable, "-m", "lapsus", "serve", "--db", database, "--port", str(port)]
     with Server([*command, "--workers", str(workers)], port, "/healthy.json", folder) as server:
         alone = asyncio.run(costs(tokens[:51], server))
         before, mine, begun = processor_seconds(server.process.pid), time.process_time(), time.perf_counter()
-        seen, wrong = asyncio.run(crowd(tokens, port, think, seconds))
+        seen, wrong, memory = asyncio.run(crowd(tokens, server, think, seconds))
         taken = time.perf_counter() - begun
         spent, own = processor_seconds(server.process.pid) - before, time.process_time() - mine
+        many = asyncio.run(come_by(database, server, sessions)) if sessions else ""
     loops = len(seen["save"])
     print(
         f"\n{people} people, {workers} process{'es' if workers > 1 else ''}, {taken:.0f} s: {loops / taken:.0f} saves"
         f" a second, {len(wrong)} errors; server {spent:.1f} s of processor ({1000 * spent / max(loops, 1):.1f} ms"
         f" a loop), clients {own:.1f} s; load of the machine {os.getloadavg()[0]:.1f}"
     )
+    print(f"  memory as it went: {', '.join(f'{one:.0f}' for one in memory)} MB")
+    if many:
+        print(f"  {many}")
     print(f"  milliseconds of processor for each, asked for one by one: {alone}")
     for what, times in sorted(seen.items()):
         times.sort()
@@ -189,6 +222,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--think", type=float, default=5.0, help="seconds that a unit takes to read")
     parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--sessions", type=int, default=0, help="browsers that come by afterwards")
     parser.add_argument("--db", help="an empty PostgreSQL database, for a single run")
     wanted = parser.parse_args()
     is_right = True
@@ -196,7 +230,9 @@ def main() -> int:
         for workers in wanted.workers:
             with tempfile.TemporaryDirectory(prefix="lapsus-load-") as folder:
                 database = wanted.db or f"sqlite:///{folder}/load.sqlite"
-                is_right &= measure(database, people, workers, wanted.think, wanted.seconds, Path(folder))
+                is_right &= measure(
+                    database, people, workers, wanted.think, wanted.seconds, wanted.sessions, Path(folder)
+                )
     return 0 if is_right else 1
 
 

@@ -40,6 +40,16 @@ def test_two_servers_never_hold_the_same_run(store: Store, url: str, clock: Cloc
         assert other.program_runs.get(run).state == "running"
 
 
+def test_a_run_is_taken_over_where_the_clock_was_set_back(store: Store, clock: Clock) -> None:
+    started(store)
+    clock.forward(days=365)
+    assert store.program_runs.claim("w0", anything) is not None
+    clock.forward(seconds=-5)
+    assert store.program_runs.claim("w1", anything) is None
+    clock.forward(days=-365)
+    assert store.program_runs.claim("w1", anything) is not None
+
+
 def test_a_run_is_stopped_goes_on_and_ends(store: Store) -> None:
     run = started(store)
     store.program_runs.claim("w", anything)

@@ -312,6 +312,13 @@ def test_tries_are_counted_for_all_servers(store: Store, url: str, clock: Clock)
         store.access.forgive_try("nobody tried this")
 
 
+def test_a_clock_that_is_set_back_locks_nobody_out(store: Store, clock: Clock) -> None:
+    clock.forward(days=365)
+    assert [store.access.take_try("door", 1, 300) for _ in range(2)] == [True, False]
+    clock.forward(days=-365)
+    assert [store.access.take_try("door", 1, 300) for _ in range(2)] == [True, False]
+
+
 def test_practice_counts_in_nobodys_progress_and_checks_in_what_their_judge_is_told(store: Store) -> None:
     """Of a document that is practised on, every turn is practice, also those whose answers nobody knows."""
     unit = {"document": "d0", "segment": "0", "answers": {"breakdown": "O"}}

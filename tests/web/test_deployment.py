@@ -165,6 +165,31 @@ def test_answers_of_a_provider_that_do_not_belong_here_let_nobody_in(store: Stor
     assert browser(store, Deployment()).get("/sign-in/provider").status_code == 404
 
 
+def test_a_provider_and_a_proxy_below_a_path_do_not_open_each_others_accounts(
+    store: Store, issuer: str
+) -> None:
+    """Whoever may choose a name at the provider waits in vain for the one whom the proxy calls so."""
+    provider = OidcProvider(issuer, "lapsus", "secret")
+    deployment = check_deployment(
+        Deployment(BEHIND.proxies, BEHIND.user_header, provider, path="/tools/lapsus")
+    )
+    eve, boss = browser(store, deployment), browser(store, deployment)
+    came = sign_in(eve, "boss", "/tools/lapsus/account")
+    assert (came.status_code, came.headers["location"]) == (303, "/tools/lapsus/account")
+    assert "Path=/tools/lapsus;" in came.headers["set-cookie"]
+    eves = eve.get("/tools/lapsus/session.json").json()["person"]
+    said = {"X-Remote-User": "boss"}
+    bosss = boss.get("/tools/lapsus/session.json", headers=said)
+    assert bosss.json().get("person") is None
+    assert boss.get("/tools/lapsus/", headers=said).status_code == 200
+    bosss = boss.get("/tools/lapsus/session.json", headers=said).json()["person"]
+    assert (eves["name"], bosss["name"]) == ("boss", "boss (2)")
+    assert eves["id"] != bosss["id"]
+    # A session that began at the provider ends where a proxy names somebody, and the other way round.
+    assert eve.get("/tools/lapsus/session.json", headers=said).json().get("person") is None
+    assert boss.get("/tools/lapsus/session.json").json().get("person") is None
+
+
 def test_no_secret_is_written_of_an_address() -> None:
     scope = {"endpoint": 1, "path": "/join/SECRETSECRET.json", "path_params": {"token": "SECRETSECRET"}}
     assert pattern(scope) == "/join/{token}.json"

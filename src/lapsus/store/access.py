@@ -89,7 +89,8 @@ class Access(Part):
         def work(conn: Connection) -> bool:
             conn.execute(delete(kept).where(kept.c.since < now - _FORGOTTEN))
             insert_missing(conn, kept, [{"key": token_hash(key), "since": now, "tries": 0}])
-            is_old = kept.c.since <= begins
+            # A clock that was set back must not count the tries of a time that is yet to come.
+            is_old = (kept.c.since <= begins) | (kept.c.since > now)
             again = {
                 "since": case((is_old, literal(now, kept.c.since.type)), else_=kept.c.since),
                 "tries": case((is_old, 1), else_=kept.c.tries + 1),

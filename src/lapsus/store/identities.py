@@ -54,7 +54,8 @@ class Identities(Part):
 
         def work(conn: Connection) -> Person:
             known = self._known(conn, issuer, subject)
-            if known is None and takes_name and (named := find_named(conn, row["name"])) is not None:
+            named = find_named(conn, row["name"]) if known is None and takes_name else None
+            if named is not None and not _is_from_elsewhere(conn, named.id):
                 if named.program:
                     raise InputError("is the name of a program", where=repr(name))
                 conn.execute(insert(t.identity), {**key, "person": named.id})
@@ -74,6 +75,12 @@ class Identities(Part):
         mine = (t.identity.c.issuer == issuer) & (t.identity.c.subject == subject)
         query = select(t.person).join(t.identity, t.identity.c.person == t.person.c.id).where(mine)
         return conn.execute(query).one_or_none()
+
+
+def _is_from_elsewhere(conn: Connection, person: int) -> bool:
+    """Whether the account was made at a provider: its name is what somebody wished for there, and proves nothing."""
+    mine = (t.identity.c.person == person) & (t.identity.c.issuer != PROXY)
+    return conn.scalar(select(t.identity.c.person).where(mine).limit(1)) is not None
 
 
 def _free(conn: Connection, name: str) -> dict[str, str]:

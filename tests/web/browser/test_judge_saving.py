@@ -113,6 +113,38 @@ def test_an_answer_sent_twice_is_kept_once(house: Workbench, browse: Browsing) -
     assert revisions(house, name, ada) == {1: (1, True)}
 
 
+def test_networks_that_answer_in_the_servers_place_lose_nothing(house: Workbench, browse: Browsing) -> None:
+    """Pages of hotels and proxies, sound JSON of somebody else, slow ways: the answer waits, and is sent once."""
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada, watched=False), name)
+    strange = [
+        (200, "<html>Welcome to the hotel</html>"),
+        (201, "{}"),
+        (201, "null"),
+        (403, '{"error": "blocked"}'),
+        (408, '{"reason": "too-slow", "message": "slow"}'),
+    ]
+
+    def answer(route: Route) -> None:
+        if not strange:
+            return route.continue_()
+        status, body = strange.pop(0)
+        return route.fulfill(status=status, body=body, content_type="application/json")
+
+    page.route(SAVES, answer)
+    page.keyboard.press("1")
+    while strange:
+        left = len(strange)
+        page.evaluate("dispatchEvent(new Event('online'))")
+        page.wait_for_timeout(50 if len(strange) < left else 200)
+        expect(page.locator('[data-notice="refused"]')).to_have_count(0)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    shows(page, 2)
+    saved(page)
+    assert revisions(house, name, ada) == {1: (1, True)}
+
+
 def test_the_server_goes_and_comes_back(own: tuple[Workbench, Browsing]) -> None:
     bench, browse = own
     ada = bench.person()

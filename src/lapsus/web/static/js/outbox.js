@@ -189,12 +189,13 @@ export class Outbox extends EventTarget {
     } catch {
       return false;
     }
-    if (answer.status === 201) return this.kept(entry, said);
-    if (answer.status === 401 || said.reason === "csrf") {
+    // Networks answer in a server's place: nothing is saved, and nothing refused, but in its own words.
+    if (answer.status === 201) return said?.key === entry.key && this.kept(entry, said);
+    if (answer.status === 401 || said?.reason === "csrf") {
       return !renewed && (await this.renew()) ? this.send(entry, true) : false;
     }
-    if (answer.status < 400 || answer.status >= 500 || answer.status === 429) return false;
-    return this.notAccepted(entry, said);
+    const isRefused = answer.status >= 400 && answer.status < 500 && answer.status !== 408 && answer.status !== 429;
+    return isRefused && typeof said?.reason === "string" && this.notAccepted(entry, said);
   }
 
   /** The server has it. What follows on the same sheet now builds on it. @param {Entry} entry @param {Saved} saved */

@@ -1,4 +1,4 @@
-"""A server whose disk is full says so, to people and to whatever watches it, and goes on when there is room again."""
+"""A database that takes nothing in: people and whatever watches the server are told, and it goes on afterwards."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import resource
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from lapsus.store import Plan, open_store
-from tests.web.helpers import chat
+from tests.web.helpers import Bench, chat
 from tests.web.server_process import Running
 
 
@@ -41,3 +43,28 @@ def test_a_full_disk_is_told_by_healthy_as_by_next(tmp_path: Path) -> None:
             assert asked(server, "/healthy.json", token) == expected
             assert asked(server, "/api/v1/campaigns/chats/next", token) == expected
         assert asked(server, "/alive.json", token) == (200, "")
+
+
+def test_a_database_that_became_read_only_is_told_and_shows_what_it_has(bench: Bench) -> None:
+    name = bench.campaign()
+    ada, mori = bench.person("Ada"), bench.person("Mori", "manager")
+    unit = ada.next(name)["unit"]
+    takes_nothing = True
+
+    def set_mode(connection: Any, record: object, proxy: object) -> None:
+        connection.execute(f"PRAGMA query_only={int(takes_nothing)}")
+
+    event.listen(bench.store.database.engine, "checkout", set_mode)
+    for path in (f"/c/{name}/u/{unit}", f"/c/{name}", "/"):
+        assert ada.get(path).status_code == 200
+    assert mori.get(f"/c/{name}/insight").status_code == 200
+    refused = [
+        ada.save(name, unit, {"breakdown": "O"}),
+        ada.get("/healthy.json"),
+        mori.http.post(f"/c/{name}/manage", data={"do": "state", "state": "paused", "csrf": mori.csrf}),
+    ]
+    assert [answer.status_code for answer in refused] == [503, 503, 503]
+    takes_nothing = False
+    assert ada.save(name, unit, {"breakdown": "O"}).status_code == 201
+    assert ada.get("/healthy.json").status_code == 200
+    assert len(bench.store.judgments.history(name, unit)) == 1
