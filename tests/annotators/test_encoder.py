@@ -239,15 +239,15 @@ def test_a_damaged_encoder_is_an_error_of_ours(model: Encoder, tmp_path: Path) -
 
 def test_halves_of_characters_and_instructions_do_no_harm(model: Encoder) -> None:
     odd = (
-        Segment("0", "context", "You are a friendly robot."),
+        Segment("0", "prompt", "You are a friendly robot."),
         Segment("1", "user", "Hello \ud83d there"),
         Segment("2", "system", "Hi \udc00!"),
-        Segment("3", "context", "lookup(weather)"),
+        Segment("3", "tool", "lookup(weather)"),
         Segment("4", "system", ""),
     )
     judgments = list(model.judge([Document("odd", odd, "en")]))
     assert np.isfinite(shares(judgments)).all()
-    plain = tuple(segment for segment in odd if segment.role != "context")
+    plain = tuple(segment for segment in odd if segment.role in ("system", "user"))
     assert list(model.judge([Document("odd", plain, "en")])) == judgments
 
 

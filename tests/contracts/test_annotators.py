@@ -239,7 +239,7 @@ def test_nothing_to_learn_from_is_an_error(method: str) -> None:
 def test_hostile_texts_are_judged(name: str, language: str | None) -> None:
     texts = [text for text in HOSTILE for _ in range(2)]
     documents = [dialogue(texts, language), dialogue(texts[::-1], language, "e")]
-    odd = (Segment("a", "context", "[music]"), Segment("b", "system", "Hi."), Segment("c", "system", "Hi."))
+    odd = (Segment("a", "passage", "[music]"), Segment("b", "system", "Hi."), Segment("c", "system", "Hi."))
     documents.append(Document("odd", odd, language))
     rows = shares(judged(fitted(name, language or "en"), documents))
     assert len(rows) == 2 * len(HOSTILE) + 2

@@ -88,7 +88,7 @@ def test_nothing_in_nothing_out(judge: Callable[[str], Judge]) -> None:
 def test_hostile_texts_are_judged(judge: Callable[[str], Judge], language: str | None) -> None:
     texts = [text for text in HOSTILE for _ in range(2)]
     documents = [dialogue(texts, language), dialogue(texts[::-1], language, "e")]
-    odd = (Segment("a", "context", "[music]"), Segment("b", "system", "Hi."), Segment("c", "system", "Hi."))
+    odd = (Segment("a", "passage", "[music]"), Segment("b", "system", "Hi."), Segment("c", "system", "Hi."))
     documents.append(Document("odd", odd, language))
     judgments = list(judge(language or "en")(documents))
     assert len(judgments) == 2 * len(HOSTILE) + 2

@@ -13,7 +13,7 @@ from lapsus.errors import InputError, LossError
 from lapsus.formats import FORMATS, Loss, ReadOptions, Source, convert, read, recognise
 from lapsus.formats import chat as module
 from lapsus.formats.chat import Chat
-from lapsus.model import Document, Entry, Judgment, Segment
+from lapsus.model import Document, Entry, Judgment, Role, Segment, UnitRule, units
 
 OPENAI = {
     "id": "c1",
@@ -54,8 +54,8 @@ def test_openai_spelling(tmp_path: Path) -> None:
     assert document == Document(
         "c1",
         (
-            Segment("0", "context", "Be brief.", None, {"role": "system"}),
-            Segment("1", "user", "Hello, who are you?", None, {"timestamp": 17}),
+            Segment("0", "prompt", "Be brief."),
+            Segment("1", "user", "Hello, who are you?", None, {"time": "1970-01-01T00:00:17+00:00"}),
             Segment("2", "system", "A parrot.", None, {"name": "polly"}),
         ),
         "en",
@@ -73,16 +73,16 @@ def test_sharegpt_spelling(tmp_path: Path) -> None:
     assert [(s.id, s.role, s.text, s.metadata) for s in document.segments] == [
         ("0", "user", "やあ", {}),
         ("1", "system", "こんにちは", {}),
-        ("2", "context", "42", {"role": "tool"}),
+        ("2", "tool", "42", {"kind": "result"}),
     ]
     assert (document.id, document.language, document.metadata) == ("log-1", "ja", {"source": "x"})
 
 
-def test_the_prompt_beside_a_sharegpt_conversation_is_context(tmp_path: Path) -> None:
+def test_the_prompt_beside_a_sharegpt_conversation_is_a_segment(tmp_path: Path) -> None:
     (document,) = documents(
         written(tmp_path, {"conversations": [{"from": "human", "value": "Hi"}], "system": "Sing."})
     )
-    assert document.segments[0] == Segment("system", "context", "Sing.", None, {"role": "system"})
+    assert document.segments[0] == Segment("system", "prompt", "Sing.")
     assert document.segments[1].id == "0"
     assert document.system is None
 
@@ -93,10 +93,24 @@ def test_names_of_the_system(tmp_path: Path, role: str) -> None:
     assert document.segments == (Segment("0", "system", "x"),)
 
 
-@pytest.mark.parametrize("role", ["system", "developer", "tool", "function", "observation"])
-def test_names_of_context_are_kept(tmp_path: Path, role: str) -> None:
+@pytest.mark.parametrize(
+    ("role", "expected", "metadata"),
+    [
+        ("system", "prompt", {}),
+        ("developer", "prompt", {"role": "developer"}),
+        ("tool", "tool", {"kind": "result"}),
+        ("function", "tool", {"kind": "result", "role": "function"}),
+        ("observation", "tool", {"kind": "result", "role": "observation"}),
+        ("passage", "passage", {}),
+        ("document", "passage", {"role": "document"}),
+    ],
+)
+def test_what_stands_behind_the_talk_has_roles_of_its_own(
+    tmp_path: Path, role: str, expected: Role, metadata: dict[str, str]
+) -> None:
     (document,) = documents(written(tmp_path, {"messages": [{"role": role, "content": "x"}]}))
-    assert document.segments == (Segment("0", "context", "x", None, {"role": role}),)
+    assert document.segments == (Segment("0", expected, "x", None, metadata),)
+    assert there_and_back(tmp_path, document) == [document]
 
 
 @pytest.mark.parametrize(
@@ -164,15 +178,59 @@ def test_other_parts_are_named_in_the_text_and_kept(tmp_path: Path) -> None:
     assert again["messages"][0]["content"] == PARTS
 
 
-def test_calls_of_tools_need_no_text(tmp_path: Path) -> None:
-    calls = [{"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
-    messages = [
-        {"role": "assistant", "content": None, "tool_calls": calls},
-        {"role": "assistant", "tool_calls": calls},
+BOOKING = {
+    "id": "b1",
+    "language": "en",
+    "messages": [
+        {"role": "user", "content": "How many nights?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "t1", "type": "function", "function": {"name": "booking", "arguments": '{"id":7}'}},
+                {"id": "t2", "type": "function", "function": {"name": "clock", "arguments": ""}},
+            ],
+        },
+        {"role": "tool", "content": '{"nights": 3}', "tool_call_id": "t1", "name": "booking"},
+        {"role": "tool", "content": "noon", "tool_call_id": "t2"},
+        {"role": "assistant", "content": "Three nights.", "finish_reason": "stop"},
+        {
+            "role": "assistant",
+            "content": "One moment.",
+            "tool_calls": [
+                {"id": "t3", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+            ],
+        },
+    ],
+}
+
+
+def test_a_message_that_only_calls_tools_is_no_reply(tmp_path: Path) -> None:
+    (document,) = documents(written(tmp_path, BOOKING))
+    assert [(s.id, s.role, s.text, s.metadata) for s in document.segments] == [
+        ("0", "user", "How many nights?", {}),
+        (
+            "1",
+            "tool",
+            'booking({"id":7})',
+            {"kind": "call", "name": "booking", "arguments": {"id": 7}, "call_id": "t1"},
+        ),
+        ("1.1", "tool", "clock()", {"kind": "call", "name": "clock", "call_id": "t2"}),
+        ("2", "tool", '{"nights": 3}', {"kind": "result", "name": "booking", "call_id": "t1"}),
+        ("3", "tool", "noon", {"kind": "result", "call_id": "t2"}),
+        ("4", "system", "Three nights.", {"finish_reason": "stop"}),
+        ("5", "system", "One moment.", {}),
+        ("5.1", "tool", "clock({})", {"kind": "call", "name": "clock", "arguments": {}, "call_id": "t3"}),
     ]
-    (document,) = documents(written(tmp_path, {"messages": messages}))
-    for segment in document.segments:
-        assert (segment.text, segment.metadata["tool_calls"][0]["id"]) == ("", "t1")
+    judged = [unit.key.segment for unit in units(document, UnitRule("system"))]
+    assert judged == ["4", "5"]
+
+
+def test_calls_of_tools_go_out_as_they_came_in(tmp_path: Path) -> None:
+    (document,) = documents(written(tmp_path, BOOKING))
+    assert there_and_back(tmp_path, document) == [document]
+    line = json.loads((tmp_path / "back.chat.jsonl").read_text("utf-8"))
+    assert line == {**BOOKING, "lapsus": {"format": 1}}
 
 
 def test_what_came_in_goes_out(tmp_path: Path) -> None:
@@ -180,7 +238,10 @@ def test_what_came_in_goes_out(tmp_path: Path) -> None:
     (document,) = documents(written(tmp_path, OPENAI))
     there_and_back(tmp_path, document)
     line = json.loads((tmp_path / "back.chat.jsonl").read_text("utf-8"))
-    assert line == {**OPENAI, "language": "en", "system": "parrot-2", "lapsus": {"format": 1}}
+    hello = {"role": "user", "content": "Hello, who are you?", "time": "1970-01-01T00:00:17+00:00"}
+    first, _, last = OPENAI["messages"]
+    told = {"language": "en", "messages": [first, hello, last], "system": "parrot-2", "lapsus": {"format": 1}}
+    assert line == {**OPENAI, **told}
 
 
 AWKWARD = Document(
@@ -193,10 +254,12 @@ AWKWARD = Document(
             None,
             {"role": "odd", "content": "odd", "lapsus": 1, "from": "f", "value": 2},
         ),
-        Segment("1", "context", "no role known"),
-        Segment("0", "context", "unknown role", None, {"role": "narrator"}),
-        Segment("3", "context", "role of another kind", None, {"role": 5}),
-        Segment("4", "context", "capitals", None, {"role": "Tool"}),
+        Segment("1", "tool", "neither call nor result"),
+        Segment("0", "prompt", "unknown role", None, {"role": "narrator"}),
+        Segment("3", "passage", "role of another kind", None, {"role": 5}),
+        Segment("4", "tool", "capitals", None, {"role": "Tool"}),
+        Segment("4.1", "tool", "f", None, {"kind": "call", "name": "g"}),
+        Segment("4.2", "tool", "g(1)", None, {"kind": "call", "name": "g", "cost": 2}),
         Segment("5", "user", "=1+1\u2028\u0085\0 👩‍👩‍👧‍👦", None, {"content": ["not", "the", "text"]}),
         Segment("6", "user", "[image]", None, {"content": [{"type": "image"}]}),
         Segment("7", "user", "[audio]", None, {"content": [{"type": "image"}]}),
@@ -277,7 +340,10 @@ def test_bad_lines_are_named(tmp_path: Path, line: str, expected: str) -> None:
 
 
 def test_two_messages_with_one_id_are_named(tmp_path: Path) -> None:
-    line = {"messages": OPENAI["messages"], "lapsus": {"format": 1, "turns": {"0": {"id": "2"}}}}
+    line = {
+        "messages": OPENAI["messages"],
+        "lapsus": {"format": 1, "turns": {"0": [{"id": "2", "role": "user", "text": "x"}]}},
+    }
     assert "line 1, document 'log-1': two segments have the id '2'" in error_of(written(tmp_path, line))
 
 

@@ -84,15 +84,15 @@ def test_language_and_system(tmp_path: Path) -> None:
     assert (second.language, second.metadata) == ("de", {})
 
 
-def test_context_keeps_its_role(tmp_path: Path) -> None:
+def test_what_stands_behind_the_talk_keeps_its_role(tmp_path: Path) -> None:
     content = "conversation,role,text\nc,system,a\nc,user,b\nc,assistant,c\nc,Tool,d\nc,context,e\n"
     (document,) = documents(written(tmp_path, content))
     assert [(s.role, s.metadata) for s in document.segments] == [
-        ("context", {"role": "system"}),
+        ("prompt", {}),
         ("user", {}),
         ("system", {}),
-        ("context", {"role": "Tool"}),
-        ("context", {}),
+        ("tool", {"role": "Tool"}),
+        ("passage", {"role": "context"}),
     ]
 
 
@@ -166,10 +166,10 @@ AWKWARD = Document(
     "'=x",
     (
         Segment("9", "system", "'=x", None, {"role": "odd", "lapsus": [], "": "empty"}),
-        Segment("1", "context", "no role known"),
-        Segment("=2", "context", "unknown role", None, {"role": "narrator"}),
-        Segment("3", "context", "own word", None, {"role": "context"}),
-        Segment("4", "context", "", None, {"role": "Tool"}),
+        Segment("1", "passage", "no role known"),
+        Segment("=2", "prompt", "unknown role", None, {"role": "narrator"}),
+        Segment("3", "prompt", "own word", None, {"role": "system"}),
+        Segment("4", "tool", "", None, {"role": "Tool", "kind": "call"}),
         Segment("5", "system", 'a"b\r\nc\rd\ne,f;g\th\0 \u2028\u0085 '),
     ),
     None,

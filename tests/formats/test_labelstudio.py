@@ -130,7 +130,7 @@ def test_messages_of_chat_programs(tmp_path: Path) -> None:
     (entry,) = entries(saved(tmp_path, [{"id": "c1", "data": {"messages": messages}}]))
     assert entry.document is not None
     assert [(s.role, s.text) for s in entry.document.segments] == [
-        ("context", "be kind"),
+        ("prompt", "be kind"),
         ("user", "hi"),
         ("system", "yo"),
     ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lapsus.errors import InvalidError
 from lapsus.model import Document, Segment, UnitRule, unit, units
 
-roles = st.lists(st.sampled_from(["system", "user", "context"]), min_size=1, max_size=12)
+roles = st.lists(st.sampled_from(["system", "user", "tool"]), min_size=1, max_size=12)
 
 
 def dialogue(roles: list[str]) -> Document:

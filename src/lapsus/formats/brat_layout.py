@@ -19,7 +19,9 @@ _TITLES: dict[Role, str] = {
     "text": "Verbalisation: ",
     "system": "System: ",
     "user": "User: ",
-    "context": "Context: ",
+    "prompt": "Prompt: ",
+    "passage": "Passage: ",
+    "tool": "Tool: ",
 }
 _TITLE = re.compile(
     r"^[ \t]*(?:\d+[ \t]*[).][ \t]*)?"

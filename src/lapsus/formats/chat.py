@@ -14,8 +14,9 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.encoding import decoded_json
 from lapsus.formats.json_stream import raw_items
+from lapsus.formats.messages import ROLES, WRITTEN, messages_in, numbered
 from lapsus.formats.source import Member, Source, lines
-from lapsus.model import Document, Entry, Role, Segment
+from lapsus.model import BACKGROUND, Document, Entry, Segment
 from lapsus.model.decoders import converted
 
 VERSION = 1
@@ -26,32 +27,10 @@ MAX_OBJECT = 64 << 20
 MAX_FIRST_LINE = 4 << 20
 """How much of a file is looked at to recognise it."""
 
-SYSTEM_NAMES = ("assistant", "gpt", "chatgpt", "bot", "chatbot", "model", "ai")
-USER_NAMES = ("user", "human")
-CONTEXT_NAMES = ("system", "developer", "tool", "function", "function_call", "observation")
-ROLES: dict[str, Role] = {
-    **dict.fromkeys(SYSTEM_NAMES, "system"),
-    **dict.fromkeys(USER_NAMES, "user"),
-    **dict.fromkeys(CONTEXT_NAMES, "context"),
-}
-TURNS: dict[Role, str] = {"system": "assistant", "user": "user", "context": "system"}
-"""The roles that a conversation can hold, and how they are written."""
-
 _NAMES = "a file with a conversation a line must be named .jsonl, one with a JSON array .json"
 _LISTS = ("messages", "conversations", "conversation")
 _IDS = ("id", "conversation_id", "dialogue_id", "conversation_hash")
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
-_PART_NAME = re.compile(r"^(?:input|output)_|_url$")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*")
-
-
-class ChatTurnExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """What Lapsus knows of a turn that a message has no place for."""
-
-    id: str | None = None
-    roleless: bool = False
-    """Whether nothing is known of the role that a turn of context had; the message's role fills the place."""
-    metadata: dict[str, Any] = {}
 
 
 class ChatExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
@@ -59,11 +38,8 @@ class ChatExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
 
     format: int
     metadata: dict[str, Any] = {}
-    turns: dict[str, ChatTurnExtra] = {}
-    """By the place of the message, from 0."""
-
-
-_NO_EXTRA = ChatTurnExtra()
+    turns: dict[str, list[Segment]] = {}
+    """The segments that a message stands for, by its place from 0, where reading it would give others."""
 
 
 class Chat(Format):
@@ -113,16 +89,8 @@ def losses_of_chat(entry: Entry) -> Iterator[Loss]:
     """What no format for conversations carries."""
     if entry.judgments:
         yield Loss("judgments (a chat holds conversations only)", severe=True)
-    if entry.document and any(segment.role not in TURNS for segment in entry.document.segments):
+    if entry.document and any(segment.role not in WRITTEN for segment in entry.document.segments):
         yield Loss("segments that are no turns of a conversation", severe=True)
-
-
-def role_of(name: str, names: Mapping[str, Role] = ROLES) -> Role:
-    """Who speaks, by any of the usual names."""
-    try:
-        return names[name.strip().lower()]
-    except KeyError:
-        raise InvalidError(f"unknown role {name!r}", hint=f"known: {', '.join(names)}") from None
 
 
 def _stem(member: Member) -> str:
@@ -198,11 +166,8 @@ def document_of(value: Any, fallback: str, options: ReadOptions) -> Document:
     key = _list_of(value)
     rest = {name: item for name, item in value.items() if name not in (key, "lapsus")}
     extra = _extra(value["lapsus"]) if "lapsus" in value else None
-    turns = extra.turns if extra else {}
-    segments = [
-        _segment(n, message, turns.get(str(n), _NO_EXTRA) if turns else _NO_EXTRA)
-        for n, message in enumerate(value[key])
-    ]
+    # A list of its own: whoever has these data in memory keeps them as they are.
+    segments = _segments(list(value.pop(key)), extra.turns if extra else {})
     name = _take_id(rest) or fallback
     if extra:
         language = rest.pop("language", None)
@@ -216,7 +181,7 @@ def document_of(value: Any, fallback: str, options: ReadOptions) -> Document:
         language = options.language_of(segments)
     if key == "conversations" and isinstance(rest.get("system"), str):
         # In ShareGPT's spelling this is the prompt, not the name of a system.
-        segments.insert(0, Segment("system", "context", rest.pop("system"), None, {"role": "system"}))
+        segments.insert(0, Segment("system", "prompt", rest.pop("system")))
     if isinstance(model := rest.get("model"), str) and model:
         rest.setdefault("system", model)
     return Document(name, tuple(segments), language, rest)
@@ -242,68 +207,30 @@ def _take_id(rest: dict[str, Any]) -> str:
     return ""
 
 
-def _segment(place: int, message: Any, extra: ChatTurnExtra) -> Segment:
-    try:
-        return _turn(place, message, extra)
-    except InvalidError as error:
-        raise InvalidError(error.what, where=f"message {place + 1}", hint=error.hint) from error
-
-
-def _turn(place: int, message: Any, extra: ChatTurnExtra) -> Segment:
-    if not isinstance(message, dict):
-        raise InvalidError("not a JSON object")
-    role_key = "role" if "role" in message else "from"
-    text_key = "content" if "content" in message else "value"
-    name = message.get(role_key)
-    if not isinstance(name, str):
-        raise InvalidError("no role", hint='"role" (or "from") says who speaks')
-    if text_key not in message and message.keys().isdisjoint(("tool_calls", "function_call")):
-        raise InvalidError("no text", hint='"content" (or "value") holds it')
-    metadata = dict(message)
-    del metadata[role_key]
-    metadata.pop(text_key, None)
-    role = role_of(name)
-    text, has_more = _text_of(message.get(text_key))
-    if has_more:
-        metadata["content"] = message[text_key]
-    if role == "context" and not extra.roleless:
-        metadata["role"] = name
-    if extra.metadata:
-        metadata |= extra.metadata
-    return Segment(extra.id or str(place), role, text, None, metadata)
-
-
-def _text_of(content: Any) -> tuple[str, bool]:
-    """The text of a message, and whether it holds more than text; of that, only a name stands in the text."""
-    if content is None or isinstance(content, str):
-        return content or "", False
-    if not isinstance(content, list | tuple):
-        raise InvalidError("its content is neither text nor a list of parts")
-    parts = [_part(part) for part in content]
-    return "\n".join(text for text, _ in parts), any(is_more for _, is_more in parts)
-
-
-def _part(part: Any) -> tuple[str, bool]:
-    if isinstance(part, str):
-        return part, False
-    kind = part.get("type") if isinstance(part, dict) else None
-    if not isinstance(kind, str):
-        return "[part]", True
-    if kind in _TEXT_PARTS and isinstance(part.get("text"), str):
-        return part["text"], False
-    return f"[{_PART_NAME.sub('', kind)}]", True
+def _segments(messages: list[Any], known: Mapping[str, list[Segment]]) -> list[Segment]:
+    """The segments that messages stand for. A message is let go when it is read: a long chat is not held twice."""
+    segments: list[Segment] = []
+    for place in range(len(messages)):
+        message, messages[place] = messages[place], None
+        if known and str(place) in known:
+            segments += known[str(place)]
+            continue
+        try:
+            segments += numbered(place, messages_in(message))
+        except InvalidError as error:
+            raise InvalidError(error.what, where=f"message {place + 1}", hint=error.hint) from error
+    return segments
 
 
 def _conversation(document: Document) -> dict[str, Any]:
     language = {} if document.language is None else {"language": document.language}
     taken = {"id", "language", "messages", "lapsus"}
-    turns = [segment for segment in document.segments if segment.role in TURNS]
-    messages, extras = [], {}
-    for place, segment in enumerate(turns):
-        message, extra = _message(place, segment)
+    messages, known = [], {}
+    for place, together in enumerate(_together(document)):
+        message = _message(together)
         messages.append(message)
-        if extra != ChatTurnExtra():
-            extras[str(place)] = extra
+        if not _is_plain(place, message, together[0]) and _read_back(place, message) != together:
+            known[str(place)] = together
     kept = {key: value for key, value in document.metadata.items() if key not in taken}
     hidden = {key: value for key, value in document.metadata.items() if key in taken}
     # Not first: a line that begins with the key `lapsus` is of the native format.
@@ -312,32 +239,61 @@ def _conversation(document: Document) -> dict[str, Any]:
         **language,
         "messages": messages,
         **kept,
-        "lapsus": ChatExtra(VERSION, hidden, extras),
+        "lapsus": ChatExtra(VERSION, hidden, known),
     }
 
 
-def _message(place: int, segment: Segment) -> tuple[dict[str, Any], ChatTurnExtra]:
-    rest = dict(segment.metadata)
-    extra = ChatTurnExtra(id=None if segment.id == str(place) else segment.id)
-    role, content = TURNS[segment.role], segment.text
-    if segment.role == "context":
-        extra.roleless = "role" not in rest
-        if is_context_name(rest.get("role")):
-            role = rest.pop("role")
-    if _text_of_parts(rest.get("content")) == segment.text:
-        content = rest.pop("content")
-    extra.metadata = {key: rest.pop(key) for key in ("role", "content") if key in rest}
-    return {"role": role, "content": content, **rest}, extra
+def _together(document: Document) -> Iterator[list[Segment]]:
+    """Segments that make up one message: a reply and the calls of tools right after it."""
+    waiting: list[Segment] = []
+    for segment in document.segments:
+        if segment.role not in WRITTEN:
+            continue
+        if waiting and not (_is_call(segment) and (waiting[-1].role == "system" or _is_call(waiting[-1]))):
+            yield waiting
+            waiting = []
+        waiting.append(segment)
+    if waiting:
+        yield waiting
 
 
-def is_context_name(role: object) -> bool:
-    """Whether this is a role that stands for context, so that it can be written as it is."""
-    return isinstance(role, str) and role.lower() in CONTEXT_NAMES
+def _is_call(segment: Segment) -> bool:
+    return segment.role == "tool" and segment.metadata.get("kind") == "call" and "name" in segment.metadata
 
 
-def _text_of_parts(content: object) -> str | None:
-    """The text of a list of parts that would be read back as the same list."""
-    if not isinstance(content, list | tuple):
+def _message(together: list[Segment]) -> dict[str, Any]:
+    """A message in OpenAI's spelling; what it has no place for is seen when it is read back."""
+    first = together[0]
+    rest = dict(first.metadata)
+    calls = [_call(segment) for segment in together if _is_call(segment)]
+    if _is_call(first):
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+    role = rest.pop("role", None) if first.role in BACKGROUND else None
+    if not isinstance(role, str) or ROLES.get(role.lower()) != first.role:
+        role = WRITTEN[first.role]
+    content = rest.pop("content", None)
+    message: dict[str, Any] = {"role": role, "content": first.text if content is None else content}
+    if first.role == "tool":
+        rest.pop("kind", None)
+        if "call_id" in rest:
+            message["tool_call_id"] = rest.pop("call_id")
+    return {**message, **rest, **({"tool_calls": calls} if calls else {})}
+
+
+def _call(segment: Segment) -> dict[str, Any]:
+    about = segment.metadata
+    arguments = segment.text.removeprefix(f"{about['name']}(").removesuffix(")")
+    id = {"id": about["call_id"]} if "call_id" in about else {}
+    return {**id, "type": "function", "function": {"name": about["name"], "arguments": arguments}}
+
+
+def _is_plain(place: int, message: dict[str, Any], segment: Segment) -> bool:
+    """Whether a message is surely read back as the segment it was made from."""
+    return segment.id == str(place) and len(message) == 2 and not segment.metadata and segment.role != "tool"
+
+
+def _read_back(place: int, message: dict[str, Any]) -> list[Segment] | None:
+    try:
+        return numbered(place, messages_in(message))
+    except InvalidError:
         return None
-    text, has_more = _text_of(content)
-    return text if has_more else None

@@ -12,10 +12,11 @@ import msgspec
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.chat import ROLES, TURNS, is_context_name, losses_of_chat, role_of
+from lapsus.formats.chat import losses_of_chat
 from lapsus.formats.csv_cells import Numbered, opening, restored, rows, writing
+from lapsus.formats.messages import ROLES, WRITTEN, role_of
 from lapsus.formats.source import Source
-from lapsus.model import Document, Entry, Role, Segment
+from lapsus.model import BACKGROUND, Document, Entry, Role, Segment
 from lapsus.model.decoders import decoder
 
 HEADER = ("conversation", "turn", "role", "text", "language", "system", "lapsus")
@@ -37,7 +38,7 @@ UNSURE = frozenset({"id", "author"})
 """Names that many a table has which is no chat: they are understood, but nothing is recognised by them."""
 TABLE = frozenset({"scheme", "annotator", "question"})
 """Columns that only a table of judgments has."""
-NAMES: dict[str, Role] = {**ROLES, "s": "system", "u": "user", "context": "context"}
+NAMES: dict[str, Role] = {**ROLES, "s": "system", "u": "user"}
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -203,9 +204,10 @@ def _segment(cells: list[str], columns: Columns, extra: ChatCsvExtra, before: Co
         raise InvalidError(f"turn {turn!r} of this conversation comes twice", hint=hint)
     name = columns.cell(cells, "role").strip()
     metadata = columns.rest(cells)
-    if is_context_name(name):
+    role = role_of(name, NAMES)
+    if role in BACKGROUND and name != WRITTEN[role]:
         metadata["role"] = name
-    return Segment(turn, role_of(name, NAMES), columns.cell(cells, "text"), None, metadata | extra.turn)
+    return Segment(turn, role, columns.cell(cells, "text"), None, metadata | extra.turn)
 
 
 class _Order:
@@ -257,11 +259,16 @@ def _extra(cell: str) -> ChatCsvExtra:
 def _rows_of(document: Document) -> Iterator[tuple[str | None, ...]]:
     rest = dict(document.metadata)
     system = rest.pop("system") if isinstance(rest.get("system"), str) and rest["system"] else None
-    for place, segment in enumerate(s for s in document.segments if s.role in TURNS):
+    for place, segment in enumerate(s for s in document.segments if s.role in WRITTEN):
         turn = dict(segment.metadata)
-        role = TURNS[segment.role]
-        if segment.role == "context":
-            role = turn.pop("role") if is_context_name(turn.get("role")) else "context"
+        role = WRITTEN[segment.role]
+        own = turn.get("role")
+        if (
+            segment.role in BACKGROUND
+            and isinstance(own, str)
+            and NAMES.get(own.lower()) == segment.role != own
+        ):
+            role = turn.pop("role") if own != WRITTEN[segment.role] else role
         extra = ChatCsvExtra(rest if place == 0 else {}, turn)
         cell = msgspec.json.encode(extra).decode() if extra != ChatCsvExtra() else None
         yield document.id, segment.id, role, segment.text, document.language, system, cell

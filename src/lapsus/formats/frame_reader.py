@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import ReadOptions
@@ -12,7 +12,7 @@ from lapsus.formats.chat_csv import columns_of, conversation_of, has_turns
 from lapsus.formats.table_cells import json_of, name, text
 from lapsus.formats.table_reader import entries_of
 from lapsus.formats.table_rows import Row, has_columns, places
-from lapsus.model import Document, Entry, Segment
+from lapsus.model import Document, Entry, Role, Segment
 from lapsus.model.document import SEPARATOR
 
 NAME = "the data"
@@ -99,8 +99,9 @@ def _documents(header: list[str], rows: Sequence[tuple[Any, ...]], options: Read
 
 def _segment(row: dict[str, Any]) -> Segment:
     role, words = text(row["role"], "role"), text(row["text"], "text")
-    if role not in ("system", "user", "triple", "text", "context"):
-        raise InvalidError(f"unknown role {role!r}", hint="known: system, user, triple, text, context")
+    if role not in get_args(Role):
+        known = ", ".join(get_args(Role))
+        raise InvalidError(f"unknown role {role!r}", hint=f"known: {known}")
     parts = tuple(words.split(SEPARATOR)) if role == "triple" else None
     if parts is not None and len(parts) != 3:
         raise InvalidError(f"{words!r} is no triple", hint="subject | predicate | object")

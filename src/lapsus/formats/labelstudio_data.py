@@ -8,8 +8,8 @@ import msgspec
 
 from lapsus.errors import InputError
 from lapsus.formats.base import ReadOptions
-from lapsus.formats.chat import ROLES
 from lapsus.formats.labelstudio_records import VERSION, Known, KnownSegment, Task
+from lapsus.formats.messages import ROLES
 from lapsus.model import Document, Judgment, Role, Segment
 from lapsus.model.decoders import converted
 
@@ -20,11 +20,8 @@ _WORDS = ("text", "content")
 _ROLES: dict[str, Role] = {
     **ROLES,
     "system": "system",
-    "agent": "system",
     "s": "system",
-    "customer": "user",
     "u": "user",
-    "context": "context",
 }
 
 
@@ -96,7 +93,7 @@ def _turn(key: str, place: int, turn: dict[str, Any], name: str, instructs: bool
     if role is None:
         raise InputError(f"unknown speaker {name!r}", where=where, hint=f"known: {', '.join(_ROLES)}")
     if instructs and name.lower() == "system":
-        role = "context"
+        role = "prompt"
     text = _first(turn, _WORDS, where)
     used = {next(key for key in keys if key in turn) for keys in (_SPEAKERS, _WORDS)}
     metadata = {key: value for key, value in turn.items() if key not in used}

@@ -3,7 +3,7 @@
 `lapsus.model.votes` stands apart because it needs numpy, which not every command does.
 """
 
-from lapsus.model.document import ELEMENTS, SEPARATOR, Document, Element, Role, Segment
+from lapsus.model.document import BACKGROUND, ELEMENTS, SEPARATOR, TALK, Document, Element, Role, Segment
 from lapsus.model.frozen import EMPTY, FrozenDict, freeze
 from lapsus.model.judgment import (
     ANONYMOUS,
@@ -21,9 +21,11 @@ from lapsus.model.unit import Unit, unit, units, visible_part
 
 __all__ = [
     "ANONYMOUS",
+    "BACKGROUND",
     "ELEMENTS",
     "EMPTY",
     "SEPARATOR",
+    "TALK",
     "Answer",
     "Document",
     "Element",

@@ -11,8 +11,16 @@ import msgspec
 from lapsus.errors import InvalidError
 from lapsus.model.frozen import EMPTY, freeze
 
-Role: TypeAlias = Literal["system", "user", "triple", "text", "context"]
-"""Who or what a segment is. `context` is seen but never judged: instructions, tool output."""
+Role: TypeAlias = Literal["system", "user", "triple", "text", "prompt", "passage", "tool"]
+"""Who or what a segment is: a reply of the system, a turn of the user, data, a text, or what stood behind the talk."""
+
+TALK: frozenset[Role] = frozenset({"system", "user"})
+"""The roles of turns that somebody said."""
+BACKGROUND: frozenset[Role] = frozenset({"prompt", "passage", "tool"})
+"""What stood behind the talk: instructions, retrieved passages, calls of tools and their results.
+
+It is seen and serves as evidence; it is never judged.
+"""
 
 ELEMENTS = ("subject", "predicate", "object")
 SEPARATOR = " | "

@@ -168,7 +168,7 @@ def test_what_a_judge_may_look_at() -> None:
     known = Document(
         "k",
         (
-            Segment("k", "context", "Penguins live in the southern hemisphere."),
+            Segment("k", "passage", "Penguins live in the southern hemisphere."),
             Segment("u", "user", "Tell me about birds."),
             Segment("s", "system", "Penguins live in the southern hemisphere."),
             Segment("v", "user", "And?"),

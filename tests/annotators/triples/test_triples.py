@@ -153,7 +153,7 @@ def test_odd_texts_are_judged_by_the_rules(tiny: Triples, text: str) -> None:
         pair(text, f"{text or '?'} | {text or '?'} | {text or '?'}", id="same"),
         Document(
             "two",
-            (Segment("x", "text", text), Segment("y", "text", "Velmora."), Segment("z", "context", "a")),
+            (Segment("x", "text", text), Segment("y", "text", "Velmora."), Segment("z", "passage", "a")),
             "en",
         ),
     ]

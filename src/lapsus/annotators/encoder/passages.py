@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.encoder.reader import HOME, Passage, Reader
 from lapsus.annotators.encoder.turn_features import TurnWords
-from lapsus.model import Unit
+from lapsus.model import TALK, Unit
 
 WINDOW: Final = 64
 """Turns that are looked back on. More would make long logs slow, and change nothing."""
@@ -36,8 +37,8 @@ def passages_of(unit: Unit) -> tuple[Passage, list[Passage]]:
 
 def _turns(unit: Unit) -> tuple[TurnWords, ...]:
     """The turns before the target, as many as any passage can hold. Instructions and the like are no turns."""
-    talk = [segment for segment in unit.context[-4 * WINDOW :] if segment.role in ("system", "user")]
-    return tuple(TurnWords(segment.role == "system", _cut(segment.text)) for segment in talk[-2 * WINDOW :])
+    talk = islice((segment for segment in reversed(unit.context) if segment.role in TALK), 2 * WINDOW)
+    return tuple(TurnWords(segment.role == "system", _cut(segment.text)) for segment in reversed([*talk]))
 
 
 def _cut(text: str) -> str:

@@ -10,7 +10,7 @@ import regex
 from numpy.typing import NDArray
 
 from lapsus.annotators.cases import Case
-from lapsus.model import Segment, Unit
+from lapsus.model import BACKGROUND, Segment, Unit
 
 Matrix: TypeAlias = NDArray[np.float32]
 
@@ -93,7 +93,7 @@ def _texts(unit: Unit) -> _Texts:
     before = unit.context[:place]
     role = unit.target.role
     own = [_text(segment) for segment in before if segment.role == role]
-    others = tuple(_text(segment) for segment in before if segment.role not in (role, "context"))
+    others = tuple(_text(segment) for segment in before if segment.role not in {role, *BACKGROUND})
     return _Texts(
         (_text(unit.target),),
         others[-1:],

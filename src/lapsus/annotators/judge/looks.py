@@ -23,7 +23,7 @@ from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.model_files import fingerprint, read_model
 from lapsus.errors import UsageError
-from lapsus.model import Unit
+from lapsus.model import BACKGROUND, Unit
 from lapsus.registry import did_you_mean
 
 Matrix: TypeAlias = NDArray[np.float32]
@@ -118,14 +118,14 @@ def _rarity(costs: Sequence[float]) -> list[float]:
 
 def _known(unit: Unit) -> list[float]:
     """Whether there is knowledge, the share of the turn that is of it, of it in the turn, and of it not said before."""
-    told = [segment.text for segment in unit.context if segment.role == "context"]
+    told = [segment.text for segment in unit.context if segment.role in BACKGROUND]
     if not told or unit.target is None:
         return [0.0, 0.0, 0.0, 0.0]
     known = {word for text in told for word in look(text, unit.language).keywords}
     before = {
         word
         for one in unit.context
-        if one.role != "context"
+        if one.role not in BACKGROUND
         for word in look(one.text, unit.language).keywords
     }
     turn = look(unit.target.text, unit.language).keywords

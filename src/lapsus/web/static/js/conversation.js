@@ -10,6 +10,9 @@ import { at } from "./addresses.js";
 import { breakable, byId, el } from "./dom.js";
 import { labelsOf, sign } from "./scheme.js";
 
+/** Roles of what stood behind the talk. It is folded, since a tool may return pages. */
+const BEHIND = new Set(["prompt", "passage", "tool"]);
+
 /**
  * @param {Unit} unit
  * @param {import("./types.js").Scheme} scheme
@@ -56,9 +59,17 @@ function drawTurn(turn, unit, scheme, words, go) {
     el("span", { "aria-hidden": "true", text: words.say(`short.${turn.role}`) }),
     el("span", { class: "visually-hidden", text: role }),
   );
-  const said = el("p", { class: "said", lang: unit.language, text: turn.text });
+  const said = BEHIND.has(turn.role)
+    ? el("details", { class: "said", lang: unit.language }, el("summary", { text: shortened(turn.text) }), turn.text)
+    : el("p", { class: "said", lang: unit.language, text: turn.text });
   const classes = `turn ${turn.role}${isTarget ? " target" : ""}`;
   return el("li", { class: classes, data: { segment: turn.id } }, who, said, drawMark(turn, unit, scheme, words, go));
+}
+
+/** The beginning of what stands behind the talk, shown while it is folded.
+ * @param {string} text */
+function shortened(text) {
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
 /** One's own answer about a turn: a small sign, and the way back to it.

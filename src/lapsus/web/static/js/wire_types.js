@@ -65,7 +65,7 @@
  * @property {string[]} [aliases]
  * @property {string} [key]
  * @property {[string, string]} [cell]
- * @property {"context"|"system"|"text"|"triple"|"user"} [on]
+ * @property {"passage"|"prompt"|"system"|"text"|"tool"|"triple"|"user"} [on]
  * @property {"element"|"token"} [covers]
  * @property {Record<string, string[]>} [notes]
  * @property {Record<string, Example[]>} [examples]
@@ -216,7 +216,7 @@
  * @property {Feedback} feedback
  *
  * @typedef {object} UnitRule
- * @property {"context"|"system"|"text"|"triple"|"user"|"document"} role
+ * @property {"passage"|"prompt"|"system"|"text"|"tool"|"triple"|"user"|"document"} role
  * @property {"all"|"before"|"none"} [context]
  *
  */
