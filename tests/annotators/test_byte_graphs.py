@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, load_from_string, numpy_helper
 
 from lapsus.annotators import byte_graphs
-from lapsus.annotators.byte_graphs import exact_here, sums_are_exact, with_unsigned_weights
-from lapsus.annotators.encoder.english import make_session, output_named
+from lapsus.annotators.byte_graphs import exact_here, make_session, sums_are_exact, with_unsigned_weights
 from lapsus.annotators.model_files import SHIPPED, read_model
+from lapsus.annotators.protobuf import content_field, number_field
 
 MULTIPLIERS = {"DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QAttention"}
 GRAPHS = [
@@ -135,7 +135,9 @@ def test_outputs_that_were_put_after_a_graph_stay() -> None:
     step = helper.make_node("Cast", ["rows"], ["floats"], to=TensorProto.FLOAT)
     model = load_from_string(content)
     model.graph.node.append(step)
-    session = make_session(with_unsigned_weights(model.SerializeToString() + output_named("floats")))
+    floats = content_field(2, content_field(1, number_field(1, TensorProto.FLOAT)))
+    output = content_field(7, content_field(12, content_field(1, b"floats") + floats))
+    session = make_session(with_unsigned_weights(model.SerializeToString() + output))
     assert [one.name for one in session.get_outputs()] == ["sums", "kept", "floats"]
 
 

@@ -19,9 +19,10 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
-from lapsus.annotators.encoder.english import TOKENIZER, TOKENS, Tokens
+from lapsus.annotators.encoder.chat_reader import TOKENIZER
 from lapsus.annotators.encoder.passages import LONGEST, WINDOW, Memory, passages_of
 from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.encoder.tokens import EnglishTokens
 from lapsus.annotators.encoder.turn_features import NAMES, TurnWords, features
 from lapsus.annotators.encoder.word_weights import fit_words, word_matrix, word_shares
 from lapsus.annotators.model_files import State, read_model
@@ -136,12 +137,12 @@ def test_words_add_up_as_they_were_fitted() -> None:
 
 
 @pytest.fixture(scope="module")
-def tokens() -> Tokens:
+def tokens() -> EnglishTokens:
     _, state = read_model(default_model("en"))
-    return Tokens(state.files[TOKENIZER])
+    return EnglishTokens(state.files[TOKENIZER])
 
 
-def test_tokens_of_the_talk_and_of_the_turn(tokens: Tokens) -> None:
+def test_tokens_of_the_talk_and_of_the_turn(tokens: EnglishTokens) -> None:
     ids, own = tokens.encode(Passage(said("Hi", "Hello"), "Yes"))
     begin, end = 101, 102
     assert ids[0] == begin
@@ -150,11 +151,11 @@ def test_tokens_of_the_talk_and_of_the_turn(tokens: Tokens) -> None:
     assert ids[1:4] == tokens.encode(Passage(said("HI"), "x"))[0][1:4]
 
 
-def test_what_is_too_long_loses_the_oldest_of_the_talk_and_the_end_of_the_turn(tokens: Tokens) -> None:
+def test_what_is_too_long_loses_the_oldest_of_the_talk_and_the_end_of_the_turn(tokens: EnglishTokens) -> None:
     long = Passage((TurnWords(False, "old " * 300), TurnWords(False, "new " * 20)), "yes " * 300)
     ids, own = tokens.encode(long)
-    assert len(ids) == len(own) == TOKENS
-    assert sum(own) == TOKENS // 2 + 1
+    assert len(ids) == len(own) == EnglishTokens.TOKENS
+    assert sum(own) == EnglishTokens.OF_TARGET + 1
     short, _ = tokens.encode(Passage((TurnWords(False, "new"),), "yes"))
     new = short[3]
     assert ids[: own.index(1) - 1].count(new) == 20

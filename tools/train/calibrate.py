@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from english_data import CONFIG, ERRORS, FOLDS, UNSEEN
+from home_reader import MODEL, HomeReader
 from numpy.typing import NDArray
 from runs import write_run
 
@@ -34,8 +35,8 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
+from lapsus.annotators.encoder.chat_reader import TOKENIZER, WORDS_COUNT
 from lapsus.annotators.encoder.encoder import BY_PROFILE, Encoder, Profile
-from lapsus.annotators.encoder.english import MODEL, TOKENIZER, WORDS_COUNT, English
 from lapsus.annotators.encoder.passages import Memory, passages_of
 from lapsus.annotators.encoder.reader import feature_rows
 from lapsus.annotators.encoder.word_weights import fit_words, word_matrix
@@ -260,7 +261,7 @@ def packed(work: Path, data: Judged, profile: Profile) -> Encoder:
     }
     encoder = Encoder(decide=BY_PROFILE)
     encoder.name = "breakdown-en"
-    encoder.memory_ = Memory(English(State(EMPTY, arrays, kept)))
+    encoder.memory_ = Memory(HomeReader(State(EMPTY, arrays, kept)))
     encoder.main_ = "dbdc5"
     encoder.profiles_ = {encoder.main_: profile}
     encoder.origin_ = Origin(

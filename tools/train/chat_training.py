@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from lapsus.annotators.encoder.english import Tokens
-from lapsus.annotators.encoder.japanese_chat import OF_A_TURN, ChatTokens
+from lapsus.annotators.encoder.tokens import EnglishTokens, JapaneseTokens
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 PAD = 0
@@ -32,7 +31,7 @@ Encoded: TypeAlias = tuple[list[int], list[int]]
 Arrays: TypeAlias = tuple[NDArray[Any], ...]
 
 
-class QuickTokens(Tokens):
+class QuickTokens(EnglishTokens):
     """English turns as the reader lays them out, taken apart by a faster program."""
 
     def __init__(self, content: bytes) -> None:
@@ -44,7 +43,7 @@ class QuickTokens(Tokens):
         return list(self._quick.encode(said, add_special_tokens=False).ids)
 
 
-class QuickChatTokens(ChatTokens):
+class QuickChatTokens(JapaneseTokens):
     """Japanese turns as the reader lays them out, taken apart by a faster program."""
 
     def __init__(self, content: bytes) -> None:
@@ -53,7 +52,7 @@ class QuickChatTokens(ChatTokens):
 
     def _encode(self, by_system: bool, text: str) -> list[int]:
         ids = self._quick.encode(normalize("NFKC", text), add_special_tokens=False).ids
-        return [self._speakers[by_system], *ids[:OF_A_TURN]]
+        return [self._speakers[by_system], *ids[: self.OF_A_TURN]]
 
 
 def _quick(content: bytes) -> Tokenizer:

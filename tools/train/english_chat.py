@@ -53,7 +53,7 @@ from scipy.stats import spearmanr
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lapsus.annotators.encoder.english import TOKENIZER
+from lapsus.annotators.encoder.chat_reader import TOKENIZER
 from lapsus.annotators.encoder.reader import Passage
 
 SETTINGS: dict[str, Any] = CONFIG["upper_layers"]

@@ -18,18 +18,21 @@ import numpy as np
 import onnx
 from english_data import CONFIG, ERRORS, STUDENT, Data, load_data, topical_pairs
 from graph import Ranges, Weights, student_graph, watched_graph
+from home_reader import MODEL
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
+from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.calibration import centred
-from lapsus.annotators.encoder.english import MODEL, TOKENIZER, Tokens, make_session
+from lapsus.annotators.encoder.chat_reader import TOKENIZER
 from lapsus.annotators.encoder.reader import Passage, numbers_of
+from lapsus.annotators.encoder.tokens import EnglishTokens
 
 SAMPLE = 400
 """Turns that ranges are taken from, and turns that floats and bytes are compared on."""
 
 
-def inputs(tokens: Tokens, passage: Passage) -> dict[str, NDArray[Any]]:
+def inputs(tokens: EnglishTokens, passage: Passage) -> dict[str, NDArray[Any]]:
     ids, segment = tokens.encode(passage)
     return {
         "ids": np.array([ids]),
@@ -38,7 +41,7 @@ def inputs(tokens: Tokens, passage: Passage) -> dict[str, NDArray[Any]]:
     }
 
 
-def find_ranges(weights: Weights, tokens: Tokens, passages: Sequence[Passage]) -> Ranges:
+def find_ranges(weights: Weights, tokens: EnglishTokens, passages: Sequence[Passage]) -> Ranges:
     """How far the inputs of each wide layer go, column by column."""
     model, watched = watched_graph(weights)
     session = make_session(model.SerializeToString())
@@ -52,7 +55,7 @@ def find_ranges(weights: Weights, tokens: Tokens, passages: Sequence[Passage]) -
     return most
 
 
-def all_logits(content: bytes, tokens: Tokens, passages: Sequence[Passage]) -> NDArray[np.float64]:
+def all_logits(content: bytes, tokens: EnglishTokens, passages: Sequence[Passage]) -> NDArray[np.float64]:
     session = make_session(content)
     rows = [session.run(["logits"], inputs(tokens, passage))[0][0] for passage in passages]
     return np.array(rows, dtype=np.float64)
@@ -73,7 +76,7 @@ def main() -> int:
     parser.add_argument("work", type=Path)
     work = parser.parse_args().work
     data = load_data(work)
-    tokens = Tokens((work / "student" / TOKENIZER).read_bytes())
+    tokens = EnglishTokens((work / "student" / TOKENIZER).read_bytes())
     weights = {name: array.astype(np.float32) for name, array in load_file(work / STUDENT).items()}
     judged = [example.passage for example in spread([*data.dbdc3, *data.dbdc5], SAMPLE)]
     model = student_graph(weights, find_ranges(weights, tokens, judged))

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lapsus.annotators.encoder.japanese_chat import TOKENS
+from lapsus.annotators.encoder.tokens import JapaneseTokens
 
 WIDTH, HEADS, LAYERS, PIECES = 384, 6, 6, 10_000
 DROPOUT = 0.1
@@ -48,7 +48,7 @@ class Net(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.e, self.p, self.t = (nn.Embedding(count, WIDTH) for count in (PIECES, TOKENS, 2))
+        self.e, self.p, self.t = (nn.Embedding(count, WIDTH) for count in (PIECES, JapaneseTokens.TOKENS, 2))
         self.b = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.n = nn.LayerNorm(WIDTH)
         for name, numbers in ((WAY, 4), (HOME, 3), (GENERAL, 3)):

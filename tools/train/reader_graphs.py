@@ -14,8 +14,8 @@ from japanese_data import Judged
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from lapsus.annotators.encoder.english import Tokens, make_session
-from lapsus.annotators.encoder.japanese_chat import ChatTokens
+from lapsus.annotators.byte_graphs import make_session
+from lapsus.annotators.encoder.tokens import EnglishTokens, JapaneseTokens
 
 Given = dict[str, NDArray[Any]]
 SHARED = 3
@@ -100,7 +100,7 @@ def english_general(
     found: Mapping[str, NDArray[Any]], lower: bytes, tokenizer: bytes, judged: Judged
 ) -> bytes:
     """Layers three to five and a small network: O, T and X in general, and what else was learned."""
-    weights, tokens, session = english_layers(found), Tokens(tokenizer), make_session(lower)
+    weights, tokens, session = english_layers(found), EnglishTokens(tokenizer), make_session(lower)
     numbers = len(found["out.bias"]) + len(found["emo.bias"])
 
     def head(graph: ChatGraph, pooled: str) -> str:
@@ -133,7 +133,7 @@ def reaches(model: ModelProto, watched: Mapping[str, str], given: Sequence[Given
 
 def japanese(weights: Weights, tokenizer: bytes, judged: Judged) -> tuple[bytes, bytes, bytes]:
     """All layers, and two small heads: at home, and in general with what kind of wrong reply it would be."""
-    tokens = ChatTokens(tokenizer)
+    tokens = JapaneseTokens(tokenizer)
     given = []
     for passage in judged.passages[::WATCHED]:
         ids, segment = (np.array([row], dtype=np.int64) for row in tokens.encode(passage))

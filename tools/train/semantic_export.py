@@ -22,7 +22,7 @@ from semantic_data import Damage, load_pairs
 from semantic_graph import labeller_graph
 from semantic_records import load_marked, stretches
 
-from lapsus.annotators.encoder.english import make_session
+from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.triples.labeller import LONG_GRAPH, lower_of, softmax
 from lapsus.annotators.triples.pair import Pairs, Window
 

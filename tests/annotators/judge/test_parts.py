@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import numpy as np
 import pytest
+import threadpoolctl
 import tokenizers
+from numpy.typing import NDArray
 
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.judge import sentence_vectors as vectors_module
@@ -15,7 +18,7 @@ from lapsus.annotators.judge.agreement import agreement
 from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers
 from lapsus.annotators.judge.learning import best_taste, choosing, decide
 from lapsus.annotators.judge.regression import fit, predict
-from lapsus.annotators.judge.sentence_vectors import sentence_vectors
+from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.library import default_model
 from lapsus.errors import UsageError
 from lapsus.kinds import Kind, kind_of
@@ -53,6 +56,39 @@ def test_vectors_know_meaning_across_languages_and_batches() -> None:
     odd = sentence_vectors().of([*HOSTILE, "word " * 20_000, "言葉" * 30_000])
     assert np.isfinite(odd).all()
     assert not odd[:2].any()
+
+
+def test_vectors_are_made_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors_module, "_REMEMBERED", 2)
+    vectors = sentence_vectors()
+    vectors.forget()
+    texts = [f"text {number}" for number in range(6)]
+
+    def many(first: int) -> NDArray[np.float32]:
+        return np.vstack([vectors.of([texts[(first + place) % 6]]) for place in range(60)])
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(many, range(3)))
+    alone = vectors.of(texts)
+    for first, rows in enumerate(found):
+        assert rows == pytest.approx(alone[[(first + place) % 6 for place in range(60)]], abs=2e-5)
+
+
+def test_the_limit_on_threads_is_lifted_by_the_last_who_needs_it() -> None:
+    controller = threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+    def limits() -> list[int]:
+        return [one["num_threads"] for one in controller.info()]
+
+    with controller.limit(limits=2):
+        first, second = one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert limits() == [1] * len(limits())
+        second.__exit__(None, None, None)
+        assert limits() == [2] * len(limits())
+        assert limits()
 
 
 def test_weights_that_are_not_the_known_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

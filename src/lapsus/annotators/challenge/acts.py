@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from lapsus.annotators.challenge.dialogue_acts import ACTS, QUESTIONS, NextActs, act_of
 from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
 from lapsus.annotators.challenge.ngrams import Ngrams
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.cues import look
 from lapsus.annotators.features.earlier_turns import last_said, target
 from lapsus.annotators.features.network_layers import Arrays, dense
@@ -37,29 +36,10 @@ class Acts(NetworkAnnotator):
     method = "acts"
     title = "a network over dialogue acts, the act due next, perplexity and question type"
 
-    def __init__(
-        self,
-        *,
-        order: int = 3,
-        hidden: int = 32,
-        dropout: float = 0.2,
-        epochs: int = 20,
-        rate: float = 0.005,
-        decay: float = 0.01,
-        members: int = 3,
-        seed: int = 0,
-        decide: str = ARGMAX,
-    ) -> None:
-        super().__init__(
-            hidden=hidden,
-            dropout=dropout,
-            epochs=epochs,
-            rate=rate,
-            decay=decay,
-            members=members,
-            seed=seed,
-            decide=decide,
-        )
+    usual: ClassVar[Mapping[str, Any]] = {"hidden": 32, "dropout": 0.2, "epochs": 20, "rate": 0.005}
+
+    def __init__(self, *, order: int = 3, **network: Any) -> None:
+        super().__init__(**network)
         need_at_least(1, order=order)
         self.order = order
 

@@ -20,7 +20,6 @@ from lapsus.annotators.challenge.word_vectors import (
     sentence_weights,
     weighed_means,
 )
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.network_layers import Arrays, dense, recurrent
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least, one_or_more
@@ -53,25 +52,9 @@ class Lstm(NetworkAnnotator):
         vocabulary: int = 3000,
         width: int = 32,
         words: int = 40,
-        hidden: int = 48,
-        dropout: float = 0.4,
-        epochs: int = 8,
-        rate: float = 0.003,
-        decay: float = 0.01,
-        members: int = 3,
-        seed: int = 0,
-        decide: str = ARGMAX,
+        **network: Any,
     ) -> None:
-        super().__init__(
-            hidden=hidden,
-            dropout=dropout,
-            epochs=epochs,
-            rate=rate,
-            decay=decay,
-            members=members,
-            seed=seed,
-            decide=decide,
-        )
+        super().__init__(**network)
         if cell not in CELLS:
             raise UsageError(f"the cell is one of {', '.join(CELLS)}, not {cell!r}")
         if not 1 <= layers <= _MOST_LAYERS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from lapsus.annotators.challenge.conversation_model import LIKELIHOODS, Pairs, l
 from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
 from lapsus.annotators.challenge.network_fitting import FittingSchedule, take_weights, torch_for, weights_of
 from lapsus.annotators.challenge.vocabulary import UNKNOWN, Vocabulary
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.earlier_turns import target
 from lapsus.annotators.features.network_layers import Arrays, dense, last, recurrent
 from lapsus.annotators.model_files import State
@@ -35,6 +34,8 @@ class Ncm(NetworkAnnotator):
     preparing = 0.5
     title = "a neural conversational model: encoder, decoder, bags of words, likelihood"
 
+    usual: ClassVar[Mapping[str, Any]] = {"hidden": 64, "epochs": 6, "members": 2}
+
     def __init__(
         self,
         *,
@@ -43,25 +44,9 @@ class Ncm(NetworkAnnotator):
         words: int = 30,
         history: int = 0,
         replies: int = 4,
-        hidden: int = 64,
-        dropout: float = 0.4,
-        epochs: int = 6,
-        rate: float = 0.003,
-        decay: float = 0.01,
-        members: int = 2,
-        seed: int = 0,
-        decide: str = ARGMAX,
+        **network: Any,
     ) -> None:
-        super().__init__(
-            hidden=hidden,
-            dropout=dropout,
-            epochs=epochs,
-            rate=rate,
-            decay=decay,
-            members=members,
-            seed=seed,
-            decide=decide,
-        )
+        super().__init__(**network)
         need_at_least(1, vocabulary=vocabulary, width=width, words=words, replies=replies)
         need_at_least(0, history=history)
         self.vocabulary = vocabulary

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from lapsus.annotators.challenge.network_fitting import (
     torch_for,
     weights_of,
 )
+from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.network_layers import Arrays, softmax
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least, need_share
@@ -25,6 +26,17 @@ from lapsus.annotators.progress import Progress, part_of
 from lapsus.annotators.training_examples import Example, shares
 from lapsus.model import Unit
 
+NETWORK: Final[Mapping[str, Any]] = {
+    "hidden": 48,
+    "dropout": 0.4,
+    "epochs": 8,
+    "rate": 0.003,
+    "decay": 0.01,
+    "members": 3,
+    "seed": 0,
+    "decide": ARGMAX,
+}
+"""Parameters that every method with a network has, and their usual values."""
 Inputs: TypeAlias = tuple[NDArray[Any], ...]
 """Arrays with a row a unit."""
 
@@ -36,30 +48,34 @@ class NetworkAnnotator(BreakdownAnnotator):
     preparing: ClassVar[float] = 0.0
     """The share of the fitting that goes by before the network itself is fitted."""
 
-    def __init__(
-        self,
-        *,
-        hidden: int,
-        dropout: float,
-        epochs: int,
-        rate: float,
-        decay: float,
-        members: int,
-        seed: int,
-        decide: str,
-    ) -> None:
-        super().__init__(decide=decide)
-        need_at_least(1, hidden=hidden, epochs=epochs, members=members)
-        need_at_least(0, seed=seed)
-        need_above_zero(rate=rate)
-        need_share(dropout=dropout, rate=rate, decay=decay)
-        self.hidden = hidden
-        self.dropout = dropout
-        self.epochs = epochs
-        self.rate = rate
-        self.decay = decay
-        self.members = members
-        self.seed = seed
+    usual: ClassVar[Mapping[str, Any]] = {}
+    """What a method sets otherwise than NETWORK."""
+
+    hidden: int
+    dropout: float
+    epochs: int
+    rate: float
+    decay: float
+    members: int
+    seed: int
+
+    def __init__(self, **network: Any) -> None:
+        """`network` holds parameters of NETWORK; what is not given is as usual for the method."""
+        given = {**NETWORK, **self.usual, **network}
+        if unknown := given.keys() - NETWORK.keys():
+            raise TypeError(f"no parameter {min(unknown)!r}")
+        super().__init__(decide=given["decide"])
+        for name, value in given.items():
+            setattr(self, name, value)
+        need_at_least(1, hidden=self.hidden, epochs=self.epochs, members=self.members)
+        need_at_least(0, seed=self.seed)
+        need_above_zero(rate=self.rate)
+        need_share(dropout=self.dropout, rate=self.rate, decay=self.decay)
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """The method's own parameters, and those of its network."""
+        return {**super().defaults(), **NETWORK, **cls.usual}
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
         inputs = self._prepare(examples, part_of(progress, 0.0, self.preparing))

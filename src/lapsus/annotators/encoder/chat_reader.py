@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.english import READ_BESIDE, WORDS_COUNT, Tokens, make_session
-from lapsus.annotators.encoder.japanese_chat import ChatTokens
+from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, numbers_of
+from lapsus.annotators.encoder.tokens import TOKENIZERS, Tokenizer
 from lapsus.annotators.encoder.word_weights import SIZE, word_shares
 from lapsus.annotators.model_files import SHIPPED, State, read_model
 
@@ -27,16 +27,10 @@ OPENINGS: Final = "openings"
 IN_GENERAL: Final = 6
 """Numbers of the view GENERAL that go to the calibration."""
 WORDS, USUAL = "words", "usual"
+WORDS_COUNT: Final = 3.0
+"""The scale of the words' shares beside logits: what is larger is held less when the calibration is fitted."""
+_READ_BESIDE: Final = 2
 _ROWS, _SEGMENT, _FEATURES = "rows", "segment", "features"
-
-
-class _Tokenizer(Protocol):
-    def encode(self, passage: Passage) -> tuple[list[int], list[int]]:
-        """The tokens, and for each whether it is of the turn itself."""
-        ...
-
-
-_TOKENS: Final[dict[str, type[Tokens] | type[ChatTokens]]] = {"en": Tokens, "ja": ChatTokens}
 
 
 class ChatReader:
@@ -46,7 +40,7 @@ class ChatReader:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._tokens: _Tokenizer = _TOKENS[state.data[LANGUAGE]](state.files[TOKENIZER])
+        self._tokens: Tokenizer = TOKENIZERS[state.data[LANGUAGE]](state.files[TOKENIZER])
         self._openings: str = state.data.get(OPENINGS, HOME)
         self._lower = make_session(state.files[LOWER])
         self._upper = {view: make_session(state.files[name]) for view, name in UPPER.items()}
@@ -81,13 +75,10 @@ class ChatReader:
         if len(passages) < 2:
             rows = [self._row(passage, view) for passage in passages]
         else:
-            self._pool = self._pool or ThreadPoolExecutor(READ_BESIDE, "lapsus-reader")
+            self._pool = self._pool or ThreadPoolExecutor(_READ_BESIDE, "lapsus-reader")
             rows = list(self._pool.map(lambda passage: self._row(passage, view), passages))
         width = self._upper[view].get_outputs()[0].shape[1]
         return np.array(rows, dtype=np.float64).reshape(len(rows), width)
-
-    def forget(self) -> None:
-        """Turns are read one by one, so that nothing depends on others."""
 
     def state(self) -> State:
         """What it must keep to be what it is."""

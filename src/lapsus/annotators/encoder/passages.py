@@ -62,7 +62,6 @@ class Memory:
     def forget(self) -> None:
         """Read everything anew, as if nothing had been read before."""
         self._known.clear()
-        self.reader.forget()
 
     def readings(self, passages: Iterable[Passage]) -> dict[Passage, NDArray[np.float64]]:
         """What the reader says of each passage."""

@@ -19,9 +19,6 @@ from lapsus.annotators.model_files import State
 
 READERS: Final = {
     "chat": "lapsus.annotators.encoder.chat_reader:ChatReader",
-    # Those of models of before, which still open.
-    "english": "lapsus.annotators.encoder.english:English",
-    "japanese": "lapsus.annotators.encoder.japanese:Japanese",
 }
 """Where each reader is found. None is imported before a model asks for it."""
 HOME: Final = ""
@@ -49,10 +46,6 @@ class Reader(Protocol):
 
         `view` is HOME, or GENERAL where the reader has learned that too.
         """
-        ...
-
-    def forget(self) -> None:
-        """Forget what is remembered only to be quick, where that may come out differently in another company."""
         ...
 
     def state(self) -> State:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+
+from lapsus.annotators.protobuf import fields
 
 UNKNOWN, START, END = 0, 1, 2
 """The first three pieces: what is in no piece, and the two ends of a text."""
@@ -88,35 +90,9 @@ def _backwards(last: list[tuple[int, int]]) -> list[int]:
 
 def pieces_of(model: bytes) -> list[tuple[str, float]]:
     """The pieces of a SentencePiece file with their scores, in the order of their numbers."""
-    return [_piece(value) for field, value in _fields(model) if field == _PIECES]
+    return [_piece(field.content) for field in fields(model) if field.number == _PIECES]
 
 
 def _piece(message: bytes) -> tuple[str, float]:
-    parts = dict(_fields(message))
+    parts = {field.number: field.content for field in fields(message) if field.value is None}
     return parts[1].decode(), struct.unpack("<f", parts[2])[0] if 2 in parts else 0.0
-
-
-def _fields(buffer: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a protocol buffer's message that hold bytes or a fixed number of them."""
-    place = 0
-    while place < len(buffer):
-        tag, place = _number(buffer, place)
-        wire = tag & 7
-        if wire == 0:
-            _, place = _number(buffer, place)
-            continue
-        size, place = _number(buffer, place) if wire == 2 else ({1: 8, 5: 4}[wire], place)
-        yield tag >> 3, buffer[place : place + size]
-        place += size
-
-
-def _number(buffer: bytes, place: int) -> tuple[int, int]:
-    """A number of the message, seven bits a byte, and the place after it."""
-    value = shift = 0
-    while True:
-        byte = buffer[place]
-        place += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, place
-        shift += 7

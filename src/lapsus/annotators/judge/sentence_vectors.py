@@ -10,10 +10,11 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import cache
+from contextlib import contextmanager
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -73,13 +74,15 @@ class SentenceVectors:
         )
         self._layers = _layers(plain)
         self._known: dict[str, Matrix] = {}
+        self._lock = Lock()
         self._pool = ThreadPoolExecutor(_BESIDE, "lapsus-vectors")
 
     def of(self, texts: Iterable[str]) -> Matrix:
         """A row for each text. One without any sign gets zeros."""
         texts = list(texts)
-        new = [text for text in dict.fromkeys(texts) if text.strip() and text not in self._known]
-        found = {text: self._known[text] for text in texts if text in self._known}
+        with self._lock:
+            found = {text: self._known[text] for text in texts if text in self._known}
+        new = [text for text in dict.fromkeys(texts) if text.strip() and text not in found]
         parts = list(batches(new, self._pieces.ids(new), _TOGETHER))
         with one_thread():
             computed = list(self._pool.map(lambda batch: self._forward([ids for _, ids in batch]), parts))
@@ -91,7 +94,8 @@ class SentenceVectors:
 
     def forget(self) -> None:
         """Compute everything anew."""
-        self._known.clear()
+        with self._lock:
+            self._known.clear()
 
     def rarities(self, texts: Iterable[str]) -> list[list[float]]:
         """For each text how rare its pieces of words are, as negative logarithms."""
@@ -99,9 +103,11 @@ class SentenceVectors:
 
     def _remember(self, found: Mapping[str, Matrix], new: Sequence[str]) -> None:
         # Each row is copied: a view would keep its whole batch in memory.
-        self._known.update((text, found[text].copy()) for text in new[-_REMEMBERED:])
-        while len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
+        rows = {text: found[text].copy() for text in new[-_REMEMBERED:]}
+        with self._lock:
+            self._known.update(rows)
+            while len(self._known) > _REMEMBERED:
+                del self._known[next(iter(self._known))]
 
     def _forward(self, texts: Sequence[Sequence[int]]) -> Matrix:
         sizes = np.array([len(ids) for ids in texts])
@@ -112,15 +118,39 @@ class SentenceVectors:
         return encoded(sizes, embedded, projected, self._layers)
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Matrix products on one thread each: on small matrices more threads wait for each other most of the time."""
-    threads: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return threads
+class _OneThread:
+    """A limit that all who need it share, since the library has one for the whole process.
+
+    Whoever comes first sets it and whoever leaves last lifts it: if each put back what it had found, the limit would
+    stay for good where two overlap.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    @cached_property
+    def _controller(self) -> Any:
+        return require("threadpoolctl", "detect", "the sentence encoder").ThreadpoolController()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if not self._inside:
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if not self._inside:
+                    self._limit.restore_original_limits()
 
 
-@cache
-def _controller() -> Any:
-    return require("threadpoolctl", "detect", "the sentence encoder").ThreadpoolController()
+one_thread: Final = _OneThread()
+"""Matrix products on one thread each: on small matrices more threads wait for each other most of the time."""
 
 
 @cache

@@ -16,8 +16,8 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.chat_reader import shared_lower
-from lapsus.annotators.encoder.english import make_session
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.triples.numbers import amount_in, amount_of, number_in, plain_number
 from lapsus.annotators.triples.pair import Pair, Pairs, Window
