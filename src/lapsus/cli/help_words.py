@@ -1,12 +1,12 @@
-"""`--help` in the reader's language. English is written where a command is; `help_ja.yaml` has it in Japanese."""
+"""`--help` in the reader's language, its commands by the reader's job. `help_ja.yaml` has its words in Japanese."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 import regex
 from typer.core import TyperGroup
@@ -14,11 +14,16 @@ from typer.core import TyperGroup
 from lapsus.cli.output import reader_language
 from lapsus.cli.usage_errors import in_readers_words
 from lapsus.reports.table import cells
+from lapsus.word_files import word_file
 
 _WIDEST, _COLUMN, _GAP = 100, 30, 2
 """Places of a line, of the names of options, and between the two."""
 _PIECE = regex.compile(r"(?:[!-~]+|[（［「]*(?:[!-~]+|.))[、。）」：；］ーァ-ォャュョッゃゅょっ々]*")
 """What stays on one line: a word in Latin letters, or a sign; with what may not begin a line."""
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {"usage": "Usage:", "argument": "Arguments:", "option": "Options:", "commands": "Commands:"},
+    "ja": {"usage": "使い方：", "argument": "引数：", "option": "オプション：", "commands": "コマンド："},
+}
 _USAGE = {"[OPTIONS]": "[オプション]", "COMMAND": "コマンド", "[ARGS]...": "[引数]..."}
 _EXTRAS = {"default: ": "既定値：", "required": "必須", "env var: ": "環境変数："}
 
@@ -28,13 +33,13 @@ class Commands(TyperGroup):
 
     def get_help(self, ctx: Any) -> str:
         """What the group holds."""
-        return japanese_help(self, ctx) if reader_language() == "ja" else str(super().get_help(ctx))
+        return help_of(self, ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command, which will speak of itself in the reader's language."""
         found = super().get_command(ctx, cmd_name)
-        if found is not None and reader_language() == "ja":
-            found.get_help = partial(japanese_help, found)  # type: ignore[method-assign]
+        if found is not None:
+            found.get_help = partial(help_of, found)  # type: ignore[method-assign]
         return found
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
@@ -48,28 +53,49 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-def japanese_usage(command: Any, ctx: Any) -> str:
+def usage_of(command: Any, ctx: Any) -> str:
     """How a command is written, in one line."""
     pieces = regex.sub(r"[{}]", "", " ".join(command.collect_usage_pieces(ctx))).split(" ")
-    return f"使い方： {' '.join([ctx.command_path, *(_USAGE.get(piece, piece) for piece in pieces)])}"
+    if reader_language() == "ja":
+        pieces = [_USAGE.get(piece, piece) for piece in pieces]
+    return f"{_word('usage')} {' '.join([ctx.command_path, *pieces])}"
 
 
-def japanese_help(command: Any, ctx: Any) -> str:
+def help_of(command: Any, ctx: Any) -> str:
     """The help of a command: how it is written, what it does, and what each argument and option is for."""
     width = min(shutil.get_terminal_size().columns, _WIDEST)
-    blocks = [japanese_usage(command, ctx), "\n".join(_wrapped(said(command.help or ""), width))]
-    for title, kind in (("引数", "argument"), ("オプション", "option")):
+    blocks = [usage_of(command, ctx), "\n".join(_wrapped(said(command.help or ""), width))]
+    for kind in ("argument", "option"):
         rows = [_row(parameter, ctx) for parameter in command.get_params(ctx) if _is(parameter, kind)]
-        blocks += _section(title, rows, width)
-    inner = getattr(command, "commands", {})
-    blocks += _section("コマンド", [(name, said(one.help or "")) for name, one in inner.items()], width)
+        blocks += _section(_word(kind), rows, width)
+    for title, names in _groups(command):
+        blocks += _section(title, [(name, said(command.commands[name].help or "")) for name in names], width)
     return "\n\n".join(blocks)
+
+
+def jobs() -> dict[str, list[str]]:
+    """The commands of `lapsus` by the reader's job, in the reader's language."""
+    found = word_file("lapsus.cli", "jobs.yaml")
+    return {job["title"][reader_language()]: job["commands"] for job in found}
+
+
+def _groups(command: Any) -> Iterator[tuple[str, list[str]]]:
+    inner = list(getattr(command, "commands", {}))
+    if any(name not in inner for names in jobs().values() for name in names):
+        yield _word("commands"), inner
+        return
+    colon = "：" if reader_language() == "ja" else ":"
+    yield from ((f"{title}{colon}", names) for title, names in jobs().items())
 
 
 def said(english: str) -> str:
     """What is said for English words; the words themselves where nothing is."""
     words = " ".join(english.split())
-    return japanese_words().get(words, words)
+    return japanese_words().get(words, words) if reader_language() == "ja" else words
+
+
+def _word(name: str) -> str:
+    return _WORDS[reader_language()][name]
 
 
 @cache
@@ -92,9 +118,11 @@ def _row(parameter: Any, ctx: Any) -> tuple[str, str]:
     help = parameter.help or ""
     more = text[len(help) :].strip() if text.startswith(help) else ""
     parts = [part for part in more.removeprefix("[").removesuffix("]").split("; ") if part]
+    shown = name.partition(" <")[0] if parameter.param_type_name == "argument" else name
+    if reader_language() != "ja":
+        return shown, said(help) + (f" [{'; '.join(parts)}]" if parts else "")
     for english, japanese in _EXTRAS.items():
         parts = [part.replace(english, japanese) for part in parts]
-    shown = name.partition(" <")[0] if parameter.param_type_name == "argument" else name
     return shown, said(help) + (f"［{'、'.join(parts)}］" if parts else "")
 
 
@@ -102,7 +130,7 @@ def _section(title: str, rows: list[tuple[str, str]], width: int) -> list[str]:
     if not rows:
         return []
     indent = min(_COLUMN, max(cells(name) for name, _ in rows)) + 2 * _GAP
-    lines = [f"{title}："]
+    lines = [title]
     for name, text in rows:
         first, *rest = _wrapped(text, width - indent)
         if cells(name) + 2 * _GAP > indent:

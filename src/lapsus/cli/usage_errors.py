@@ -54,11 +54,11 @@ def in_japanese(message: str) -> str:
 
 
 def _show(error: Any, file: IO[str] | None = None) -> None:
-    from lapsus.cli.help_words import japanese_usage
+    from lapsus.cli.help_words import usage_of
 
     stream = file or sys.stderr
     if error.ctx is not None:
         option = error.ctx.help_option_names[0]
-        print(japanese_usage(error.ctx.command, error.ctx), file=stream)
+        print(usage_of(error.ctx.command, error.ctx), file=stream)
         print(f"使い方の説明は `{error.ctx.command_path} {option}` で表示されます。\n", file=stream)
     print(f"エラー：{in_japanese(error.format_message())}", file=stream)
