@@ -15,7 +15,8 @@ from lapsus.formats.jsonl import Jsonl
 from lapsus.kinds import countable, kind_of
 from lapsus.kinds.votes import votes_of
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Segment, Span
-from lapsus.schemes import broken_rules, load_scheme, read_scheme
+from lapsus.schemes import broken_rules, load_scheme, read_scheme, without_open
+from lapsus.schemes.checker import Checker
 
 OWN = """
 scheme: mood
@@ -202,17 +203,30 @@ def test_no_gold_breaks_its_guideline(name: str, data: st.DataObject, own: Path)
         chosen = str(own) if name == "own" else name
         found, written = gold_entries(path, scheme=chosen, method=method)
         made = [(entry.document, judgment) for entry in written for judgment in entry.judgments]
+    written_to = {id: {j.unit for _, j in made if id in j.answers} for id in found.gold}
     for document, judgment in made:
-        assert broken_rules(scheme, judgment.answers, document, judgment.segment) == []
-    units = {judgment.unit for _, judgment in made}
-    undecided = {
-        unit
-        for question, gold in found.gold.items()
-        for unit in gold.undecided
-        if (asked := scheme.question(question)) is not None and asked.required
-    }
-    assert units.isdisjoint(undecided)
-    assert units | undecided == {j.unit for entry in entries for j in entry.judgments}
+        broken = broken_rules(scheme, judgment.answers, document, judgment.segment)
+        assert without_open(broken) == []
+        assert Checker([scheme]).broken(judgment, document) == ()
+    for id, gold in found.gold.items():
+        assert written_to[id].isdisjoint(gold.undecided)
+        assert written_to[id] | set(gold.undecided) == set(gold.units)
+
+
+def test_one_undecided_question_does_not_take_the_others_with_it(own: Path) -> None:
+    said = [{"moods": ("a", "c"), "worth": -2}, {"moods": ("d", "c"), "worth": -1}]
+    entries = [
+        Entry(f"d{n}", Document(f"d{n}", (Segment("s", "system", "Hello."),)),
+              tuple(Judgment(f"d{n}", "s", f"a{k}", "mood", "1", answers) for k, answers in enumerate(said)))
+        for n in range(3)
+    ]  # fmt: skip
+    found, written = gold_entries(entries, scheme=str(own))
+    made = [judgment for entry in written for judgment in entry.judgments]
+    assert len(made) == 3
+    assert [dict(judgment.answers) for judgment in made] == [{"moods": ("a", "c", "d")}] * 3
+    assert len(found.gold["moods"].by_unit()) == 3
+    assert len(found.gold["worth"].undecided) == 3
+    assert made[0].distributions["worth"] == {"-2": 0.5, "-1": 0.5, "0": 0.0}
 
 
 def _suits(scheme: Scheme, method: str) -> bool:

@@ -15,6 +15,7 @@ from lapsus.kinds import Kind, kind_of
 from lapsus.measures.declaration import parse_measure
 from lapsus.measures.gold import METHODS, Gold, make_gold
 from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme, UnitKey
+from lapsus.model.judgment import GOLD
 from lapsus.model.votes import Votes
 from lapsus.registry import did_you_mean
 from lapsus.schemes import AnyScheme
@@ -161,9 +162,10 @@ def _way(question: Question, name: str, method: str, threshold: float | None) ->
 
 
 def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[Judgment]]:
-    """One judgment a unit, with the answers to all questions and how they were made.
+    """One judgment a unit, with the answers that were decided, question by question, and how they were made.
 
-    A unit on which a question that must be answered is undecided has no judgment: it would break the guideline.
+    A question on which the unit is undecided is left open: its shares go along, an answer does not. A unit on which
+    nothing is decided has no judgment.
     """
     answers: dict[UnitKey, dict[str, Answer]] = {}
     shares: dict[UnitKey, dict[str, dict[str, float]]] = {}
@@ -175,21 +177,17 @@ def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[
                 if not any(map(math.isnan, row)):
                     shares.setdefault(unit, {})[question] = dict(zip(made.labels, row, strict=True))
     signatures = {question: made.signature for question, made in found.items()}
-    required = {question.id for question in scheme.questions if question.required}
-    undecided = {unit for id, made in found.items() if id in required for unit in made.undecided}
     by_document: dict[str, list[Judgment]] = {}
-    for unit in dict.fromkeys([*answers, *shares]):
-        if unit in undecided:
-            continue
+    for unit, decided in answers.items():
         judgment = Judgment(
             unit.document,
             unit.segment,
             ANNOTATOR,
             scheme.id,
             scheme.version,
-            answers.get(unit, {}),
+            decided,
             distributions=shares.get(unit, {}),
-            metadata={"gold": signatures},
+            metadata={GOLD: signatures},
         )
         by_document.setdefault(unit.document, []).append(judgment)
     return by_document

@@ -21,6 +21,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind
 from lapsus.measures.score import Interval, Score
 from lapsus.model import ANONYMOUS, Judgment, Scheme
+from lapsus.model.judgment import GOLD
 from lapsus.model.unit import WHOLE
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
@@ -34,7 +35,6 @@ COLUMNS = (
     "judge", "advantage", "winning rate", "clustered", "passes", "agreement", "people's own", "people", "units",
     "settled by",
 )  # fmt: skip
-GOLD = "gold"
 
 
 def rank_judges(

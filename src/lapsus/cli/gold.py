@@ -72,7 +72,7 @@ def gold_command(
         print_json({"out": str(target), "broken": made.broken, "gold": gold})
         return
     for asked, one in made.gold.items():
-        say(f"{asked}: {len(one.units):,} units by {one.method} → {target}")
+        say(f"{asked}: {len(one.by_unit()):,} of {len(one.units):,} units decided by {one.method} → {target}")
         if one.note:
             warn(one.note)
         typer.echo(f"  {one.signature}")
@@ -102,6 +102,7 @@ def _summary(made: Gold) -> dict[str, Any]:
         "method": made.method,
         "signature": made.signature,
         "units": len(made.units),
+        "decided": len(made.by_unit()),
         "reliability": dict(made.reliability),
         "undecided": [unit._asdict() for unit in made.undecided],
         "note": made.note,

@@ -51,6 +51,8 @@ PROGRAM: Final = "program"
 """Is true in the metadata of a judgment that a program gave; people's have none."""
 SETTING: Final = "setting"
 """In a judgment's metadata: what the program was made with. `model` is a language model's name, or a model's digest."""
+GOLD: Final = "gold"
+"""In the metadata of a judgment that was put together out of others': the signature of each question's method."""
 _OF_PROGRAMS: Final = (SETTING, "scores")
 """Keys of metadata, with values by name, that only programs write: how a model was asked, how sure a judge is."""
 
@@ -106,6 +108,11 @@ class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
             or bool(self.distributions)
             or any(isinstance(known.get(key), Mapping) for key in _OF_PROGRAMS)
         )
+
+    @property
+    def may_leave_open(self) -> bool:
+        """Whether required questions may go without an answer: programs and gold answer what they can."""
+        return self.by_program or GOLD in self.metadata
 
     @property
     def is_anonymous(self) -> bool:

@@ -27,13 +27,13 @@ class Checker:
         return self._check(scheme) is not None
 
     def broken(self, judgment: Judgment, document: Document | None) -> tuple[BrokenRule, ...]:
-        """Every rule that a judgment breaks; none where its scheme is not known. Programs may leave questions open."""
+        """Every rule that a judgment breaks; none under an unknown scheme. Programs and gold may leave questions open."""
         rules = self._rules(judgment, document)
-        return tuple(without_open(rules)) if rules and judgment.by_program else rules
+        return tuple(without_open(rules)) if rules and judgment.may_leave_open else rules
 
     def left_open(self, judgment: Judgment) -> list[str]:
-        """The required questions that a program left open."""
-        return questions_open(self._rules(judgment, None)) if judgment.by_program else []
+        """The required questions that a program, or gold, left open."""
+        return questions_open(self._rules(judgment, None)) if judgment.may_leave_open else []
 
     def _rules(self, judgment: Judgment, document: Document | None) -> tuple[BrokenRule, ...]:
         check = self._check(judgment.scheme)

@@ -249,7 +249,7 @@ class _Chunk:
 
     def _check(self, judgment: Judgment, document: Document | None) -> None:
         broken = broken_rules(self.job.scheme, judgment.answers, document, judgment.segment)
-        if judgment.by_program or self.job.people[judgment.annotator] in self.job.programs:
+        if judgment.may_leave_open or self.job.people[judgment.annotator] in self.job.programs:
             broken = without_open(broken)
         if broken:
             raise InputError(
