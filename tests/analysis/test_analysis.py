@@ -81,7 +81,9 @@ def test_by_system_and_several_runs(gold: Path, tmp_path: Path) -> None:
     assert made["runs"][0]["by"]["A"]["scores"]["accuracy"] == 1.0
     assert made["runs"][0]["by"]["B"]["scores"]["accuracy"] == 0.0
     assert set(made["runs"][0]["floors"]) == {"constant prior", "half against half"}
-    assert made["runs"][0]["signature"].startswith("t:0|ties:O>T>X|match:turn-index|log:2|raters:4")
+    assert made["runs"][0]["signature"].startswith(
+        "t:0|rule:program|ties:O>T>X|match:turn-index|log:2|raters:4"
+    )
 
 
 @pytest.mark.parametrize(

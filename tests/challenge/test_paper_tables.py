@@ -42,10 +42,14 @@ def test_table_1_counts_a_corpus() -> None:
     shown = table_1({"dev": track(2), "test": track(4)}).to_text()
     assert "NB (Not a breakdown)" in shown
     assert "35.0%" in shown
+    heads = [below for _, below in table_1({"test": track(4)}).heads]
+    assert heads == ["test", "paper: init100", "paper: rest1046", "paper: dev", "paper: test"]
+    kappas = table_1({"test": track(4)}).lines[-2].cells[1:]
+    assert kappas == [0.28, 0.28, 0.19, 0.20]
 
 
 def test_table_2_has_baselines_first_then_teams_and_the_best_marked() -> None:
-    table = table_2(RUNS, FLOORS, 0.5)
+    table = table_2(Scored(0.5, RUNS, FLOORS))
     assert [(line.group, line.name) for line in table.lines[:4]] == [
         ("organisers", "Baseline"),
         ("Team 1", "run1"),
@@ -55,7 +59,7 @@ def test_table_2_has_baselines_first_then_teams_and_the_best_marked() -> None:
     # Alike in the three places that are shown, both are the best; a floor competes with nobody.
     assert table.best() == {(place, column) for place in (0, 1) for column in range(len(CLASSIFICATION))}
     lines = table.to_text().splitlines()
-    assert "(t = 0.5)" in lines[0]
+    assert "(t = 0.5, a gold label needs at least t)" in lines[0]
     assert lines[1].split() == ["Precision", "Recall", "F", "Precision", "Recall", "F"]
     assert lines[3].split() == ["organisers", "Baseline", *[f"0.481{BEST}"] * 7]
 

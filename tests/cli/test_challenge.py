@@ -69,8 +69,8 @@ def test_the_papers_tables(room: Path) -> None:
     _, text, _ = in_room(room, "tables", "try", "--also", "gold.jsonl")
     assert [line for line in text.splitlines() if line.startswith("Table")] == [
         "Table 1: Statistics of the datasets.",
-        "Table 2: Results of the runs by classification-related metrics (t = 0.5).",
-        "Table 2: Results of the runs by classification-related metrics (t = 0).",
+        "Table 2: Results of the runs by classification-related metrics (t = 0.5, a gold label needs at least t).",
+        "Table 2: Results of the runs by classification-related metrics (t = 0, a gold label needs at least t).",
         "Table 3: Results of the runs by distribution-related metrics.",
     ]
     _, text, _ = in_room(room, "tables", "try", "--json")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +9,15 @@ from hypothesis import strategies as st
 
 from lapsus.measures import bootstrap
 from lapsus.measures.bootstrap import (
+    SHARE,
+    USUAL,
     Bootstrap,
     Floats,
     bootstrap_interval,
     bootstrap_rows,
     group_sums,
     interval,
+    middle,
     resampled_sums,
     resampled_values,
 )
@@ -107,9 +112,9 @@ def test_no_interval_where_it_would_mean_nothing() -> None:
 
 
 def test_undefined_draws_are_left_out_until_they_are_most() -> None:
-    assert interval(np.array([1.0, 1, 1, np.nan]), 0.95) == (1, 1)
-    assert interval(np.array([1.0, np.nan, np.nan, np.nan]), 0.95) is None
-    assert interval(np.array([1.0, np.nan]), 0.95) is None
+    assert middle(np.array([1.0, 1, 1, np.nan]), 0.95) == (1, 1)
+    assert middle(np.array([1.0, np.nan, np.nan, np.nan]), 0.95) is None
+    assert interval(np.array([1.0, np.nan]), 0.95, value=1.0, groups=9) is None
     # A draw without the second group divides by 0: no warning, and no part of the interval.
     sums = np.array([[0.0, 0.0], [3.0, 1.0], [3.0, 1.0]])
     assert bootstrap_interval(sums, mean, Bootstrap(200)) == (3, 3)
@@ -118,3 +123,38 @@ def test_undefined_draws_are_left_out_until_they_are_most() -> None:
 def test_a_plan_prints_all_that_it_takes_to_repeat_it() -> None:
     assert str(Bootstrap()) == "1000,seed=0,level=0.95"
     assert str(Bootstrap(10, 3, 0.9)) == "10,seed=3,level=0.9"
+
+
+def test_at_the_ends_the_interval_is_exact_and_never_a_point() -> None:
+    # Ten of ten, none of ten: Clopper and Pearson's bounds, as tables have them.
+    assert bootstrap_interval(with_ones([1.0] * 10), mean, USUAL, bounds=SHARE) == pytest.approx(
+        (0.6915, 1), abs=1e-4
+    )
+    assert bootstrap_interval(with_ones([0.0] * 10), mean, USUAL, bounds=SHARE) == pytest.approx(
+        (0, 0.3085), abs=1e-4
+    )
+    # Of two hundred as well: all resamples are alike.
+    assert bootstrap_interval(with_ones([1.0] * 200), mean, USUAL, bounds=SHARE) == pytest.approx(
+        (0.9817, 1), abs=1e-4
+    )
+    assert bootstrap_interval(with_ones([-1.0] * 2), mean, USUAL) == pytest.approx((-1, 0.6838), abs=1e-4)
+
+
+def test_many_groups_away_from_the_ends_give_the_middle_of_the_resamples() -> None:
+    sums = with_ones(np.random.default_rng(1).random(80).tolist())
+    drawn = resampled_values(sums, mean, USUAL)
+    assert bootstrap_interval(sums, mean, USUAL, bounds=SHARE) == middle(drawn, 0.95)
+
+
+@pytest.mark.parametrize("n", [10, 40, 200])
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.01, 0.02, 0.2, 0.5])
+def test_an_interval_of_a_share_holds_as_often_as_it_says(n: int, share: float) -> None:
+    """Few rare answers cannot be cut finer, so that it may hold more often; it must not hold less."""
+    counts = np.arange(n + 1)
+    chance = np.array([math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in counts])
+    held = 0.0
+    for k in counts[chance > 1e-6].tolist():
+        values = with_ones([1.0] * k + [0.0] * (n - k))
+        low, high = bootstrap_interval(values, mean, Bootstrap(400), bounds=SHARE) or (1, 0)
+        held += chance[k] * (low <= share <= high)
+    assert held >= 0.93

@@ -169,7 +169,7 @@ def test_breakdown_scores_are_compared_by_all_measures() -> None:
     assert found.difference("JSD(NB,PB,B)").difference < 0  # type: ignore[operator]
     assert found.difference("accuracy").mark == "***"
     assert found.signature.startswith(
-        "t:0|ties:O>T>X|match:turn-index|log:2|raters:30|test:randomization|adjust:holm|"
+        "t:0|rule:program|ties:O>T>X|match:turn-index|log:2|raters:30|test:randomization|adjust:holm|"
     )
     assert "boot:2000,seed=1,level=0.95" in found.signature
     with pytest.raises(UsageError, match=r"not compared by 'JSD\(NB,PB\)' \(did you mean 'JSD\(NB,PB,B\)'"):

@@ -8,11 +8,11 @@ from scipy import stats
 
 from lapsus.errors import UsageError
 from lapsus.kinds.similarity import compared
+from lapsus.measures.student import t_cdf, t_quantile
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
 from lapsus.trust.alternative_test import duels, rejected, trial
 from lapsus.trust.jury import JURY, jury
 from lapsus.trust.ranking import CONSTANT, RANDOM, Sight, standings
-from lapsus.trust.student import t_cdf, t_quantile
 from tests.trust import plain
 from tests.trust.helpers import LABELS, label_votes, random_votes, units
 

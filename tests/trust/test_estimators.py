@@ -10,6 +10,7 @@ from scipy import stats
 from lapsus.trust.estimators import (
     NOT_TOLD_APART,
     NOTHING_TO_CORRECT,
+    OUT_OF_RANGE,
     Estimate,
     Sample,
     difference,
@@ -79,21 +80,29 @@ def test_people_alone_by_hand() -> None:
     assert found.degrees == 2
 
 
-def test_an_interval_of_a_share_is_wilsons() -> None:
-    """Independent yes and no with n - 1 for n, Student's t for the normal's 1.96."""
+def test_an_interval_of_a_share_is_clopper_and_pearsons_of_the_effective_number() -> None:
+    """Independent yes and no: n - 1 for n, and fewer by how much wider Student's t is than the normal."""
     found = mean(np.array([1.0] * 6 + [0.0] * 18), np.arange(24))
-    t, worth = float(stats.t.ppf(0.975, 23)), 23
-    middle = (0.25 + t * t / (2 * worth)) / (1 + t * t / worth)
-    half = t / (1 + t * t / worth) * math.sqrt(0.25 * 0.75 / worth + t * t / 4 / worth**2)
-    assert (found.value, found.low, found.high) == pytest.approx(
-        (0.25, middle - half, middle + half), abs=1e-9
-    )
+    worth = 23 * (float(stats.norm.ppf(0.975)) / float(stats.t.ppf(0.975, 23))) ** 2
+    low = float(stats.beta.ppf(0.025, 0.25 * worth, 0.75 * worth + 1))
+    high = float(stats.beta.ppf(0.975, 0.25 * worth + 1, 0.75 * worth))
+    assert (found.value, found.low, found.high) == pytest.approx((0.25, low, high), abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.01, 0.02, 0.3])
+def test_a_share_of_ten_units_is_in_its_interval_as_often_as_it_says(share: float) -> None:
+    held = 0.0
+    for many in range(11):
+        found = mean(np.array([1.0] * many + [0.0] * (10 - many)), np.arange(10))
+        chance = math.comb(10, many) * share**many * (1 - share) ** (10 - many)
+        held += chance * ((found.low or 0.0) <= share <= (found.high or 0.0))
+    assert held >= 0.93
 
 
 def test_where_people_said_the_same_of_all_there_is_still_doubt() -> None:
     none = mean(np.zeros(30), np.arange(30))
     assert (none.value, none.low) == (0.0, 0.0)
-    assert none.high == pytest.approx(0.1224, abs=1e-3)
+    assert none.high == pytest.approx(0.1253, abs=1e-3)
     every = mean(np.ones(30), np.arange(30))
     assert (every.low, every.high) == pytest.approx((1 - (none.high or 0), 1.0))
 
@@ -182,6 +191,16 @@ def test_judged_units_that_are_no_random_part_are_told() -> None:
     assert estimates(data).corrected.note is None
     judge = np.where(np.isfinite(data.people), data.judge, 1.0)
     assert "no random part" in (estimates(data._replace(judge=judge)).corrected.note or "")
+
+
+def test_rogan_gladen_does_not_print_what_no_share_can_be() -> None:
+    """It finds half of what people found and nothing else; of the rest it says yes to nearly all."""
+    people = np.array([1.0] * 40 + [0.0] * 60 + [NAN] * 300)
+    judge = np.array([1.0] * 20 + [0.0] * 80 + [1.0] * 290 + [0.0] * 10)
+    found = estimates(Sample(people, judge, np.arange(400))).rogan_gladen
+    assert found is not None
+    assert (found.value, found.low) == (None, None)
+    assert found.note == OUT_OF_RANGE
 
 
 def test_rogan_gladen_counts_each_unit_for_what_it_stands_for() -> None:

@@ -16,6 +16,7 @@ from lapsus.kinds import Kind, kind_of
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.comparison import TRIALS, Comparison, Test, compare_runs
 from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER, Tally
+from lapsus.measures.scores.breakdown_labels import Rule, check_rule
 from lapsus.measures.scores.families import TALLIES
 from lapsus.model import Question, Scheme
 from lapsus.reports import Table
@@ -35,6 +36,7 @@ def compare(
     questions: Sequence[str] = (),
     baseline: str | None = None,
     threshold: float | None = None,
+    rule: Rule = "program",
     test: Test = "randomization",
     only: str | None = None,
     drop_broken: bool = False,
@@ -42,6 +44,7 @@ def compare(
     announce: Announce = lambda reading: None,
 ) -> Table:
     """Compare runs on the same gold, document by document, by the scores that each kind of question has."""
+    check_rule(rule)
     truth = load_corpus(gold, only=only, scheme=scheme, drop_broken=drop_broken, announce=announce)
     said = [load_corpus(run, scheme=scheme, drop_broken=drop_broken, announce=announce) for run in runs]
     chosen = choose_scheme([truth, *said], scheme, is_challenged)
@@ -49,18 +52,18 @@ def compare(
         raise UsageError("it takes two runs to compare")
     compared = partial(compare_runs, baseline=baseline, test=test, bootstrap=bootstrap)
     if is_challenged(chosen) and not questions:
-        table = _challenge_table(truth, said, chosen, threshold or 0.0, compared)
+        table = _challenge_table(truth, said, chosen, threshold or 0.0, rule, compared)
     else:
         table = _long_table(truth, said, chosen, questions, threshold, compared)
     return with_broken(table, [truth, *said], chosen)
 
 
 def _challenge_table(
-    truth: Corpus, said: Sequence[Corpus], scheme: Scheme, threshold: float, compared: Compared
+    truth: Corpus, said: Sequence[Corpus], scheme: Scheme, threshold: float, rule: Rule, compared: Compared
 ) -> Table:
     """A column a measure of the challenge."""
     aligned = breakdown_runs(truth, said, scheme)
-    found = compared({name: run.tally(threshold) for name, run in aligned.items()})
+    found = compared({name: run.tally(threshold, rule) for name, run in aligned.items()})
     rows = tuple(_row(comparison) for comparison in found)
     columns = ("runs", *(str(BREAKDOWN_MEASURES[name]) for name in SHOWN))
     notes = (

@@ -28,7 +28,9 @@ from lapsus.trust.jury import JURY
 from lapsus.trust.ranking import Sight
 
 COLUMNS = ("", "judge alone", "people alone", "corrected", "Rogan–Gladen", "λ", "judged", "judge only")
-SIGNATURE = signature(interval="wilson/t,level=0.95", clusters="documents", corrected="ppi++")
+SIGNATURE = signature(
+    interval="clopper-pearson,effective-n/t,level=0.95", clusters="documents", corrected="ppi++"
+)
 
 
 class Bounds(msgspec.Struct, frozen=True, omit_defaults=True):

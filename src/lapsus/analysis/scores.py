@@ -34,6 +34,7 @@ from lapsus.measures.scores import (
     half_floor,
     match_run,
 )
+from lapsus.measures.scores.breakdown_labels import RULES, Rule, check_rule
 from lapsus.model import Judgment, Question, Scheme, UnitKey, latest
 from lapsus.model.votes import Votes
 from lapsus.reports import Table
@@ -54,6 +55,7 @@ class Setting:
     """How runs are scored."""
 
     threshold: float | None = None
+    rule: Rule = "program"
     by: str | None = None
     bootstrap: Bootstrap | None = USUAL
     questions: tuple[str, ...] = ()
@@ -72,6 +74,7 @@ def score(
     questions: Sequence[str] = (),
     measures: Sequence[str] = (),
     threshold: float | None = None,
+    rule: Rule = "program",
     by: str | None = None,
     only: str | None = None,
     drop_broken: bool = False,
@@ -81,14 +84,16 @@ def score(
     """Score runs against votes. GOLD and runs may be in any format, as files, folders or zips.
 
     `measures` are names of scores (`ratings`, `likeness`) or of single figures (`pearson`); without them, what is
-    usual for each question.
+    usual for each question. A breakdown's gold label needs a share of at least `threshold`, as the challenge's program
+    has it, or one above it (`rule="paper"`).
     """
+    check_rule(rule)
     if not runs:
         raise UsageError("there is no run to score")
     truth = load_corpus(gold, only=only, scheme=scheme, drop_broken=drop_broken, announce=announce)
     said = [load_corpus(run, scheme=scheme, drop_broken=drop_broken, announce=announce) for run in runs]
     chosen = choose_scheme([truth, *said], scheme)
-    setting = Setting(threshold, by, bootstrap, tuple(questions), tuple(measures))
+    setting = Setting(threshold, rule, by, bootstrap, tuple(questions), tuple(measures))
     make = _challenge_table if not measures and is_challenged(chosen) else _long_table
     return with_broken(make(truth, said, chosen, setting), [truth, *said], chosen)
 
@@ -117,19 +122,18 @@ def breakdown_runs(truth: Corpus, said: Sequence[Corpus], scheme: Scheme) -> dic
 def _challenge_table(truth: Corpus, said: Sequence[Corpus], scheme: Scheme, setting: Setting) -> Table:
     aligned = breakdown_runs(truth, said, scheme)
     first = next(iter(aligned.values()))
+    gold_rule: dict[str, Any] = {"t": setting.t, "rule": setting.rule, "bootstrap": setting.bootstrap}
     floors = {
-        "constant prior": constant_floor(first.gold, first.groups, t=setting.t, bootstrap=setting.bootstrap),
-        "half against half": half_floor(first.gold, first.groups, t=setting.t, bootstrap=setting.bootstrap),
+        "constant prior": constant_floor(first.gold, first.groups, **gold_rule),
+        "half against half": half_floor(first.gold, first.groups, **gold_rule),
     }
     rows: list[tuple[Any, ...]] = []
     data: list[dict[str, Any]] = []
     for name, run in aligned.items():
-        scores = run.scores(t=setting.t, bootstrap=setting.bootstrap)
+        scores = run.scores(**gold_rule)
         rows.append(_row(name, "all", scores))
         groups = _by_system(run, truth) if setting.by else {}
-        parts = {
-            system: part.scores(t=setting.t, bootstrap=setting.bootstrap) for system, part in groups.items()
-        }
+        parts = {system: part.scores(**gold_rule) for system, part in groups.items()}
         rows += [_row(name, system, part) for system, part in parts.items()]
         data.append(
             {
@@ -143,14 +147,21 @@ def _challenge_table(truth: Corpus, said: Sequence[Corpus], scheme: Scheme, sett
     rows += [_row(f"({floor})", "all", found) for floor, found in floors.items()]
     columns = ("run", "system", *(str(BREAKDOWN_MEASURES[name]) for name in SHOWN), "n")
     signatures = dict.fromkeys(found["signature"] for found in data)
-    notes = [*signatures, *_warnings(aligned), *truth.version_warnings(scheme)]
+    said_rule = f"a gold label needs a share of {RULES[setting.rule]} (rule:{setting.rule})"
+    notes = [*signatures, said_rule, *_warnings(aligned), *truth.version_warnings(scheme)]
     if not setting.by:
         columns, rows = _without_column(columns, rows, "system")
     return Table(columns, tuple(rows), notes=tuple(notes), data=_wrapped(truth, scheme, setting, data))
 
 
 def _wrapped(truth: Corpus, scheme: Scheme, setting: Setting, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"gold": truth.name, "scheme": scheme.id, "threshold": setting.threshold, "runs": runs}
+    return {
+        "gold": truth.name,
+        "scheme": scheme.id,
+        "threshold": setting.threshold,
+        "rule": setting.rule,
+        "runs": runs,
+    }
 
 
 def _without_column(
@@ -270,9 +281,11 @@ def question_scores(
     kind = kind_of(question, scheme)
 
     def family(name: str) -> dict[str, Score]:
-        own = {}
+        own: dict[str, Any] = {}
         if setting.threshold is not None and (parameter := kind.thresholds.get(name)):
             own = {parameter: setting.threshold}
+        if name == CHALLENGE:
+            own["rule"] = setting.rule
         return SCORES.get(name)(matched, gold, kind, setting.bootstrap, **own)
 
     if not setting.measures:

@@ -17,6 +17,8 @@ from lapsus.challenge.run_validation import CheckedRun, check_run, run_of_judgme
 from lapsus.challenge.testset import Track, gold_of, language_of, tracks, unlabelled
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
+from lapsus.formats.remote import location
+from lapsus.measures.scores.breakdown_labels import Rule
 from lapsus.model import EMPTY, Entry
 from lapsus.registry import did_you_mean
 
@@ -36,12 +38,15 @@ class PaperRun(NamedTuple):
     settings: Mapping[str, Any] = EMPTY
     threshold: float | None = None
     """The one threshold at which it is scored by labels; None: all. It was trained for it."""
+    half: int | None = None
+    """Which half of the training dialogues it learns from; None: all."""
 
     @property
     def title(self) -> str:
         """What it is called in tables: as in the paper, and how to train it."""
         settings = [f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in self.settings.items()]
-        return " ".join([*([f"{self.name}:"] if self.name else []), self.method, *settings])
+        half = [] if self.half is None else [f"half={self.half + 1}"]
+        return " ".join([*([f"{self.name}:"] if self.name else []), self.method, *settings, *half])
 
 
 RUNS: Final = (
@@ -56,9 +61,12 @@ RUNS: Final = (
     PaperRun("Team 3", "run3", "rules", {"rules": "all"}),
     *(PaperRun("Team 4", f"run{degree}", "svm", {"degree": degree}) for degree in (1, 2, 3)),
     PaperRun("Team 5", "run1", "acts"),
+    *(PaperRun("Team 5", f"run{half + 2}", "acts", half=half) for half in (0, 1)),
     PaperRun("Team 6", "run1", "ncm", {"history": 2}),
 )
-"""Every run of the paper that can be told from another by what the paper says of it."""
+"""Every run of the paper. Of Team 5's it says that they differ in the data to which their parameters were tuned, but
+not in which; here the second and third learn from one half of the training dialogues each.
+"""
 
 
 class Part(NamedTuple):
@@ -115,9 +123,18 @@ def read_corpus(
     return Corpus(parts, _tracks(learn, data, found.language), found)
 
 
-def more_corpora(paths: Iterable[Path], language: str) -> dict[str, Track]:
-    """Corpora to count beside others, by their names."""
-    return {path.name.removesuffix(".zip"): _tracks(read(path), path, language) for path in paths}
+def more_corpora(sources: Iterable[str], language: str) -> dict[str, Track]:
+    """Corpora to count beside others, by their names. `DATA:GLOB` is the files of DATA whose path matches."""
+    found = {}
+    for source in sources:
+        data, colon, glob = source.rpartition(":")
+        if not colon or "://" in source[: len(data) + 3] or Path(source).exists():
+            data, glob = source, ""
+        path = location(data)
+        name = path.name.removesuffix(".zip")
+        entries = read(path, only=glob or None)
+        found[f"{name} {glob}" if glob else name] = _tracks(entries, path, language)
+    return found
 
 
 def score_paper_runs(
@@ -125,6 +142,7 @@ def score_paper_runs(
     own: Mapping[str, Path],
     *,
     runs: Sequence[PaperRun] = RUNS,
+    rule: Rule = "program",
     tell: Callable[[str], None] = lambda title: None,
 ) -> list[Scored]:
     """Train and judge every run, and score them, and runs of one's own from files, at both thresholds."""
@@ -139,11 +157,12 @@ def score_paper_runs(
         Scored(
             t,
             [
-                Entrant(number, team, name, now, score_run(checked, t).figures)
+                Entrant(number, team, name, now, score_run(checked, t, rule=rule).figures)
                 for number, (team, name, checked, only_at) in enumerate(said)
                 if only_at in (None, t)
             ],
-            floors(corpus.track, t),
+            floors(corpus.track, t, rule=rule),
+            rule,
         )
         for t in THRESHOLDS
     ]
@@ -155,7 +174,7 @@ def _judged(run: PaperRun, corpus: Corpus) -> CheckedRun:
         judgment
         for part in corpus.parts
         for judgment in make_annotator(run.method, run.settings)
-        .fit(*training_data(part.learn))
+        .fit(*training_data(part.learn if run.half is None else part.learn[run.half :: 2]))
         .judge(unlabelled(entry.document) for entry in part.judge if entry.document is not None)
     ]
     return run_of_judgments(corpus.track, judgments)

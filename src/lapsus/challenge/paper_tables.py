@@ -14,16 +14,20 @@ from lapsus.challenge.published import (
     CLASSIFICATION,
     DISTRIBUTION,
     OF_PAPER,
+    PAPER_CORPORA,
     PAPER_DATA,
     PUBLISHED_THRESHOLD,
+    Described,
     PublishedRun,
     published,
+    published_data,
 )
 from lapsus.challenge.run_scores import Floors, ScoreValues
 from lapsus.challenge.testset import Track
 from lapsus.language import word_count
 from lapsus.measures.agreement.fleiss import fleiss_kappa
 from lapsus.measures.scores import LOWER_IS_BETTER
+from lapsus.measures.scores.breakdown_labels import RULES, Rule
 from lapsus.measures.scores.tally import rater_range
 
 _HEADS_2 = (
@@ -42,18 +46,7 @@ class Scored(NamedTuple):
     threshold: float
     entrants: Sequence[Entrant]
     floors: Floors
-
-
-class Described(NamedTuple):
-    """What Table 1 says of one corpus."""
-
-    dialogues: int
-    turns: Counter[str]
-    words: Counter[str]
-    raters: str
-    shares: tuple[float, float, float]
-    kappa: float | None
-    kappa_merged: float | None
+    rule: Rule = "program"
 
 
 def describe(track: Track) -> Described:
@@ -79,8 +72,9 @@ def describe(track: Track) -> Described:
 
 
 def table_1(corpora: Mapping[str, Track]) -> PaperTable:
-    """Statistics of the datasets, a column each."""
-    found = [describe(track) for track in corpora.values()]
+    """Statistics of the datasets, a column each; then what the paper says of its own."""
+    paper = published_data()
+    found = [*(describe(track) for track in corpora.values()), *paper.values()]
     rows: list[tuple[str, list[Cell]]] = [
         ("No. of dialogues", [one.dialogues for one in found]),
         ("No. of user utterances", [one.turns["user"] for one in found]),
@@ -94,10 +88,9 @@ def table_1(corpora: Mapping[str, Track]) -> PaperTable:
         ("Fleiss' κ (NB, PB, B)", [one.kappa for one in found]),
         ("Fleiss' κ (NB, PB+B)", [one.kappa_merged for one in found]),
     ]
-    heads = tuple(("", name) for name in corpora)
-    return PaperTable(
-        "Table 1: Statistics of the datasets.", heads, tuple(PaperLine("", *row) for row in rows), places=2
-    )
+    heads = tuple(("", name) for name in (*corpora, *(f"{OF_PAPER} {name}" for name in paper)))
+    lines = tuple(PaperLine("", *row) for row in rows)
+    return PaperTable("Table 1: Statistics of the datasets.", heads, lines, about=PAPER_CORPORA, places=2)
 
 
 def results(scored: Sequence[Scored]) -> list[PaperTable]:
@@ -105,17 +98,18 @@ def results(scored: Sequence[Scored]) -> list[PaperTable]:
 
     The paper's own figures stand below the runs, as lines of their own: they are of other data.
     """
-    by_labels = [table_2(one.entrants, one.floors, one.threshold) for one in scored]
+    by_labels = [table_2(one) for one in scored]
     everybody = {(run.team, run.name): run for one in scored for run in one.entrants}
     return [*by_labels, table_3(list(everybody.values()), scored[0].floors)]
 
 
-def table_2(entrants: Sequence[Entrant], floors: Floors, threshold: float) -> PaperTable:
+def table_2(scored: Scored) -> PaperTable:
     """Results by labels."""
-    title = f"Table 2: Results of the runs by classification-related metrics (t = {threshold:g})."
+    how = f"t = {scored.threshold:g}, a gold label needs {RULES[scored.rule]}"
+    title = f"Table 2: Results of the runs by classification-related metrics ({how})."
     # The paper has no figures for another threshold.
-    shown = published() if threshold == PUBLISHED_THRESHOLD else ()
-    return _results(title, _HEADS_2, CLASSIFICATION, entrants, floors, shown)
+    shown = published() if scored.threshold == PUBLISHED_THRESHOLD else ()
+    return _results(title, _HEADS_2, CLASSIFICATION, scored.entrants, scored.floors, shown)
 
 
 def table_3(entrants: Sequence[Entrant], floors: Floors) -> PaperTable:

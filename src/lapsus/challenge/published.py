@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -22,6 +22,23 @@ PAPER_DATA: Final = (
 )
 
 
+PAPER_CORPORA: Final = (
+    "paper: as published for the first challenge's Japanese data; training data are init100 and rest1046."
+)
+
+
+class Described(NamedTuple):
+    """What Table 1 says of one corpus."""
+
+    dialogues: int
+    turns: Mapping[str, int]
+    words: Mapping[str, int]
+    raters: str
+    shares: tuple[float, float, float]
+    kappa: float | None
+    kappa_merged: float | None
+
+
 class PublishedRun(NamedTuple):
     """A line of the paper's Tables 2 and 3."""
 
@@ -31,14 +48,35 @@ class PublishedRun(NamedTuple):
 
 
 @cache
+def _figures() -> Mapping[str, Any]:
+    text = (files("lapsus.challenge") / "published.yaml").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = yaml.safe_load(text)
+    return found
+
+
+def published_data() -> dict[str, Described]:
+    """Every column of the paper's Table 1, by the name of the data."""
+    return {
+        row["name"]: Described(
+            row["dialogues"],
+            {"user": row["turns"][0], "system": row["turns"][1]},
+            {"user": row["words"][0], "system": row["words"][1]},
+            str(row["raters"]),
+            tuple(share / 100 for share in row["shares"]),
+            *row["kappas"],
+        )
+        for row in _figures()["data"]
+    }
+
+
+@cache
 def published() -> tuple[PublishedRun, ...]:
     """Every line, in the paper's order."""
-    text = (files("lapsus.challenge") / "published.yaml").read_text(encoding="utf-8")
     return tuple(
         PublishedRun(
             row["team"],
             row["run"],
             dict(zip((*CLASSIFICATION, *DISTRIBUTION), row["labels"] + row["distributions"], strict=True)),
         )
-        for row in yaml.safe_load(text)
+        for row in _figures()["runs"]
     )

@@ -21,7 +21,7 @@ from lapsus.measures.scores import (
     half_floor,
 )
 from lapsus.measures.scores.breakdown import breakdown_values
-from lapsus.measures.scores.breakdown_labels import LABELS
+from lapsus.measures.scores.breakdown_labels import LABELS, Rule
 
 
 class ScoreValue(NamedTuple):
@@ -72,12 +72,14 @@ class ScoredRun(NamedTuple):
     figures: RunScores
 
 
-def score_run(run: CheckedRun, threshold: float, bootstrap: Bootstrap = USUAL) -> ScoredRun:
+def score_run(
+    run: CheckedRun, threshold: float, bootstrap: Bootstrap = USUAL, *, rule: Rule = "program"
+) -> ScoredRun:
     """The scores of a run, on everything and by system."""
     everything = np.ones(len(run.labels), dtype=np.bool_)
-    tally = _tally(run, everything, threshold)
+    tally = _tally(run, everything, threshold, rule)
     systems = {
-        system: figures(BreakdownScores.of(_tally(run, wanted, threshold), bootstrap))
+        system: figures(BreakdownScores.of(_tally(run, wanted, threshold, rule), bootstrap))
         for system, wanted in run.track.systems.items()
     }
     found = RunScores(
@@ -88,11 +90,11 @@ def score_run(run: CheckedRun, threshold: float, bootstrap: Bootstrap = USUAL) -
     return ScoredRun(answers, tally.sums, found)
 
 
-def floors(track: Track, threshold: float, bootstrap: Bootstrap = USUAL) -> Floors:
+def floors(track: Track, threshold: float, bootstrap: Bootstrap = USUAL, *, rule: Rule = "program") -> Floors:
     """The floors of a test set."""
     return Floors(
-        figures(constant_floor(track.counts, track.groups, t=threshold, bootstrap=bootstrap)),
-        figures(half_floor(track.counts, track.groups, t=threshold, bootstrap=bootstrap)),
+        figures(constant_floor(track.counts, track.groups, t=threshold, rule=rule, bootstrap=bootstrap)),
+        figures(half_floor(track.counts, track.groups, t=threshold, rule=rule, bootstrap=bootstrap)),
     )
 
 
@@ -116,9 +118,15 @@ def by_measure(values: list[float | None]) -> Mapping[str, float | None]:
     return dict(zip(BREAKDOWN_MEASURES, values, strict=True))
 
 
-def _tally(run: CheckedRun, wanted: NDArray[np.bool_], threshold: float) -> Tally:
+def _tally(run: CheckedRun, wanted: NDArray[np.bool_], threshold: float, rule: Rule) -> Tally:
     groups = np.unique(run.track.groups[wanted], return_inverse=True)[1].astype(np.intp)
     own = {"onehot": run.one_hot} if run.one_hot else {}
     return breakdown_tally(
-        run.track.counts[wanted], run.labels[wanted], run.distributions[wanted], groups, t=threshold, own=own
+        run.track.counts[wanted],
+        run.labels[wanted],
+        run.distributions[wanted],
+        groups,
+        t=threshold,
+        rule=rule,
+        own=own,
     )

@@ -29,7 +29,7 @@ from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
 from lapsus.formats.sink import put_in_place
 from lapsus.measures.comparison import swap_test
-from lapsus.measures.scores.breakdown_labels import LABELS
+from lapsus.measures.scores.breakdown_labels import LABELS, Rule
 from lapsus.model import Judgment, Unit
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
@@ -231,10 +231,12 @@ def entrant(run: StoredRun) -> Entrant:
     return Entrant(run.id, run.team, run.name, run.at, _FIGURES.decode(run.scores))
 
 
-def scored_at(store: Store, challenge: Challenge, track: Track, threshold: float) -> Scored:
+def scored_at(
+    store: Store, challenge: Challenge, track: Track, threshold: float, rule: Rule = "program"
+) -> Scored:
     """The runs and floors of one language at a threshold: as they are kept at the challenge's own, else scored anew."""
     runs = [run for run in store.challenges.runs(challenge.name) if run.language == track.language]
-    if threshold == challenge.plan.threshold:
+    if threshold == challenge.plan.threshold and rule == "program":
         return Scored(
             threshold, [entrant(run) for run in runs], find_track(challenge_floors(challenge), track.language)
         )
@@ -243,8 +245,8 @@ def scored_at(store: Store, challenge: Challenge, track: Track, threshold: float
         kept, answers = entrant(run), _ANSWERS.decode(store.challenges.run_answers(run.id))
         labels = np.array([LABELS.index(label) for label in answers.labels], dtype=np.int8)
         checked = CheckedRun(track, labels, np.array(answers.shares), kept.figures.one_hot)
-        found.append(msgspec.structs.replace(kept, figures=score_run(checked, threshold).figures))
-    return Scored(threshold, found, floors(track, threshold))
+        found.append(msgspec.structs.replace(kept, figures=score_run(checked, threshold, rule=rule).figures))
+    return Scored(threshold, found, floors(track, threshold, rule=rule), rule)
 
 
 def challenge_board(

@@ -14,6 +14,7 @@ from lapsus.cli.result_tables import (
     GoldArgument,
     LatexOption,
     QuestionOption,
+    RuleOption,
     RunsArgument,
     SchemeOption,
     SeedOption,
@@ -37,6 +38,7 @@ def compare_command(
         str, typer.Option("--test", help="How p-values are made: randomization or bootstrap.", metavar="TEST")
     ] = "randomization",
     threshold: ThresholdOption = None,
+    rule: RuleOption = "program",
     only: OnlyOption = None,
     drop_broken: DropBrokenOption = False,
     trials: Annotated[
@@ -51,6 +53,7 @@ def compare_command(
     from lapsus.analysis import compare
 
     chosen: Any = test
+    gold_rule: Any = rule
     bootstrap = Bootstrap(trials, seed)
     table = compare(
         gold,
@@ -59,6 +62,7 @@ def compare_command(
         questions=question or (),
         baseline=baseline,
         threshold=threshold,
+        rule=gold_rule,
         test=chosen,
         only=only,
         drop_broken=drop_broken,

@@ -39,6 +39,14 @@ ThresholdOption = Annotated[
         min=0.0, max=1.0,
     ),
 ]  # fmt: skip
+RuleOption = Annotated[
+    str,
+    typer.Option(
+        "--rule",
+        help="A breakdown's gold label needs at least the share (program) or more (paper).",
+        metavar="RULE",
+    ),
+]
 ResamplesOption = Annotated[
     int, typer.Option("--resamples", help="Resamples for the intervals; 0 for none.", min=0, metavar="N")
 ]

@@ -2,20 +2,35 @@
 
 A measure that can be worked out from sums over groups (documents, units) is resampled by drawing how often
 each group counts and adding up its sums that often: one matrix product for all resamples.
+
+The interval is the middle part of the resampled values. With few groups, or where it reaches the end of what the
+measure can be, resamples are too much alike: there it is the exact one of a share (`share_bounds`), for as many
+independent groups as would be as sure as the resamples are.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.measures.score import Interval
+from lapsus.measures.student import share_bounds, t_quantile
 
 Floats = NDArray[np.float64]
+Bounds: TypeAlias = tuple[float, float] | None
+"""What a measure can be at least and at most; None where there is no end to it."""
+SHARE: Final = (0.0, 1.0)
+SIGNED: Final = (-1.0, 1.0)
+MANY: Final = 50
+"""From how many groups on the middle part of the resampled values is taken as it is."""
+
+_ROUNDING = 1e-12
+_MOST = 1e6
 
 _BLOCK = 1 << 21
 """How many drawn numbers are in memory at a time."""
@@ -93,7 +108,7 @@ def resampled_values(
         return np.concatenate([value(block) for block in resampled_sums(sums, bootstrap, times)])
 
 
-def interval(values: Floats, level: float) -> Interval | None:
+def middle(values: Floats, level: float) -> Interval | None:
     """The middle part of the resampled values; None where most of them are undefined."""
     defined = values[np.isfinite(values)]
     if len(defined) < max(2, len(values) // 2):
@@ -102,20 +117,59 @@ def interval(values: Floats, level: float) -> Interval | None:
     return Interval(float(low), float(high))
 
 
+def interval(
+    values: Floats, level: float, *, value: float, groups: int, bounds: Bounds = SIGNED
+) -> Interval | None:
+    """The interval of a measure from its resampled values; None where most of them are undefined.
+
+    `value` is what was measured, `groups` how many were drawn from, `bounds` what the measure can be at least and at
+    most. See the module for which interval it is.
+    """
+    found = middle(values, level)
+    if found is None:
+        return None
+    low, high = found
+    defined = values[np.isfinite(values)]
+    if bounds is not None and not bounds[0] <= value <= bounds[1]:
+        bounds = None
+    at_edge = low == high or (bounds is not None and not bounds[0] < low <= high < bounds[1])
+    if groups >= MANY and not at_edge:
+        return found
+    variance = float(np.var(defined)) * groups / (groups - 1)
+    if bounds is None:
+        half = t_quantile((1 + level) / 2, groups - 1) * math.sqrt(variance)
+        return Interval(value - half, value + half)
+    least, width = bounds[0], bounds[1] - bounds[0]
+    share = (value - least) / width
+    sure = share * (1 - share) * width**2 / variance if variance > _ROUNDING else math.inf
+    # Resamples that are all alike are as sure as if each group had answered once.
+    worth = min(max(sure, 1.0), _MOST) if math.isfinite(sure) and share * (1 - share) > 0 else float(groups)
+    low, high = share_bounds(share, worth, level)
+    return Interval(least + width * low, least + width * high)
+
+
 def bootstrap_interval(
     sums: Floats,
     value: Callable[[Floats], Floats],
     bootstrap: Bootstrap | None,
     times: NDArray[Any] | None = None,
+    bounds: Bounds = SIGNED,
 ) -> Interval | None:
     """The interval of a measure that is worked out from sums by group."""
-    if bootstrap is None or (len(sums) if times is None else times.sum()) < 2:
+    groups = len(sums) if times is None else int(times.sum())
+    if bootstrap is None or groups < 2:
         return None
-    return interval(resampled_values(sums, value, bootstrap, times), bootstrap.level)
+    drawn = resampled_values(sums, value, bootstrap, times)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        point = float(value(sums.sum(axis=0) if times is None else times @ sums))
+    return interval(drawn, bootstrap.level, value=point, groups=groups, bounds=bounds)
 
 
 def bootstrap_rows(
-    rows: int, value: Callable[[NDArray[np.intp]], float], bootstrap: Bootstrap | None
+    rows: int,
+    value: Callable[[NDArray[np.intp]], float],
+    bootstrap: Bootstrap | None,
+    bounds: Bounds = SIGNED,
 ) -> Interval | None:
     """The interval of a measure that needs the rows themselves, such as one of ranks."""
     if bootstrap is None or rows < 2:
@@ -123,4 +177,5 @@ def bootstrap_rows(
     generator = np.random.default_rng(bootstrap.seed)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [value(generator.integers(0, rows, rows)) for _ in range(bootstrap.resamples)]
-    return interval(np.array(values), bootstrap.level)
+        point = value(np.arange(rows))
+    return interval(np.array(values), bootstrap.level, value=point, groups=rows, bounds=bounds)

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.bootstrap import Bootstrap, Floats, interval, resampled_sums
+from lapsus.measures.bootstrap import Bootstrap, Floats, middle, resampled_sums
 from lapsus.measures.score import Interval
 from lapsus.measures.scores.tally import Tally
 from lapsus.registry import did_you_mean
@@ -179,7 +179,7 @@ def _compare(
         if difference is None:
             differences.append(Difference(measure, a, b, None))
             continue
-        around = interval(drawn[:, place], bootstrap.level) if len(first.sums) > 1 else None
+        around = middle(drawn[:, place], bootstrap.level) if len(first.sums) > 1 else None
         # The difference seen is itself one of the possible ones, so no p is 0.
         p = (extreme[place] + 1) / (bootstrap.resamples + 1)
         differences.append(Difference(measure, a, b, difference, around, p))

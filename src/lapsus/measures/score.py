@@ -46,8 +46,14 @@ class Score(msgspec.Struct, frozen=True, omit_defaults=True):
     def __str__(self) -> str:
         if self.value is None:
             return f"{self.measure} n/a: {self.note}" if self.note else f"{self.measure} n/a"
-        text = f"{self.measure} {self.value:.3f}"
-        return f"{text} [{self.interval.low:.3f}, {self.interval.high:.3f}]" if self.interval else text
+        text = f"{self.measure} {shown(self.value)}"
+        return f"{text} [{', '.join(map(shown, self.interval))}]" if self.interval else text
+
+
+def shown(value: float, places: int = 3) -> str:
+    """A number as tables and charts write it; what rounds to nothing has no sign."""
+    text = f"{value:.{places}f}"
+    return text.removeprefix("-") if not text.strip("-0.") else text
 
 
 def signature(**parts: object) -> str:

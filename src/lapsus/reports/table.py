@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from lapsus.formats.csv_cells import in_one_line
 from lapsus.measures.comparison import Difference
-from lapsus.measures.score import Score
+from lapsus.measures.score import Score, shown
 
 MARK = "mark"
 """The detail of a score that is shown behind its value: stars, where it was compared with another."""
@@ -143,12 +143,12 @@ def _bounds(cell: Score | Difference) -> str:
 
 
 def _signed(value: float) -> str:
-    return ("+" if value >= 0 else "") + _number(value)
+    return ("" if _number(value).startswith("-") else "+") + _number(value)
 
 
 def _number(value: float) -> str:
     """Three places, without the zero before the point, as the field writes such figures."""
-    text = f"{value:.3f}"
+    text = shown(value)
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 

@@ -27,7 +27,7 @@ class Checker:
         return self._check(scheme) is not None
 
     def broken(self, judgment: Judgment, document: Document | None) -> tuple[BrokenRule, ...]:
-        """Every rule that a judgment breaks; none under an unknown scheme. Programs and gold may leave questions open."""
+        """Every rule that a judgment breaks; none where its scheme is unknown. Programs and gold may leave open."""
         rules = self._rules(judgment, document)
         return tuple(without_open(rules)) if rules and judgment.may_leave_open else rules
 

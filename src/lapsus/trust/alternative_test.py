@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lapsus.errors import UsageError
 from lapsus.kinds.similarity import Answers, Codes
 from lapsus.measures.bootstrap import Floats
-from lapsus.trust.student import t_cdf, t_quantile
+from lapsus.measures.student import t_cdf, t_quantile
 
 EPSILONS = {0.1: "crowd workers", 0.15: "trained annotators", 0.2: "experts"}
 """How much worse a judge may be, for what it saves: more where people are dear."""

@@ -7,6 +7,7 @@ Duchi and Zrnic 2023) takes from the judge as much as it is worth: nothing where
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from lapsus.kinds.similarity import Codes
 from lapsus.measures.bootstrap import Floats
-from lapsus.trust.student import t_quantile
+from lapsus.measures.student import share_bounds, t_quantile
 
 Mask: TypeAlias = NDArray[np.bool_]
 LEVEL = 0.95
+_NORMAL = NormalDist().inv_cdf((1 + LEVEL) / 2)
 LEAST_COMMON = 3
 """Units with people's and the judge's answer by which the rest can be corrected."""
 LEAST_REST = 2
@@ -25,6 +27,9 @@ NOTHING_TO_CORRECT = "people judged every unit that the judge judged: there is n
 ONLY_DRAWN = "the judge judged only units that were drawn for people: there is no rest to correct"
 FEW_IN_COMMON = "fewer than three units have people's and the judge's answer: too few to correct by"
 HARDLY_A_REST = "the judge alone judged one unit only: too few to correct"
+LEAST_APART = 0.1
+"""What sensitivity and specificity must be above 1 together for a share to follow from the judge's."""
+OUT_OF_RANGE = "the judge's mistakes on the judged units do not fit what it says of the rest: no share would"
 NOT_TOLD_APART = (
     "the judge does not tell yes from no on the judged units: nothing can be said from its answers"
 )
@@ -220,6 +225,8 @@ def rogan_gladen(sample: Sample, both: Mask, rest: Mask) -> Estimate:
         return Estimate(note=NOT_TOLD_APART)
     share = float(others.mean())
     value = (share + specificity - 1) / apart
+    if apart < LEAST_APART or not 0 <= value <= 1:
+        return Estimate(note=NOT_TOLD_APART if apart < LEAST_APART else OUT_OF_RANGE)
     pulls = np.concatenate([
         ((1 - value) * spared - value * hit) / apart * math.sqrt(_small(groups)),
         (others - share) / len(others) / apart * math.sqrt(_small(_count(there))),
@@ -251,7 +258,10 @@ def _reach(value: float, bound: float | None) -> float:
 
 
 def around(value: float, variance: float, degrees: float, draws: int, is_share: bool) -> Estimate:
-    """The interval: of a share as Wilson's, for as many independent answers as would be as sure; else Student's."""
+    """The interval: of a share Clopper and Pearson's, for as many answers as would be as sure; else Student's.
+
+    That is how Korn and Graubard (1998) take few clusters into account: it holds at 0 and 1 as well.
+    """
     if degrees < 1 or not math.isfinite(variance):
         return Estimate(_clip(value) if is_share else value, note="one document says nothing about others")
     error, t = math.sqrt(max(variance, 0.0)), t_quantile((1 + LEVEL) / 2, degrees)
@@ -260,9 +270,8 @@ def around(value: float, variance: float, degrees: float, draws: int, is_share: 
     value = _clip(value)
     inner = min(max(value, 0.5 / draws), 1 - 0.5 / draws)
     worth = inner * (1 - inner) / variance if variance > 0 else float(draws)
-    middle = (value + t * t / (2 * worth)) / (1 + t * t / worth)
-    half = t / (1 + t * t / worth) * math.sqrt(value * (1 - value) / worth + t * t / (4 * worth**2))
-    return Estimate(value, max(0.0, middle - half), min(1.0, middle + half), error, degrees)
+    worth *= (_NORMAL / t) ** 2
+    return Estimate(value, *share_bounds(value, worth, LEVEL), error, degrees)
 
 
 def _clustered(pull: Floats, document: Codes) -> float:

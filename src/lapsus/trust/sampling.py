@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from lapsus.errors import UsageError
 from lapsus.kinds.similarity import Codes
 from lapsus.measures.bootstrap import Floats
+from lapsus.measures.student import t_quantile
 from lapsus.trust.alternative_test import LEAST_UNITS, LEVEL, Duels, units_needed
 from lapsus.trust.estimators import Sample
-from lapsus.trust.student import t_quantile
 
 UNTRIED_SPREAD = 0.5
 """Variance of who wins where nothing was tried yet: a person and a judge differ on half of the units."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -121,3 +123,19 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 def test_what_does_not_count_is_refused(counts: np.ndarray) -> None:
     with pytest.raises(UsageError, match="does not count labels"):
         fleiss_kappa(counts)
+
+
+@pytest.mark.parametrize(("n", "prevalence"), [(10, 0.02), (10, 0.5), (60, 0.02), (60, 0.2), (200, 0.02)])
+def test_the_interval_holds_where_a_label_is_rare_and_units_are_few(n: int, prevalence: float) -> None:
+    generator = np.random.default_rng(7)
+
+    def votes(units: int) -> Any:
+        is_there = generator.random(units) < prevalence
+        yes = generator.binomial(3, np.where(is_there, 0.8, 0.02))
+        return np.stack([3 - yes, yes], axis=1)
+
+    true = float(fleiss_kappa(votes(200_000), bootstrap=None))
+    found = [fleiss_kappa(votes(n), bootstrap=Bootstrap(200)).interval for _ in range(120)]
+    held = [one.low <= true <= one.high for one in found if one is not None]
+    assert len(held) > 30
+    assert sum(held) / len(held) >= 0.9

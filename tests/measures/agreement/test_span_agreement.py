@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.agreement.spans import CATEGORIES, MATCHES, NOTHING, mean_f1, span_f1
-from lapsus.measures.bootstrap import Bootstrap, bootstrap_interval
+from lapsus.measures.bootstrap import SHARE, Bootstrap, bootstrap_interval
 from lapsus.model import Span
 from lapsus.model.votes import SpanVotes
 from tests.measures.agreement.helpers import labels
@@ -164,7 +164,7 @@ def test_the_interval_is_that_of_all_units_by_all_pairs(match: str) -> None:
             [(s, s + 3, "x") for s in random.sample(range(9), 2)] if place in who else None
             for place in range(6)
         ]
-        for who in (random.sample(range(6), 3) for _ in range(40))
+        for who in (random.sample(range(6), 3) for _ in range(60))
     ]
     pairs = list(combinations(range(6), 2))
     sums = np.zeros((len(rows), len(pairs), 4))
@@ -182,7 +182,7 @@ def test_the_interval_is_that_of_all_units_by_all_pairs(match: str) -> None:
                 sum(any(is_hit(m, o) for o in a) for m in b), len(b),
             )  # fmt: skip
     bootstrap = Bootstrap(200)
-    expected = bootstrap_interval(sums.reshape(len(rows), -1), mean_f1, bootstrap)
+    expected = bootstrap_interval(sums.reshape(len(rows), -1), mean_f1, bootstrap, bounds=SHARE)
     assert span_f1(spans(*rows), match, bootstrap=bootstrap).interval == pytest.approx(expected, abs=1e-12)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lapsus import __version__
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.bootstrap import SHARE, Bootstrap, interval
 from lapsus.measures.declaration import parse_measure
 from lapsus.measures.scores.breakdown import (
     BREAKDOWN_MEASURES,
@@ -156,11 +156,12 @@ def test_signature() -> None:
     gold, labels, shares, groups = made_up(0, 50)
     gold[:] = [10, 10, 10]
     found = breakdown_scores(gold, labels, shares, groups, t=0.5, bootstrap=Bootstrap(20, seed=7))
-    line = f"t:0.5|ties:O>T>X|match:turn-index|log:2|raters:30|boot:20,seed=7,level=0.95|lapsus:{__version__}"
+    line = "t:0.5|rule:program|ties:O>T>X|match:turn-index|log:2|raters:30|boot:20,seed=7,level=0.95"
+    line += f"|lapsus:{__version__}"
     assert {score.signature for score in found.scores().values()} == {line}
     gold[3] = [5, 5, 5]
     bare = breakdown_scores(gold, labels, shares, groups, bootstrap=None).f1_b.signature
-    assert bare == f"t:0|ties:O>T>X|match:turn-index|log:2|raters:15-30|lapsus:{__version__}"
+    assert bare == f"t:0|rule:program|ties:O>T>X|match:turn-index|log:2|raters:15-30|lapsus:{__version__}"
 
 
 def test_intervals_come_from_drawing_documents() -> None:
@@ -177,8 +178,10 @@ def test_intervals_come_from_drawing_documents() -> None:
         )
         drawn.append(official_scores(gold[rows].tolist(), labels[rows].tolist(), shares[rows].tolist(), 0.0))
     for name, score in found.scores().items():
-        expected = np.quantile([row[name] for row in drawn], [0.025, 0.975])
-        assert score.interval == pytest.approx(tuple(expected), abs=1e-9)
+        values = np.array([row[name] for row in drawn])
+        value = float(score)
+        expected = interval(values, 0.95, value=value, groups=len(numbers), bounds=SHARE)
+        assert score.interval == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_same_seed_gives_the_same_and_another_not() -> None:
@@ -257,3 +260,17 @@ def test_bad_input_is_named(change: dict[str, Any], message: str) -> None:
 def test_a_threshold_is_a_share(t: float) -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
         breakdown_scores(*made_up(0, 10), t=t)
+
+
+def test_the_rule_of_the_paper_is_in_the_signature_and_moves_f_of_b() -> None:
+    gold = np.array([[2, 3, 5], [1, 1, 8], [8, 1, 1]])
+    said, groups = np.array([2, 2, 0]), np.arange(3)
+    program, paper = (
+        breakdown_scores(gold, said, gold / 10, groups, t=0.5, rule=rule, bootstrap=None)  # type: ignore[arg-type]
+        for rule in ("program", "paper")
+    )
+    assert (program.f1_b.value, paper.f1_b.value) == (1.0, pytest.approx(2 / 3))
+    assert paper.f1_pb_b.value == program.f1_pb_b.value == 1.0
+    assert "|rule:paper|" in paper.f1_b.signature
+    with pytest.raises(UsageError, match="no rule for gold labels is called 'papre'"):
+        breakdown_scores(gold, said, gold / 10, groups, rule="papre")  # type: ignore[arg-type]

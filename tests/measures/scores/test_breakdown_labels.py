@@ -104,3 +104,36 @@ def test_votes_about_something_else_are_refused() -> None:
     votes = LabelVotes((UnitKey("d", "0"),), ("a",), ("yes", "no"), np.array([[0]]))
     with pytest.raises(InputError, match=r"know no label 'O'.*yes, no"):
         breakdown_counts(votes)
+
+
+@pytest.mark.parametrize(
+    ("counts", "t", "program", "paper"),
+    [
+        ([5, 0, 5], 0.5, (0, 0), (0, 0)),
+        ([2, 3, 5], 0.5, (2, 2), (0, 2)),
+        ([2, 5, 3], 0.5, (1, 2), (0, 2)),
+        ([5, 5, 0], 0.5, (0, 0), (0, 0)),
+        ([4, 0, 6], 0.5, (2, 2), (2, 2)),
+        ([4, 3, 3], 0.5, (0, 2), (0, 2)),
+        ([4, 2, 4], 0.6, (0, 2), (0, 0)),
+        ([0, 0, 9], 1.0, (2, 2), (0, 0)),
+        ([3, 3, 4], 0.0, (2, 2), (2, 2)),
+    ],
+)
+def test_by_the_paper_a_label_needs_more_than_t(
+    counts: list[int], t: float, program: tuple[int, int], paper: tuple[int, int]
+) -> None:
+    shares = vote_shares(np.array([counts]))
+    for rule, wanted in (("program", program), ("paper", paper)):
+        found = int(strict_labels(shares, t, rule)[0]), int(lenient_labels(shares, t, rule)[0])  # type: ignore[arg-type]
+        assert found == wanted
+
+
+def test_rules_differ_where_a_share_is_exactly_t_and_nowhere_else() -> None:
+    counts = np.random.default_rng(3).multinomial(10, [0.3, 0.3, 0.4], size=500)
+    shares = vote_shares(counts)
+    program, paper = strict_labels(shares, 0.5), strict_labels(shares, 0.5, "paper")
+    at_edge = (counts.max(axis=1) == 5) & (program != 0)
+    assert at_edge.any()
+    assert (paper[at_edge] == 0).all()
+    assert (paper[~at_edge] == program[~at_edge]).all()

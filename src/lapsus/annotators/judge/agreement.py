@@ -82,7 +82,8 @@ def agreement(given: GivenAnswers, judged: Sequence[Answer]) -> Agreement:
     found = {}
     for place, name in enumerate(FIGURES):
         value = float(point[place])
-        bounds = interval(drawn[:, place], USUAL.level) if len(sums) > 1 else None
+        groups = len(sums)
+        bounds = interval(drawn[:, place], USUAL.level, value=value, groups=groups) if groups > 1 else None
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
         found[name] = Figure(value, low, high) if np.isfinite(value) else Figure(None)
     usual = given.answers[constant] if constant < len(given.answers) else judged[0]

@@ -42,4 +42,4 @@ def fleiss_kappa(
     classic definition of Fleiss (1971); otherwise it is the extension that Gwet describes.
     """
     found = patterns(votes, "fleiss").with_votes(1)
-    return found.score("fleiss", share_sums(found.counts), fleiss_value, bootstrap)
+    return found.score("fleiss", share_sums(found.counts), fleiss_value, bootstrap, prior=share_sums)

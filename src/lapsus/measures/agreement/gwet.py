@@ -65,4 +65,5 @@ def _score(measure: str, votes: object, weights: str, bootstrap: Bootstrap | Non
         bootstrap,
         # No label but one: chance, as these coefficients see it, explains none of that agreement.
         if_same=1.0,
+        prior=lambda counts: share_sums(counts, table),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from lapsus.measures.agreement.answer_codes import require, require_names, scale_values
 from lapsus.measures.agreement.icc import INCOMPLETE, SINGLE
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_rows
+from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, bootstrap_rows
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import ScaleVotes
 
@@ -50,6 +50,6 @@ def kendall_w(votes: ScaleVotes, *, bootstrap: Bootstrap | None = USUAL) -> Scor
     if np.isnan(value):
         note = SAME if (values == values.flat[0]).all() else TIED if units > 1 else SINGLE
         return Score("kendall_w", None, units, note=note, signature=line)
-    around = bootstrap_rows(units, lambda rows: concordance(values[rows]), bootstrap)
+    around = bootstrap_rows(units, lambda rows: concordance(values[rows]), bootstrap, SHARE)
     line = signature(raters=annotators, boot=bootstrap if around else None)
     return Score("kendall_w", value, units, around, signature=line)

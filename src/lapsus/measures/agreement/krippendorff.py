@@ -92,7 +92,13 @@ def krippendorff_alpha(
         return found.score(measure, _moments(found), interval_value, bootstrap)
     distance = _distance(measure, metric, found)
     sums = alpha_sums(found.counts, distance)
-    return found.score(measure, sums, lambda totals: alpha_value(totals, distance), bootstrap)
+    return found.score(
+        measure,
+        sums,
+        lambda totals: alpha_value(totals, distance),
+        bootstrap,
+        prior=lambda counts: alpha_sums(counts, distance),
+    )
 
 
 def _distance(measure: str, metric: str, found: Patterns) -> Floats:
@@ -120,7 +126,7 @@ def _ordinal_alpha(measure: str, found: Patterns, bootstrap: Bootstrap | None) -
             for block in resampled_times(found.times, bootstrap)
             for times in block
         ]
-        around = interval(np.array(drawn), bootstrap.level)
+        around = interval(np.array(drawn), bootstrap.level, value=value, groups=int(found.times.sum()))
     return found.scored(measure, value, around, bootstrap)
 
 
@@ -179,9 +185,10 @@ def _alpha_of_sets(measure: str, metric: str, votes: LabelSetVotes, bootstrap: B
         totals = [np.bincount(codes.ravel(), np.repeat(draw, width), sets + 1)[1:] for draw in draws]
         return alpha_value(np.column_stack([np.array(totals), draws @ within]), distance)
 
+    point = float(value(times[None])[0])
     around = None
     if bootstrap is not None and n > 1:
         drawn = [value(block) for block in resampled_times(times, bootstrap)]
-        around = interval(np.concatenate(drawn), bootstrap.level)
+        around = interval(np.concatenate(drawn), bootstrap.level, value=point, groups=n)
     line = signature(**parts, boot=bootstrap if around else None)
-    return Score(measure, float(value(times[None])[0]), n, around, signature=line)
+    return Score(measure, point, n, around, signature=line)

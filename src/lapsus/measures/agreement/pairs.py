@@ -113,7 +113,7 @@ def mean_over_pairs(
     value = _mean(values)
     if np.isnan(value):
         return Score(measure, None, n, note=SAME if n else ALONE, signature=signature(**parts))
-    around = _interval(found, kernel, bootstrap)
+    around = _interval(found, kernel, bootstrap, value)
     line = signature(**parts, boot=bootstrap if around else None)
     details = {"pairs": len(values), "undefined": int(np.isnan(values).sum())}
     return Score(measure, value, n, around, signature=line, details=details)
@@ -131,7 +131,9 @@ def _mean(values: Floats) -> float:
     return float(defined.mean()) if len(defined) else np.nan
 
 
-def _interval(found: PairTables, kernel: PairKernel, bootstrap: Bootstrap | None) -> Interval | None:
+def _interval(
+    found: PairTables, kernel: PairKernel, bootstrap: Bootstrap | None, value: float
+) -> Interval | None:
     met = found.raters >= 2
     if bootstrap is None or found.times[met].sum() < 2:
         return None
@@ -139,4 +141,4 @@ def _interval(found: PairTables, kernel: PairKernel, bootstrap: Bootstrap | None
     drawn = [
         _mean(kernel(found.tables(draw))) for block in resampled_times(times, bootstrap) for draw in block
     ]
-    return interval(np.array(drawn), bootstrap.level)
+    return interval(np.array(drawn), bootstrap.level, value=value, groups=int(times.sum()))

@@ -16,12 +16,22 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.answer_codes import Coded, coded
-from lapsus.measures.bootstrap import Bootstrap, Floats, bootstrap_interval
+from lapsus.measures.bootstrap import (
+    MANY,
+    SIGNED,
+    Bootstrap,
+    Bounds,
+    Floats,
+    bootstrap_interval,
+    middle,
+    resampled_sums,
+)
 from lapsus.measures.score import SAME, Interval, Score, signature
 from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
 
 ALONE = "no unit has answers from two annotators"
 """The note of a score that is undefined because nobody can be compared."""
+_HALF = 0.5
 _FEW = 1 << 22
 """Up to how many possible patterns are counted in a table instead of being sorted."""
 _LARGE = 1 << 62
@@ -71,17 +81,46 @@ class Patterns(NamedTuple):
         bootstrap: Bootstrap | None,
         *,
         if_same: float | None = None,
+        bounds: Bounds = SIGNED,
+        prior: Callable[[Floats], Floats] | None = None,
     ) -> Score:
         """The score of a measure, with its interval: `value` of the sum over units of `sums`, a row a pattern.
 
-        `if_same` is what the measure is where everybody chose the same; None: it is undefined then.
+        `if_same` is what the measure is where everybody chose the same; None: it is undefined then. `prior` gives the
+        sums of other patterns, for intervals where few units say anything.
         """
         if (undefined := self.undefined(measure)) is not None:
             if undefined.note == SAME and if_same is not None:
                 return self.scored(measure, if_same, None, None, SAME)
             return undefined
-        around = bootstrap_interval(sums, value, bootstrap, self.times)
-        return self.scored(measure, float(value(self.times @ sums)), around, bootstrap)
+        point = float(value(self.times @ sums))
+        around = self._interval(sums, value, bootstrap, bounds, prior)
+        return self.scored(measure, point, around, bootstrap)
+
+    def _interval(
+        self,
+        sums: Floats,
+        value: Callable[[Floats], Floats],
+        bootstrap: Bootstrap | None,
+        bounds: Bounds,
+        prior: Callable[[Floats], Floats] | None,
+    ) -> Interval | None:
+        """The bootstrap's interval; where few units say anything, with what such units might have said.
+
+        Units on which all gave the usual label tell nothing of agreement on another one. With fewer than `MANY`
+        others, each resample also holds a random part of a unit (half a one on average, as in Jeffreys' prior) on
+        which all gave a label, and of one that is split, for each unusual label.
+        """
+        usual = int((self.times @ self.counts).argmax())
+        telling = int(self.times[self.counts[:, usual] < self.raters].sum())
+        if bootstrap is None or prior is None or telling >= MANY or self.times.sum() < 2:
+            return bootstrap_interval(sums, value, bootstrap, self.times, bounds)
+        possible = prior(_unseen(self.counts.shape[1], usual, max(2, int(np.median(self.raters)))))
+        chance = np.random.default_rng((bootstrap.seed, len(possible)))
+        weights = chance.gamma(_HALF, size=(bootstrap.resamples, len(possible)))
+        drawn = np.concatenate(list(resampled_sums(sums, bootstrap, self.times))) + weights @ possible
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return middle(value(drawn), bootstrap.level)
 
     def undefined(self, measure: str) -> Score | None:
         """The score where nothing can be said of agreement: nobody to agree with, or nothing to agree on."""
@@ -108,6 +147,18 @@ class Patterns(NamedTuple):
             raters=spread(pairable.raters), labels=self.labels, boot=bootstrap if around else None
         )
         return Score(measure, value, int(pairable.times.sum()), around, note, line)
+
+
+def _unseen(labels: int, usual: int, raters: int) -> Floats:
+    """For each unusual label, a unit on which all gave it, and one on which half gave it and half the usual one."""
+    rows = []
+    for label in range(labels):
+        if label != usual:
+            for votes in (raters, raters // 2):
+                row = np.zeros(labels)
+                row[label], row[usual] = votes, raters - votes
+                rows.append(row)
+    return np.array(rows).reshape(-1, labels)
 
 
 def spread(raters: NDArray[Any]) -> str | None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lapsus.measures.agreement.chance import ratio
 from lapsus.measures.agreement.patterns import patterns
-from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
+from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.model.votes import LabelVotes, ScaleVotes
 
@@ -44,4 +44,6 @@ def percent_agreement(
     it is 1, without an interval, where everybody always chose the same label.
     """
     found = patterns(votes, "percent").with_votes(2)
-    return found.score("percent", percent_sums(found.counts), percent_value, bootstrap, if_same=1.0)
+    return found.score(
+        "percent", percent_sums(found.counts), percent_value, bootstrap, if_same=1.0, bounds=SHARE
+    )

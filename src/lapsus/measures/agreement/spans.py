@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.measures.agreement.answer_codes import choose, require, require_names
 from lapsus.measures.agreement.patterns import ALONE, spread
-from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, interval, resampled_times
+from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, interval, resampled_times
 from lapsus.measures.score import Interval, Score, signature
 from lapsus.measures.scores.precision import two_sided_precision_recall_f
 from lapsus.measures.scores.stretches import Stretches
@@ -69,7 +69,7 @@ def span_f1(
     if np.isnan(value):
         return Score("span_f1", None, n, note=NOTHING, signature=line)
     details = {"pairs": _details(votes.annotators, pairs, _f1(totals))}
-    return Score("span_f1", value, n, _interval(pairs, n, bootstrap), signature=line, details=details)
+    return Score("span_f1", value, n, _interval(pairs, n, bootstrap, value), signature=line, details=details)
 
 
 def _details(annotators: Sequence[str], pairs: list[_Pair], f1: Floats) -> list[dict[str, object]]:
@@ -82,7 +82,7 @@ def _details(annotators: Sequence[str], pairs: list[_Pair], f1: Floats) -> list[
     ]
 
 
-def _interval(pairs: list[_Pair], units: int, bootstrap: Bootstrap | None) -> Interval | None:
+def _interval(pairs: list[_Pair], units: int, bootstrap: Bootstrap | None, value: float) -> Interval | None:
     """As `bootstrap` would give it; but a pair is added up over its own units, of which it may share few."""
     if bootstrap is None or units < 2:
         return None
@@ -90,7 +90,7 @@ def _interval(pairs: list[_Pair], units: int, bootstrap: Bootstrap | None) -> In
     for draws in resampled_times(np.ones(units), bootstrap):
         totals = [draws[:, pair.units] @ pair.sums for pair in pairs]
         values.append(mean_f1(np.concatenate(totals, axis=1)))
-    return interval(np.concatenate(values), bootstrap.level)
+    return interval(np.concatenate(values), bootstrap.level, value=value, groups=units, bounds=SHARE)
 
 
 def mean_f1(totals: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The breakdown challenge's scores, as its own program computes them: of labels and of distributions."""
+"""The breakdown challenge's scores of labels and of distributions, as its own program computes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.declaration import Measure
 from lapsus.measures.score import Score
-from lapsus.measures.scores.breakdown_labels import TIES, lenient_labels, strict_labels, vote_shares
+from lapsus.measures.scores.breakdown_labels import (
+    TIES,
+    Rule,
+    check_rule,
+    lenient_labels,
+    strict_labels,
+    vote_shares,
+)
 from lapsus.measures.scores.divergence import jensen_shannon_terms
 from lapsus.measures.scores.precision import precision_recall_f, ratio
 from lapsus.measures.scores.tally import Tally, rater_range
@@ -103,14 +110,15 @@ def breakdown_scores(
     groups: NDArray[np.intp],
     *,
     t: float = 0.0,
+    rule: Rule = "program",
     bootstrap: Bootstrap | None = USUAL,
 ) -> BreakdownScores:
     """Score labels `(n,)` and distributions `(n, 3)` against counts of O, T and X `(n, 3)`.
 
     `groups` numbers each turn's document. `t` is the share that a gold label needs: 0 in the challenge's
-    program unless it is told otherwise, 0.5 in the 2016 paper.
+    program unless it is told otherwise, 0.5 in the 2016 paper; by the paper's `rule` it must be above `t`.
     """
-    return BreakdownScores.of(breakdown_tally(gold, labels, distributions, groups, t=t), bootstrap)
+    return BreakdownScores.of(breakdown_tally(gold, labels, distributions, groups, t=t, rule=rule), bootstrap)
 
 
 def breakdown_tally(
@@ -120,15 +128,18 @@ def breakdown_tally(
     groups: NDArray[np.intp],
     *,
     t: float = 0.0,
+    rule: Rule = "program",
     own: Mapping[str, object] = EMPTY,
 ) -> Tally:
     """The sums by document from which all of the scores follow. `own` is added to the signature."""
     _check(gold, labels, distributions, groups, t)
-    sums = _by_document(gold, labels, distributions, groups, t)
+    check_rule(rule)
+    sums = _by_document(gold, labels, distributions, groups, t, rule)
     # A number that no turn has is no document, and must not be drawn as one.
     sums = sums[sums[:, :_CELL_COUNT].any(axis=1)]
     setting = {
         "t": float(t),
+        "rule": rule,
         "ties": TIES,
         "match": "turn-index",
         "log": 2,
@@ -164,7 +175,12 @@ def bad_distribution(distributions: Floats) -> int | None:
 
 
 def _by_document(
-    gold: NDArray[Any], labels: NDArray[Any], given: Floats, groups: NDArray[np.intp], t: float
+    gold: NDArray[Any],
+    labels: NDArray[Any],
+    given: Floats,
+    groups: NDArray[np.intp],
+    t: float,
+    rule: Rule,
 ) -> Floats:
     """For each document how many of its turns fall into each cell, and its turns' six distances added up.
 
@@ -174,7 +190,7 @@ def _by_document(
     for start in range(0, len(gold), _BLOCK):
         rows = slice(start, start + _BLOCK)
         shares = vote_shares(gold[rows])
-        strict, lenient = strict_labels(shares, t), lenient_labels(shares, t)
+        strict, lenient = strict_labels(shares, t, rule), lenient_labels(shares, t, rule)
         cells = strict * 6 + (lenient > 0) * 3 + labels[rows]
         parts, predicted = _parts(shares), _parts(given[rows])
         distances = np.empty((_DISTANCES, len(shares)))

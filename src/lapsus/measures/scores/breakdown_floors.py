@@ -11,16 +11,16 @@ from lapsus.errors import InputError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown import BreakdownScores, breakdown_tally
-from lapsus.measures.scores.breakdown_labels import strict_labels, vote_shares
+from lapsus.measures.scores.breakdown_labels import Rule, strict_labels, vote_shares
 from lapsus.measures.scores.tally import Tally
 
 
-def constant_prior(counts: NDArray[Any], t: float = 0.0) -> tuple[int, Floats]:
+def constant_prior(counts: NDArray[Any], t: float = 0.0, rule: Rule = "program") -> tuple[int, Floats]:
     """The one answer to give without looking: the mean distribution, and the strict label of that."""
     if not len(counts):
         raise InputError("there are no votes to take a prior from")
     shares: Floats = vote_shares(counts).mean(axis=0)
-    return int(strict_labels(shares, t)), shares
+    return int(strict_labels(shares, t, rule)), shares
 
 
 def constant_floor(
@@ -29,6 +29,7 @@ def constant_floor(
     *,
     training: NDArray[Any] | None = None,
     t: float = 0.0,
+    rule: Rule = "program",
     bootstrap: Bootstrap | None = USUAL,
 ) -> BreakdownScores:
     """The scores of always giving the same answer: the prior of the training data's counts.
@@ -37,9 +38,9 @@ def constant_floor(
     a floor that is a little too good, since nobody can know it beforehand.
     """
     label, shares = (
-        constant_prior(gold if training is None else training, t) if len(gold) else (0, np.zeros(3))
+        constant_prior(gold if training is None else training, t, rule) if len(gold) else (0, np.zeros(3))
     )
-    tally = _constant_tally(gold, groups, label, shares, t, "constant", training)
+    tally = _constant_tally(gold, groups, label, shares, t, rule, "constant", training)
     return BreakdownScores.of(tally, bootstrap)
 
 
@@ -49,6 +50,7 @@ def majority_accuracy(
     *,
     training: NDArray[Any] | None = None,
     t: float = 0.0,
+    rule: Rule = "program",
     bootstrap: Bootstrap | None = USUAL,
 ) -> Score:
     """The accuracy of always giving the most frequent strict label of the training data, or of the gold.
@@ -56,9 +58,9 @@ def majority_accuracy(
     That need not be the label of the constant floor: where X wins often but narrowly, the mean may favour O.
     """
     source = gold if training is None else training
-    frequent = np.bincount(strict_labels(vote_shares(source), t), minlength=3)
+    frequent = np.bincount(strict_labels(vote_shares(source), t, rule), minlength=3)
     label = int(frequent.argmax())
-    tally = _constant_tally(gold, groups, label, np.eye(3)[label], t, "majority", training)
+    tally = _constant_tally(gold, groups, label, np.eye(3)[label], t, rule, "majority", training)
     return BreakdownScores.of(tally, bootstrap).accuracy
 
 
@@ -68,12 +70,15 @@ def _constant_tally(
     label: int,
     shares: Floats,
     t: float,
+    rule: Rule,
     floor: str,
     training: NDArray[Any] | None,
 ) -> Tally:
     labels = np.full(len(gold), label, dtype=np.int8)
     own = {"floor": floor, "prior": "gold" if training is None else "training"}
-    return breakdown_tally(gold, labels, np.broadcast_to(shares, (len(gold), 3)), groups, t=t, own=own)
+    return breakdown_tally(
+        gold, labels, np.broadcast_to(shares, (len(gold), 3)), groups, t=t, rule=rule, own=own
+    )
 
 
 def half_floor(
@@ -83,6 +88,7 @@ def half_floor(
     splits: int = 10,
     seed: int = 0,
     t: float = 0.0,
+    rule: Rule = "program",
     bootstrap: Bootstrap | None = USUAL,
 ) -> BreakdownScores:
     """Half of the annotators scored against the other half, as if the one half were a detector.
@@ -99,7 +105,11 @@ def half_floor(
     for _ in range(splits):
         half = draw_half(gold, generator)
         shares = vote_shares(half)
-        tallies.append(breakdown_tally(gold - half, strict_labels(shares, t), shares, groups, t=t, own=own))
+        tallies.append(
+            breakdown_tally(
+                gold - half, strict_labels(shares, t, rule), shares, groups, t=t, rule=rule, own=own
+            )
+        )
     mean = np.mean([tally.sums for tally in tallies], axis=0)
     return BreakdownScores.of(tallies[0]._replace(sums=mean), bootstrap)
 

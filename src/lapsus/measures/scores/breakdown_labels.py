@@ -1,23 +1,31 @@
-"""Gold labels for breakdowns, from the shares of votes for O, T and X, as the challenge's program takes them.
+"""Gold labels for breakdowns, from the shares of votes for O, T and X, as the challenge's program or paper has them.
 
 O, T and X are also written NB, PB and B: not a breakdown, possible breakdown, breakdown.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.errors import InputError
+from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import Floats
 from lapsus.model.votes import LabelVotes
+from lapsus.registry import did_you_mean
 
 Codes: TypeAlias = NDArray[np.int8]
 """Labels as places in LABELS."""
 
+Rule: TypeAlias = Literal["program", "paper"]
+"""What a gold label needs: a share of at least `t`, as in the challenge's program, or one above `t` (paper, §4.1)."""
+
+RULES: Final[Mapping[Rule, str]] = {"program": "at least t", "paper": "more than t"}
+"""The share that a gold label needs by each rule, in words."""
 LABELS = ("O", "T", "X")
+_ROUNDING = 1e-12
 TIES = "O>T>X"
 
 
@@ -42,27 +50,35 @@ def vote_shares(counts: NDArray[Any]) -> Floats:
     return shares
 
 
-def strict_labels(shares: Floats, t: float = 0.0) -> Codes:
-    """The label with the largest share, if that is at least `t`; O otherwise. Ties go to O, then T, then X.
+def check_rule(rule: str) -> None:
+    """See to it that a rule is one of `RULES`."""
+    if rule not in RULES:
+        raise UsageError(f"no rule for gold labels is called {rule!r}", hint=did_you_mean(rule, list(RULES)))
 
-    The 2016 paper says "above t"; the challenge's program, and so Lapsus, takes "at least t".
-    """
+
+def _enough(share: Floats, t: float, rule: Rule) -> NDArray[np.bool_]:
+    # The program's rule goes by binary fractions, as the program does; the paper's by the numbers themselves.
+    return share > t + _ROUNDING if rule == "paper" else share >= t
+
+
+def strict_labels(shares: Floats, t: float = 0.0, rule: Rule = "program") -> Codes:
+    """The label with the largest share, if that is enough by the rule; O otherwise. Ties go to O, then T, then X."""
     o, p, x = np.moveaxis(shares, -1, 0)
-    is_o = (o >= p) & (o >= x) & (o >= t)
-    is_t = (p >= o) & (p >= x) & (p >= t)
-    is_x = (x >= o) & (x >= p) & (x >= t)
+    is_o = (o >= p) & (o >= x) & _enough(o, t, rule)
+    is_t = (p >= o) & (p >= x) & _enough(p, t, rule)
+    is_x = (x >= o) & (x >= p) & _enough(x, t, rule)
     return np.where(is_o, 0, np.where(is_t, 1, 2 * is_x)).astype(np.int8)
 
 
-def lenient_labels(shares: Floats, t: float = 0.0) -> Codes:
-    """The label behind F(PB+B): X where T and X together have at least O's share and at least `t`, else O.
+def lenient_labels(shares: Floats, t: float = 0.0, rule: Rule = "program") -> Codes:
+    """The label behind F(PB+B): X where T and X together have at least O's share and enough by the rule, else O.
 
-    An exact tie goes to O, if O has `t`. This is not the strict label with T and X taken as one: with .4 for
+    An exact tie goes to O, if O has enough. This is not the strict label with T and X taken as one: with .4 for
     O and .3 for each of T and X, the strict label is O and the lenient one X. The two shares are added up as
     the challenge's program does it, in binary fractions, so .7 and .1 fall just short of .8.
     """
     o, p, x = np.moveaxis(shares, -1, 0)
     rest = p + x
-    is_o = (o >= rest) & (o >= t)
-    is_rest = (rest >= o) & (rest >= t)
+    is_o = (o >= rest) & _enough(o, t, rule)
+    is_rest = (rest >= o) & _enough(rest, t, rule)
     return np.where(is_rest & ~is_o, 2, 0).astype(np.int8)

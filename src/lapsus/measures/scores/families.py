@@ -15,6 +15,7 @@ from lapsus.measures.bootstrap import Bootstrap, Floats, group_sums
 from lapsus.measures.gold.majority import majority_codes
 from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES
+from lapsus.measures.scores.breakdown_labels import Rule
 from lapsus.measures.scores.label_sets import label_set_tally
 from lapsus.measures.scores.precision import EMPTY_BOTH, ratio
 from lapsus.measures.scores.ratings import mean_ratings, rating_scores
@@ -145,11 +146,18 @@ def likeness_tally(run: Sequence[Judgment], votes: Votes, kind: Kind) -> Tally:
 
 
 def challenge(
-    run: Sequence[Judgment], votes: LabelVotes, kind: Kind, bootstrap: Bootstrap | None, *, t: float = 0.0
+    run: Sequence[Judgment],
+    votes: LabelVotes,
+    kind: Kind,
+    bootstrap: Bootstrap | None,
+    *,
+    t: float = 0.0,
+    rule: Rule = "program",
 ) -> dict[str, Score]:
     """The breakdown challenge's scores of O, T and X and of their distributions."""
     require(votes, "challenge", LabelVotes)
-    scores = align_run(votes, run, question=kind.question.id).scores(t=t, bootstrap=bootstrap).scores()
+    aligned = align_run(votes, run, question=kind.question.id)
+    scores = aligned.scores(t=t, rule=rule, bootstrap=bootstrap).scores()
     return {str(BREAKDOWN_MEASURES[name]): score for name, score in scores.items()}
 
 

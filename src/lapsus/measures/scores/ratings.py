@@ -106,6 +106,7 @@ def rating_scores(
         drawn,
         bootstrap,
         n=len(pairs[0]),
+        groups=len(ratings.starts),
         signature=line,
         note=lambda measure: _note(measure, *pairs),
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lapsus.errors import InputError, InvalidError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.scores.breakdown import BreakdownScores, bad_distribution, breakdown_tally
-from lapsus.measures.scores.breakdown_labels import LABELS, Codes, breakdown_counts
+from lapsus.measures.scores.breakdown_labels import LABELS, Codes, Rule, breakdown_counts
 from lapsus.measures.scores.tally import Tally
 from lapsus.model import Judgment, UnitKey, latest
 from lapsus.model.votes import LabelVotes
@@ -34,14 +34,18 @@ class AlignedRun:
     out_of_place: tuple[str, ...]
     """Documents of which the challenge's own program, which pairs by position, would compare wrong turns."""
 
-    def tally(self, t: float = 0.0) -> Tally:
+    def tally(self, t: float = 0.0, rule: Rule = "program") -> Tally:
         """The sums from which scores and comparisons follow."""
         own = {"onehot": self.one_hot} if self.one_hot else {}
-        return breakdown_tally(self.gold, self.labels, self.distributions, self.groups, t=t, own=own)
+        return breakdown_tally(
+            self.gold, self.labels, self.distributions, self.groups, t=t, rule=rule, own=own
+        )
 
-    def scores(self, *, t: float = 0.0, bootstrap: Bootstrap | None = USUAL) -> BreakdownScores:
+    def scores(
+        self, *, t: float = 0.0, rule: Rule = "program", bootstrap: Bootstrap | None = USUAL
+    ) -> BreakdownScores:
         """The challenge's scores."""
-        return BreakdownScores.of(self.tally(t), bootstrap)
+        return BreakdownScores.of(self.tally(t, rule), bootstrap)
 
 
 def align_run(

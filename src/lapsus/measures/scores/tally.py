@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.bootstrap import Bootstrap, Floats, interval, resampled_values
+from lapsus.measures.bootstrap import SHARE, SIGNED, Bootstrap, Bounds, Floats, interval, resampled_values
 from lapsus.measures.score import Score, signature
 from lapsus.model import EMPTY
 
 NOTHING = "nothing to score"
+_BOUNDS: Final[Mapping[str, Bounds]] = {
+    **dict.fromkeys(("pearson", "spearman", "kendall", "kappa(linear)", "kappa(quadratic)"), SIGNED),
+    **dict.fromkeys(("MAE", "likeness(rmse)"), None),
+}
+"""What measures can be that are no shares."""
 
 
 class Tally(NamedTuple):
@@ -54,6 +59,7 @@ class Tally(NamedTuple):
             drawn,
             bootstrap,
             n=self.n,
+            groups=len(self.sums),
             signature=line,
             note=lambda _: note if self.n else NOTHING,
         )
@@ -66,6 +72,7 @@ def scores_of(
     bootstrap: Bootstrap | None,
     *,
     n: int,
+    groups: int,
     signature: str,
     note: Callable[[str], str],
 ) -> tuple[Score, ...]:
@@ -75,7 +82,10 @@ def scores_of(
         if math.isnan(value):
             scores.append(Score(measure, None, n, note=note(measure), signature=signature))
         else:
-            around = interval(drawn[:, place], bootstrap.level) if bootstrap and drawn is not None else None
+            around = None
+            if bootstrap and drawn is not None:
+                bounds = _BOUNDS.get(measure, SHARE)
+                around = interval(drawn[:, place], bootstrap.level, value=value, groups=groups, bounds=bounds)
             scores.append(Score(measure, value, n, around, signature=signature))
     return tuple(scores)
 

@@ -1,4 +1,4 @@
-"""Student's t: probabilities and quantiles, without SciPy."""
+"""Student's t and the beta distribution: probabilities and quantiles, without SciPy."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from lapsus.measures.bootstrap import Floats
+from numpy.typing import ArrayLike, NDArray
 
 _STEPS = 300
 _TINY = 1e-300
 
 
-def t_cdf(t: ArrayLike, degrees: ArrayLike) -> Floats:
+def t_cdf(t: ArrayLike, degrees: ArrayLike) -> NDArray[np.float64]:
     """P(T ≤ t) of Student's t with so many degrees of freedom, element by element."""
     at, df = np.broadcast_arrays(np.asarray(t, dtype=np.float64), np.asarray(degrees, dtype=np.float64))
     found = [_below(one, many) for one, many in zip(at.ravel().tolist(), df.ravel().tolist(), strict=True)]
@@ -41,6 +39,28 @@ def t_quantile(probability: float, degrees: float) -> float:
             return new
         at = new
     return at
+
+
+@lru_cache(maxsize=4096)
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """The share below which that part of a beta distribution lies; at its ends where a parameter is 0."""
+    if a <= 0 or b <= 0:
+        return 0.0 if a <= 0 else 1.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        is_below = _incomplete_beta(a, b, middle, 1 - middle) < probability
+        low, high = (middle, high) if is_below else (low, middle)
+    return (low + high) / 2
+
+
+def share_bounds(share: float, worth: float, level: float) -> tuple[float, float]:
+    """The exact interval of Clopper and Pearson (1934) for a share of `worth` independent answers.
+
+    `worth` need not be whole: it is how many would be as sure as what was seen (Korn and Graubard 1998).
+    """
+    tail, yes = (1 - level) / 2, share * worth
+    return beta_quantile(tail, yes, worth - yes + 1), beta_quantile(1 - tail, yes + 1, worth - yes)
 
 
 def _density(t: float, df: float) -> float:
