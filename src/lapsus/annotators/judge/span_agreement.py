@@ -73,8 +73,8 @@ def span_agreement(
     drawn = resampled_values(found, _figures, USUAL)
     figures = {}
     for place, name in enumerate(FIGURES):
-        value, groups = float(point[place]), len(found)
-        bounds = interval(drawn[:, place], USUAL.level, value=value, groups=groups) if groups > 1 else None
+        value, many = float(point[place]), len(found)
+        bounds = interval(drawn[:, place], USUAL.level, value=value, groups=many) if many > 1 else None
         figures[name] = Figure(value, *(bounds or (None, None))) if np.isfinite(value) else Figure(None)
     return Agreement(**figures, constant=sorted(chosen))
 
