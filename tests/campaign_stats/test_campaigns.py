@@ -15,16 +15,18 @@ from sqlalchemy import event
 from typer.testing import CliRunner
 
 from lapsus.analysis import agree
+from lapsus.analysis.agreement import coefficients
 from lapsus.campaign_stats import CampaignStats, campaign
 from lapsus.campaign_stats.adjudication import group_by_answer, majority_answer
 from lapsus.campaign_stats.campaign import newest_stats
 from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.campaign_stats.report import campaign_report
-from lapsus.campaign_stats.statistics import agreement, forecast
+from lapsus.campaign_stats.statistics import forecast
 from lapsus.campaign_stats.unit_search import UnitSearch, warm_units
 from lapsus.cli.app import app
 from lapsus.errors import UsageError
 from lapsus.formats import convert, read
+from lapsus.kinds import kind_of
 from lapsus.kinds.votes import collect_votes
 from lapsus.measures.gold import make_gold
 from lapsus.model import Judgment, Span, UnitKey
@@ -118,7 +120,7 @@ def test_an_unknown_method_or_one_for_other_answers_is_refused(store: Store) -> 
 def test_the_same_answers_stand_together_and_none_is_lost(store: Store) -> None:
     stats = CampaignStats(store, "error-types")
     for dispute in stats.disputes()[:20]:
-        unit = int(dispute.unit.document)
+        unit = dispute.unit
         judgments = store.judgments.of_unit("error-types", unit)
         groups = group_by_answer(judgments)
         assert sorted(j.person for group in groups for j in group.judgments) == sorted(
@@ -256,7 +258,8 @@ def test_gamma_is_left_to_few_people(people: int, is_aligned: bool) -> None:
         Judgment("p0", None, f"judge {number}", scheme.id, scheme.version, {question.id: marks})
         for number in range(people)
     ]
-    found = agreement(scheme, question, collect_votes(said, question), None, {"p0": {"text": 20}})
+    votes, kind = collect_votes(said, question), kind_of(question, scheme)
+    found = coefficients(votes, kind, None, lengths={"p0": {"text": 20}})
     scores = {row.name: score for row, score in found.items()}
     assert scores["span_f1"].value == 1
     assert (scores["gamma"].value is not None) == is_aligned

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import text
 
 from lapsus.errors import InputError, UsageError
-from lapsus.store import RefusedError, Store, open_store
+from lapsus.store import RefusedError, Store
 from lapsus.store import flags as flags_module
-from lapsus.store.database import connected
-from lapsus.store.migrations import upgrade
 from tests.store.helpers import Clock, campaign, people, reserve, save
 
 
@@ -63,31 +60,6 @@ def test_replies_are_checked_and_bounded(store: Store, monkeypatch: pytest.Monke
         store.flags.reply(key, "chat", flag.id, me, "so?")
     with pytest.raises(RefusedError, match="times"):
         store.flags.reply("r3", "chat", flag.id, me, "so?")
-
-
-def test_flags_of_before_are_there_and_can_be_answered(url: str) -> None:
-    """A database from before there were replies."""
-    with connected(url) as (conn, _):
-        upgrade(conn, "5")
-        for statement in (
-            "INSERT INTO scheme VALUES ('s', '1', 'x', '{}')",
-            "INSERT INTO campaign (id, name, scheme, version, plan, state, created)"
-            " VALUES (1, 'old', 's', '1', '{}', 'open', 0)",
-            "INSERT INTO document VALUES ('x', 'd', '{}')",
-            "INSERT INTO campaign_document (campaign, position, name, digest, level, shuffle)"
-            " VALUES (1, 1, 'd', 'x', 0, 0)",
-            "INSERT INTO unit (campaign, number, document, segment, active, taken, done)"
-            " VALUES (1, 1, 1, '0', TRUE, 0, 0)",
-            "INSERT INTO person (id, name, role, stamp, created, folded)"
-            " VALUES (7, 'avery', 'annotator', 's', 0, 'avery')",
-            "INSERT INTO flag (id, key, campaign, unit, person, text, at) VALUES (3, 'k', 1, 1, 7, 'so?', 0)",
-        ):
-            conn.execute(text(statement))
-    with open_store(url) as store:
-        (flag,) = store.flags.all("old")
-        assert (flag.text, flag.replies, flag.unread) == ("so?", (), False)
-        store.flags.reply("r", "old", 3, 7, "still?")
-        assert [reply.text for reply in store.flags.all("old")[0].replies] == ["still?"]
 
 
 def test_what_was_judged_today_is_counted(store: Store, clock: Clock) -> None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import sqlite3
 import urllib.request
-from contextlib import closing
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from lapsus.errors import UsageError
 from lapsus.store import open_store
-from lapsus.store.migrations import HEAD, upgrade
 from lapsus.web.server import listen
 from tests.web.server_process import Running
 
@@ -68,25 +64,6 @@ def test_the_first_start_makes_a_manager_and_later_ones_do_not(tmp_path: Path) -
         server.end()
         assert server.process.stdout is not None
         assert "join" not in server.said[0]
-
-
-def test_an_older_database_is_copied_and_brought_up_to_date_at_the_start(tmp_path: Path) -> None:
-    database = tmp_path / "old.sqlite"
-    engine = create_engine(f"sqlite:///{database}")
-    with engine.begin() as conn:
-        upgrade(conn, "1")
-        conn.execute(
-            text("INSERT INTO person (name, role, stamp, created) VALUES ('Mori', 'manager', 'stamp', 0)")
-        )
-    engine.dispose()
-    with Running("serve", "--db", str(database), "--port", "0") as server:
-        assert opened(f"{server.address}/healthy.json") == {"healthy": True}
-        assert server.end()[0] == 0
-    (copy,) = tmp_path.glob("old.sqlite.version-1.*")
-    with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(database)) as new:
-        for connection, version in ((old, "1"), (new, HEAD)):
-            assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (version,)
-            assert connection.execute("SELECT name FROM person").fetchone() == ("Mori",)
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM)])

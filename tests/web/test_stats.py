@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import regex
 
+from lapsus.campaign_stats import campaign as campaign_of
 from lapsus.campaign_stats import result_cache
 from lapsus.campaign_stats import statistics as figures_of
 from lapsus.model import Document, Segment
@@ -152,10 +153,10 @@ def test_what_cannot_be_worked_out_is_said_and_the_last_figures_stay(
     path = f"/c/{name}/insight"
     before = mori.get(f"{path}.json").json()
 
-    def fails(*_: object) -> Any:
+    def fails(*_: object, **__: object) -> Any:
         raise MemoryError("<b>full</b>")
 
-    monkeypatch.setattr(figures_of, "agreement", fails)
+    monkeypatch.setattr(campaign_of, "coefficients", fails)
     monkeypatch.setattr(figures_of, "pairs", fails)
     ada = Browser(bench.app, 1)
     ada.sign_in("Ada")

@@ -34,7 +34,7 @@ class MajorityAnswer(NamedTuple):
 
 def adjudication_order(stats: CampaignStats, which: str) -> list[tuple[int, float]]:
     """The units to decide on with how far the answers are apart, the most disputed first."""
-    found = [(int(dispute.unit.document), dispute.disagreement) for dispute in stats.disputes()]
+    found = [(dispute.unit, dispute.disagreement) for dispute in stats.disputes()]
     if which == "open":
         decided = stats.store.decisions.decided_units(stats.name)
         return [pair for pair in found if pair[0] not in decided]

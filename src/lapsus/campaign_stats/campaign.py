@@ -1,8 +1,7 @@
-"""A campaign's statistics: counts that the store keeps, and agreement, disputes and time worked out from them.
+"""A campaign's statistics: counts that the store keeps, and agreement, disputes and time computed from them.
 
-What is asked for is worked out once and kept until a figure changes. A page that people look at while others save
-may take what was found last where finding it anew takes long; it then says of when that is, or that it is still being
-worked out.
+A result is computed once and kept until a count changes. A page that is shown while people save may show an earlier
+result where computing takes long; it then says from when, or that the result is still being computed.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lapsus.analysis.agreement import AgreementRow
+from lapsus.analysis.agreement import AgreementRow, coefficients
 from lapsus.campaign_stats import statistics
 from lapsus.campaign_stats.result_cache import ResultCache
 from lapsus.campaign_stats.statistics import AnnotatorTable, Forecast, Period, Share
@@ -28,7 +27,7 @@ from lapsus.kinds import countable, kind_of
 from lapsus.kinds.packed_votes import PackedVotes
 from lapsus.kinds.votes import votes_of
 from lapsus.measures.agreement import coefficient
-from lapsus.measures.agreement.details import Dispute
+from lapsus.measures.agreement.details import disputed
 from lapsus.measures.agreement.pairs import PairMatrix
 from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import USUAL
@@ -72,11 +71,28 @@ class DayStats(NamedTuple):
 _results: WeakKeyDictionary[Store, ResultCache] = WeakKeyDictionary()
 
 
-class CampaignStats:
-    """A campaign as of now. Made anew for every look; what it works out is shared between looks.
+class UnitDispute(NamedTuple):
+    """A unit over which annotators differ."""
 
-    With `live`, nothing is waited for longer than `patience`: what takes long may be of a little earlier (`as_of` says
-    of when) or empty (`pending`), and is being worked out.
+    unit: int
+    """Its number in the campaign."""
+    disagreement: float
+    answers: Mapping[str, int]
+    """How many people gave each answer."""
+
+
+class NumberedVotes(NamedTuple):
+    """Votes, with the number of each of their units in the campaign."""
+
+    votes: Votes
+    numbers: Sequence[int]
+
+
+class CampaignStats:
+    """Statistics on one question of a campaign. Made for every request; results are shared between requests.
+
+    With `live`, nothing is waited for longer than `patience`: what takes long may come from earlier counts (`as_of`
+    says from when) or be empty (`pending`) while it is computed.
     """
 
     def __init__(
@@ -117,48 +133,37 @@ class CampaignStats:
         raise UsageError(f"no question is called {id!r}", hint=did_you_mean(id or "", known))
 
     def kept(self, what: str, make: Callable[[Self], T], empty: T, *, version: int | None = None) -> T:
-        """A result that holds as long as no figure changes; `empty` while a page has to do without.
+        """A result that holds until a count changes; `empty` while a page has to do without.
 
-        `make` gets a `CampaignStats` that holds nothing from before. What follows from something else than the
-        votes holds as long as the `version` of that is the same, and is the same for every question.
+        `make` gets a `CampaignStats` that holds nothing from before. With a `version`, the result depends on that
+        instead of the votes, and is the same for every question.
         """
-        if version is not None:
-            return self._apart(what, make, empty, version)
         if not self.live:
-            return self.exactly(what, make)
-        exact, wait = self._exact(), max(0.0, self._until - time.monotonic())
+            return self.exactly(what, make, version=version)
+        exact, of_votes = self._exact(), version is None
         found, trouble = self._results.latest(
-            (self.name, self.question.id, what),
-            self.figures.version,
+            self._key(what, version),
+            self.figures.version if version is None else version,
             lambda: make(exact),
-            wait=wait,
+            wait=max(0.0, self._until - time.monotonic()),
             is_large=self.is_large,
         )
         self.trouble = self.trouble or trouble
         if found is None:
             self.pending = True
             return empty
-        if found.version < self.shown:
+        if of_votes and found.version < self.shown:
             self.shown, self.as_of = found.version, found.at
         return cast(T, found.value)
 
-    def _apart(self, what: str, make: Callable[[Self], T], empty: T, version: int) -> T:
-        exact, key = self._exact(), (self.name, "", what)
-        if not self.live:
-            return cast(T, self._results.exact(key, version, lambda: make(exact)).value)
-        wait = max(0.0, self._until - time.monotonic())
-        found, trouble = self._results.latest(
-            key, version, lambda: make(exact), wait=wait, is_large=self.is_large
-        )
-        self.trouble = self.trouble or trouble
-        self.pending = self.pending or found is None
-        return empty if found is None else cast(T, found.value)
+    def exactly(self, what: str, make: Callable[[Self], T], *more: object, version: int | None = None) -> T:
+        """A result from the current counts, however long it takes."""
+        exact, key = self._exact(), (*self._key(what, version), *more)
+        current = self.figures.version if version is None else version
+        return cast(T, self._results.exact(key, current, lambda: make(exact)).value)
 
-    def exactly(self, what: str, make: Callable[[Self], T], *more: object) -> T:
-        """A result of now, however long it takes."""
-        exact = self._exact()
-        key = (self.name, self.question.id, what, *more)
-        return cast(T, self._results.exact(key, self.figures.version, lambda: make(exact)).value)
+    def _key(self, what: str, version: int | None) -> tuple[str, str, str]:
+        return self.name, self.question.id if version is None else "", what
 
     def _exact(self) -> Self:
         """A copy for work that may go on after this one was left."""
@@ -212,33 +217,27 @@ class CampaignStats:
             for row in self.figures.patterns
             if row.question == self.question.id and system in (None, row.system)
         ]
-        return statistics.counted_patterns(self.scheme, self.question, rows)
+        return statistics.counted_patterns(self.kind, rows)
 
     def countable(self) -> Patterns | Votes:
-        """What agreement is worked out from: patterns where they say it all, else the votes themselves."""
+        """What agreement is computed from: patterns where they say it all, else the votes themselves."""
         return self.patterns() if self.kind.is_counted else self.votes()
 
     def agreement(self) -> dict[AgreementRow, Score]:
-        """The usual coefficients, as `lapsus agree` gives them."""
+        """The usual coefficients, exactly as `lapsus agree` gives them."""
         return self.kept(
             "agreement",
-            lambda stats: statistics.agreement(
-                stats.scheme, stats.question, stats.countable(), USUAL, stats._lengths()
-            ),
+            lambda stats: coefficients(stats.countable(), stats.kind, USUAL, lengths=stats._lengths()),
             {},
         )
 
     def by_label(self) -> dict[str, Score]:
         """Agreement on each label."""
-        return self.kept(
-            "labels", lambda stats: statistics.by_label(stats.scheme, stats.question, stats.countable()), {}
-        )
+        return self.kept("labels", lambda stats: statistics.by_label(stats.kind, stats.countable()), {})
 
     def shares(self) -> list[Share]:
         """How often each answer was given."""
-        return self.kept(
-            "shares", lambda stats: statistics.shares(stats.scheme, stats.question, stats.countable()), []
-        )
+        return self.kept("shares", lambda stats: statistics.shares(stats.kind, stats.countable()), [])
 
     def systems(self) -> list[SystemStats]:
         """The same for each system; nothing where patterns do not say it."""
@@ -251,17 +250,15 @@ class CampaignStats:
         found = []
         for system in sorted(names):
             patterns = self.patterns(system)
-            score = coefficient(statistics.main_measure(self.question), patterns, USUAL)
-            shares = statistics.shares(self.scheme, self.question, patterns)
+            score = coefficient(self.kind.agreement[0], patterns, USUAL)
+            shares = statistics.shares(self.kind, patterns)
             found.append(SystemStats(system, int(patterns.times.sum()), shares, score))
         return found
 
     def over_time(self) -> list[Period]:
         """Agreement in each stretch of time."""
         return self.kept(
-            "time",
-            lambda stats: statistics.over_time(stats.scheme, stats.question, stats.packed_votes(), USUAL),
-            [],
+            "time", lambda stats: statistics.over_time(stats.kind, stats.packed_votes(), USUAL), []
         )
 
     def judged(self) -> Sequence[int]:
@@ -273,39 +270,40 @@ class CampaignStats:
         return self.exactly("ballots", lambda stats: stats.store.stats.packed_votes(stats.name)[1])
 
     def votes(self) -> Votes:
-        """The votes on the question. Units go by their numbers, annotators by their names."""
-        return self.exactly("votes", CampaignStats._votes)
+        """The votes on the question. Annotators go by their names."""
+        return self.numbered_votes().votes
 
-    def _votes(self, packed_votes: PackedVotes | None = None) -> Votes:
-        if not self.kind.is_packed:
-            return self._judged_votes()
-        packed_votes = packed_votes or self.packed_votes()
-        return packed_votes.votes(
-            self.question, annotators=[self.names[id] for id in packed_votes.people.tolist()]
+    def numbered_votes(self) -> NumberedVotes:
+        """The same, with the numbers of their units."""
+        return self.exactly(
+            "votes", lambda stats: stats._packed() if stats.kind.is_packed else stats._from_judgments()
         )
 
-    def _judged_votes(self) -> Votes:
+    def _packed(self, packed_votes: PackedVotes | None = None) -> NumberedVotes:
+        packed_votes = packed_votes or self.packed_votes()
+        names = [self.names[id] for id in packed_votes.people.tolist()]
+        return NumberedVotes(packed_votes.votes(self.question, annotators=names), packed_votes.units.tolist())
+
+    def _from_judgments(self) -> NumberedVotes:
         """The votes from the judgments themselves, where packed rows do not hold all of an answer."""
-        numbers = {
-            UnitKey(row.document, row.segment): row.number for row in self.store.units.places(self.name)
-        }
-        judgments = [
-            Judgment(str(numbers[j.unit]), None, j.annotator, j.scheme, j.version, j.answers)
-            for entry in self.store.exports.export(self.name, names="names")
-            for j in entry.judgments
-            if j.unit in numbers
-        ]
-        return votes_of(judgments, self.kind)
+        numbers: dict[UnitKey, int] = {}
+        judgments = []
+        for one in self.store.judgments.counted(self.name):
+            numbers[UnitKey(one.document, one.segment)] = one.unit
+            judgments.append(
+                Judgment(one.document, one.segment, one.annotator, self.scheme.id, one.version, one.answers)
+            )
+        votes = votes_of(judgments, self.kind)
+        return NumberedVotes(votes, [numbers[unit] for unit in votes.units])
 
     def _lengths(self) -> Mapping[str, Mapping[str, int]] | None:
-        """How long the segments of each unit's document are: spans stand on a line."""
+        """How long the segments of each document are: spans stand on a line."""
         if not self.kind.on_text:
             return None
-        sizes = {
+        return {
             name: {segment.id: len(segment.text) for segment in document.segments}
             for name, document in self.store.exports.documents(self.name)
         }
-        return {str(row.number): sizes[row.document] for row in self.store.units.places(self.name)}
 
     def annotators(self) -> AnnotatorTable:
         """What can be told of everybody."""
@@ -314,13 +312,13 @@ class CampaignStats:
     def _annotators(self) -> AnnotatorTable:
         packed_votes = self.packed_votes()
         # Of the very same ballots: while people save, others may be newer.
-        votes = self._votes(packed_votes) if self.kind.is_packed else self.votes()
+        votes = self._packed(packed_votes).votes if self.kind.is_packed else self.votes()
         ids = {name: id for id, name in self.names.items()}
         people = [ids[name] for name in votes.annotators]
         times = None
         if self.kind.is_packed:
             times = Times(packed_votes.spread("seconds"), packed_votes.spread("at") / 1e6)
-        table = statistics.annotators(self.question, votes, people, times)
+        table = statistics.annotators(self.kind, votes, people, times)
         if times is not None:
             return table
         timed = {id: _median(packed_votes, id) for id in people}
@@ -334,13 +332,17 @@ class CampaignStats:
     def _pairs(self) -> PairMatrix | None:
         if self.kind.pair_measure is None:
             return None
-        return statistics.pairs(self.question, self._votes(statistics.most_active(self.packed_votes())))
+        return statistics.pairs(self.kind, self._packed(statistics.most_active(self.packed_votes())).votes)
 
-    def disputes(self) -> Sequence[Dispute]:
-        """All units over which annotators differ, the worst first; each known by its number."""
-        return self.kept(
-            "disputes", lambda stats: statistics.disputes(stats.votes(), len(stats.votes().units)), []
-        )
+    def disputes(self) -> Sequence[UnitDispute]:
+        """All units over which annotators differ, the worst first."""
+        return self.kept("disputes", CampaignStats._disputes, [])
+
+    def _disputes(self) -> list[UnitDispute]:
+        votes, numbers = self.numbered_votes()
+        number = dict(zip(votes.units, numbers, strict=True))
+        found = disputed(votes, len(votes.units))
+        return [UnitDispute(number[one.unit], one.disagreement, one.answers) for one in found]
 
 
 def newest_stats(store: Store) -> Iterator[CampaignStats]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lapsus.analysis.gold_standard import gold_judgments, settled_gold, ways_to
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.errors import UsageError
-from lapsus.kinds import kind_of
+from lapsus.kinds import Kind
 from lapsus.measures.gold import Gold, adjudicated
 from lapsus.model import Answer, Entry, UnitKey
 from lapsus.model.votes import Votes
@@ -19,25 +19,26 @@ def campaign_gold(
     store: Store, name: str, method: str = "majority", threshold: float | None = None
 ) -> dict[str, Gold]:
     """The gold of every question that somebody answered, decided units as they were decided."""
-    keys = {str(row.number): UnitKey(row.document, row.segment) for row in store.units.places(name)}
-    desks = [CampaignStats(store, name, question.id) for question in CampaignStats(store, name).questions]
-    votes = {stats.question.id: _with_units(stats.votes(), keys) for stats in desks}
-    kinds = {stats.question.id: kind_of(stats.question, stats.scheme) for stats in desks}
-    answered = [
-        stats.question for stats in desks if kinds[stats.question.id].is_answered(votes[stats.question.id])
-    ]
-    if not answered:
+    keys = {row.number: UnitKey(row.document, row.segment) for row in store.units.places(name)}
+    kinds: dict[str, Kind] = {}
+    votes: dict[str, Votes] = {}
+    for question in CampaignStats(store, name).questions:
+        stats = CampaignStats(store, name, question.id)
+        found, numbers = stats.numbered_votes()
+        if stats.kind.is_answered(found):
+            kinds[question.id] = stats.kind
+            votes[question.id] = replace(found, units=tuple(keys[number] for number in numbers))
+    if not votes:
         raise UsageError("nobody has judged anything yet", where=name, hint="gold is made of judgments")
+    answered = [kind.question for kind in kinds.values()]
     decided, deciders = _decided(store, name)
-    found: dict[str, Gold] = {}
-    for question, way in ways_to(answered, method, threshold).items():
-        made = settled_gold(
-            way, kinds[question], votes[question], lambda document: store.units.document(name, document)
-        )
+    made_of: dict[str, Gold] = {}
+    for id, way in ways_to(answered, method, threshold).items():
+        made = settled_gold(way, kinds[id], votes[id], lambda document: store.units.document(name, document))
         units = set(made.units)
-        known = {unit: answer for unit, answer in decided.get(question, {}).items() if unit in units}
-        found[question] = adjudicated(made, known, deciders) if known else made
-    return found
+        known = {unit: answer for unit, answer in decided.get(id, {}).items() if unit in units}
+        made_of[id] = adjudicated(made, known, deciders) if known else made
+    return made_of
 
 
 def keep_gold(
@@ -60,11 +61,6 @@ def gold_entries(store: Store, name: str, found: Mapping[str, Gold]) -> Iterator
     judgments = gold_judgments(store.campaigns.scheme(name), found)
     for id, document in store.exports.documents(name, practice=False):
         yield Entry(id, document, tuple(judgments.get(id, ())))
-
-
-def _with_units(votes: Votes, keys: Mapping[str, UnitKey]) -> Votes:
-    """The same votes with units by their keys in place of their numbers."""
-    return replace(votes, units=tuple(keys[unit.document] for unit in votes.units))
 
 
 def _decided(store: Store, name: str) -> tuple[dict[str, dict[UnitKey, Answer]], str]:

@@ -12,7 +12,6 @@ from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.gold import campaign_gold
 from lapsus.campaign_stats.report_charts import agreement_chart, days_chart, systems_charts
 from lapsus.campaign_stats.report_judges import judges_part
-from lapsus.campaign_stats.statistics import main_measure
 from lapsus.kinds import kind_of
 from lapsus.language import word_count
 from lapsus.measures.gold import Gold
@@ -198,7 +197,7 @@ class _Reporter:
             if len(systems) > 1:
                 called = self._names(stats.question)
                 answers = [called.get(share.answer, share.answer) for share in systems[0].shares]
-                columns = (self.say("system"), self.say("units"), *answers, main_measure(stats.question))
+                columns = (self.say("system"), self.say("units"), *answers, stats.kind.agreement[0])
                 rows: tuple[tuple[Cell, ...], ...] = tuple(
                     (row.system, row.units, *(share.share for share in row.shares), row.score)
                     for row in systems
@@ -236,14 +235,13 @@ class _Reporter:
         decisions = self.store.decisions.standing(self.name)
         examples = []
         for dispute in self.stats.disputes()[:EXAMPLES]:
-            number = int(dispute.unit.document)
-            unit, called = self.store.units.visible(self.name, number), self._answer_names()
+            unit, called = self.store.units.visible(self.name, dispute.unit), self._answer_names()
             answers = tuple(
                 ("+".join(called.get(part, part) for part in answer.split("+")), votes)
                 for answer, votes in dispute.answers.items()
             )
             notes = []
-            if (decided := decisions.get(number)) is not None:
+            if (decided := decisions.get(dispute.unit)) is not None:
                 shown, kind = decided.answers.get(self.stats.question.id), self.stats.kind
                 fits = shown is not None and kind.holds(shown)
                 answer = ", ".join(kind.in_words(shown, self.language, True)) if fits else "…"

@@ -14,20 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.analysis.agreement import AgreementRow, coefficients
-from lapsus.kinds import Kind, kind_of
+from lapsus.kinds import Kind
 from lapsus.kinds.packed_votes import PackedVotes
 from lapsus.measures.agreement import coefficient
 from lapsus.measures.agreement.answer_codes import Coded
-from lapsus.measures.agreement.details import Dispute, disputed, pairwise, with_the_rest
 from lapsus.measures.agreement.details import by_label as label_by_label
+from lapsus.measures.agreement.details import pairwise, with_the_rest
 from lapsus.measures.agreement.pairs import PairMatrix
 from lapsus.measures.agreement.patterns import Patterns, histogram
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.gold import make_gold
 from lapsus.measures.gold.quality import Times, annotator_quality, answer_codes
 from lapsus.measures.score import Score
-from lapsus.model import ANONYMOUS, Question, Scheme
+from lapsus.model import ANONYMOUS
 from lapsus.model.votes import Votes
 
 DAY = 86_400_000_000
@@ -91,12 +90,9 @@ class Forecast(NamedTuple):
     done_on: datetime
 
 
-def counted_patterns(
-    scheme: Scheme, question: Question, counted: Iterable[tuple[Sequence[int], int]]
-) -> Patterns:
+def counted_patterns(kind: Kind, counted: Iterable[tuple[Sequence[int], int]]) -> Patterns:
     """Patterns as they are kept for a question, as agreement takes them: (counts, how many units)."""
     rows = list(counted)
-    kind = kind_of(question, scheme)
     counts = np.array([one for one, _ in rows], dtype=np.int64).reshape(len(rows), len(kind.choices))
     return _patterns(kind, counts, np.array([many for _, many in rows], dtype=np.int64))
 
@@ -111,22 +107,8 @@ def _patterns(kind: Kind, counts: NDArray[np.int64], times: NDArray[np.int64]) -
     return histogram(counts[:, order], times, str(len(names)), coded)
 
 
-def agreement(
-    scheme: Scheme,
-    question: Question,
-    votes: Votes | Patterns,
-    bootstrap: Bootstrap | None = USUAL,
-    lengths: Mapping[str, Mapping[str, int]] | None = None,
-) -> dict[AgreementRow, Score]:
-    """The usual coefficients, exactly as `lapsus agree` gives them."""
-    return coefficients(votes, kind_of(question, scheme), bootstrap, lengths=lengths)
-
-
-def by_label(
-    scheme: Scheme, question: Question, votes: Votes | Patterns, bootstrap: Bootstrap | None = USUAL
-) -> dict[str, Score]:
+def by_label(kind: Kind, votes: Votes | Patterns, bootstrap: Bootstrap | None = USUAL) -> dict[str, Score]:
     """Agreement on each label by itself; nothing for numbers and spans."""
-    kind = kind_of(question, scheme)
     if not kind.by_label:
         return {}
     if not isinstance(votes, Patterns):
@@ -144,9 +126,8 @@ def by_label(
     }
 
 
-def shares(scheme: Scheme, question: Question, votes: Votes | Patterns) -> list[Share]:
+def shares(kind: Kind, votes: Votes | Patterns) -> list[Share]:
     """How often each answer was given; of several labels, how many of those who answered chose it."""
-    kind = kind_of(question, scheme)
     answers = kind.choices or kind.label_ids
     if isinstance(votes, Patterns):
         totals = votes.times @ votes.counts
@@ -160,16 +141,14 @@ def shares(scheme: Scheme, question: Question, votes: Votes | Patterns) -> list[
     ]
 
 
-def over_time(
-    scheme: Scheme, question: Question, packed_votes: PackedVotes, bootstrap: Bootstrap | None
-) -> list[Period]:
+def over_time(kind: Kind, packed_votes: PackedVotes, bootstrap: Bootstrap | None) -> list[Period]:
     """Agreement on the units that were finished in each stretch of time; nothing where times are not known."""
-    kind, known = kind_of(question, scheme), packed_votes.rows["at"] >= 0
+    known = packed_votes.rows["at"] >= 0
     if not kind.is_counted or not known.any():
         return []
     last = np.full(len(packed_votes.units), -1, dtype=np.int64)
     np.maximum.at(last, packed_votes.row[known], packed_votes.rows["at"][known])
-    counts, days = packed_votes.counts(question), last // DAY
+    counts, days = packed_votes.counts(kind.question), last // DAY
     first, final = int(days[last >= 0].min()), int(days.max())
     width = math.ceil((final - first + 1) / PERIODS)
     found = []
@@ -177,24 +156,16 @@ def over_time(
         rows = counts[(days >= begin) & (days < begin + width)]
         if len(rows):
             patterns = _patterns(kind, rows, np.ones(len(rows), dtype=np.int64))
-            score = coefficient(main_measure(question), patterns, bootstrap)
+            score = coefficient(kind.agreement[0], patterns, bootstrap)
             found.append(Period(_date(begin), _date(min(begin + width - 1, final)), score))
     return found
 
 
-def main_measure(question: Question) -> str:
-    """The coefficient that stands for agreement where only one is shown."""
-    return kind_of(question).agreement[0]
-
-
-def annotators(
-    question: Question, votes: Votes, people: Sequence[int], times: Times | None = None
-) -> AnnotatorTable:
+def annotators(kind: Kind, votes: Votes, people: Sequence[int], times: Times | None = None) -> AnnotatorTable:
     """What can be told of each annotator on a question. Those who are unnamed cannot be told apart."""
     if not people or any(name.startswith(ANONYMOUS) for name in votes.annotators):
         return AnnotatorTable((), ())
     quality = annotator_quality(votes, times)
-    kind = kind_of(question)
     rest = with_the_rest(votes) if kind.pair_measure is not None else {}  # type: ignore[arg-type]
     gold = make_gold("dawid_skene", votes) if "dawid_skene" in kind.gold_methods else None
     rows, codes = [], answer_codes(votes)
@@ -231,9 +202,9 @@ def _is_straight(answers: NDArray[np.signedinteger[Any]], run: int) -> bool:
     return bool(run > 2 * math.log(max(len(given) * (1 - most), math.e)) / math.log(1 / most))
 
 
-def pairs(question: Question, votes: Votes) -> PairMatrix | None:
+def pairs(kind: Kind, votes: Votes) -> PairMatrix | None:
     """Cohen's kappa of every two annotators (alpha for several labels), of those with the most units."""
-    measure = kind_of(question).pair_measure
+    measure = kind.pair_measure
     if measure is None or any(name.startswith(ANONYMOUS) for name in votes.annotators):
         return None
     return pairwise(votes, measure)  # type: ignore[arg-type]
@@ -246,11 +217,6 @@ def most_active(packed_votes: PackedVotes, most: int = MOST_PAIRS) -> PackedVote
     many = np.bincount(packed_votes.column)
     chosen = np.argsort(-many, kind="stable")[:most]
     return packed_votes.of(np.isin(packed_votes.column, chosen))
-
-
-def disputes(votes: Votes, most: int) -> list[Dispute]:
-    """The units over which annotators differ most, the worst first."""
-    return disputed(votes, most)
 
 
 def forecast(days: Mapping[int, int], left: int, now: datetime) -> Forecast | None:

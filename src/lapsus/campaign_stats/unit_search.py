@@ -291,7 +291,7 @@ def _apart_by_votes(stats: CampaignStats) -> NDArray[np.float64]:
     many = np.bincount(packed_votes.row, minlength=len(packed_votes.units))
     apart = np.where(many > 1, 0.0, np.nan)
     for dispute in stats.disputes():
-        apart[np.searchsorted(packed_votes.units, int(dispute.unit.document))] = dispute.disagreement
+        apart[np.searchsorted(packed_votes.units, dispute.unit)] = dispute.disagreement
     return apart
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, exists, select
@@ -11,6 +11,7 @@ from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
 from lapsus.store.records import StoredJudgment
+from lapsus.store.rows import record
 from lapsus.store.unit_places import SAME_PLACE
 from lapsus.store.validation import chunks, clamped, number
 
@@ -71,6 +72,25 @@ class Judgments(Part):
                 found[judgment.unit].append(judgment)
         return found
 
+    def counted(self, campaign: str) -> Iterator[StoredJudgment]:
+        """Every judgment that counts, by unit and person: people's newest with a place in the plan.
+
+        Without practice and checks, as in `Export.export`, and all as of one moment.
+        """
+        place, unit, its = t.campaign_document, t.unit, _MINE.c.campaign == self._campaign_id(campaign)
+        query = (
+            _revisions()
+            .add_columns(place.c.name.label("document"), unit.c.segment)
+            .join(unit, (unit.c.campaign == _MINE.c.campaign) & (unit.c.number == _MINE.c.unit))
+            .join(place, (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document))
+            .where(its, _SAID.c.revision == _MINE.c.submitted, _MINE.c.state == "done", ~t.person.c.program)
+            .where(unit.c.wanted < t.FULL)
+            .order_by(_SAID.c.unit, _SAID.c.person)
+        )
+        with self.reading() as conn:
+            for row in conn.execute(query).yield_per(CHUNK):
+                yield _stored(row, row.document, row.segment or None)
+
     def history(self, campaign: str, unit: int, person: int | None = None) -> list[StoredJudgment]:
         """Every revision of the judgments of a unit, drafts too, of everybody or of one."""
         query = _revisions().where(_MINE.c.unit == number(unit)).order_by(_MINE.c.person, _SAID.c.revision)
@@ -85,20 +105,18 @@ class Judgments(Part):
         id = self._campaign_id(campaign)
         with self.reading() as conn:
             rows = conn.execute(query.where(_MINE.c.campaign == id)).all()
-        return [self._stored(id, row) for row in rows]
+        places = {row.unit: self._unit(id, row.unit) for row in rows}
+        return [_stored(row, places[row.unit].name, places[row.unit].segment) for row in rows]
 
-    def _stored(self, campaign: int, row: Row[Any]) -> StoredJudgment:
-        unit = self._unit(campaign, row.unit)
-        return StoredJudgment(
-            row.unit, unit.name, unit.segment, row.person, row.annotator, bool(row.program), row.revision,
-            row.submitted, row.version, ANSWERS.decode(row.answers), row.given_at, row.stored_at, row.seconds,
-            row.client,
-        )  # fmt: skip
+
+def _stored(row: Row[Any], document: str, segment: str | None) -> StoredJudgment:
+    answers = ANSWERS.decode(row.answers)
+    return record(StoredJudgment, row, document=document, segment=segment, answers=answers)
 
 
 def _revisions() -> Select[Any]:
     return (
-        select(_SAID, t.person.c.name.label("annotator"), t.person.c.program)
+        select(_SAID, t.person.c.name.label("annotator"), t.person.c.program.label("by_program"))
         .join(_MINE, SAME_PLACE)
         .join(t.person, t.person.c.id == _SAID.c.person)
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+import msgspec
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -29,6 +30,15 @@ from lapsus.model.decoders import decoder
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import tables as t
 from lapsus.store.records import Campaign, Plan
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+
+def record(kind: type[R], row: Row[Any], **more: Any) -> R:
+    """The record of a row: a field of each column of its name, and what is given beside."""
+    columns = row._mapping
+    there = {name: columns[name] for name in kind.__struct_fields__ if name in columns}
+    return kind(**there | more)
 
 
 def part_of_the_data() -> ColumnElement[bool]:

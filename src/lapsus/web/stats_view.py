@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats.campaign import UnitDispute
 from lapsus.campaign_stats.unit_search import UnitSearch
 from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
 from lapsus.kinds import kind_of
-from lapsus.measures.agreement.details import Dispute
 from lapsus.measures.score import Score
 from lapsus.model import Question, in_language
 from lapsus.reports.charts import FORMATS as PICTURES
@@ -194,19 +194,18 @@ def disputed(visit: RequestContext, stats: CampaignStats) -> DisputedResponse:
 
 
 def _dispute(
-    visit: RequestContext, stats: CampaignStats, dispute: Dispute, decided: frozenset[int]
+    visit: RequestContext, stats: CampaignStats, dispute: UnitDispute, decided: frozenset[int]
 ) -> DisputeResponse:
-    number = int(dispute.unit.document)
-    unit = visit.store.units.visible(stats.name, number)
-    judgments = [j for j in visit.store.judgments.of_unit(stats.name, number) if not j.by_program]
+    unit = visit.store.units.visible(stats.name, dispute.unit)
+    judgments = [j for j in visit.store.judgments.of_unit(stats.name, dispute.unit) if not j.by_program]
     return DisputeResponse(
-        number,
+        dispute.unit,
         unit.document,
         excerpt(unit),
         unit.language,
         dispute.disagreement,
         voters(stats, judgments, visit.language),
-        number in decided,
+        dispute.unit in decided,
     )
 
 

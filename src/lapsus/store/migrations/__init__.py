@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-HEAD = "10"
+HEAD = "1"
 """The newest version. Kept here too so that an up-to-date database opens without loading Alembic."""
 
 _FOLDER = str(Path(__file__).parent)

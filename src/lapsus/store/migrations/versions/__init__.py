@@ -1,1 +1,1 @@
-"""One file a version."""
+"""One file a version of the tables, each with the step from the version before."""
