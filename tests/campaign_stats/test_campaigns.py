@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from lapsus.analysis import agree
 from lapsus.analysis.agreement import coefficients
 from lapsus.campaign_stats import CampaignStats, campaign
-from lapsus.campaign_stats.adjudication import group_by_answer, majority_answer
+from lapsus.campaign_stats.adjudication import SHARES, group_by_answer, many_decisions, most_frequent
 from lapsus.campaign_stats.campaign import newest_stats
 from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.campaign_stats.report import campaign_report
@@ -29,10 +29,10 @@ from lapsus.formats import convert, read
 from lapsus.kinds import kind_of
 from lapsus.kinds.votes import collect_votes
 from lapsus.measures.gold import make_gold
-from lapsus.model import Judgment, Span, UnitKey
+from lapsus.model import Entry, Judgment, Span, UnitKey
 from lapsus.samples import sample_path
 from lapsus.schemes import check_scheme, load_scheme
-from lapsus.store import Plan, Store, open_store
+from lapsus.store import Plan, RefusedError, Store, open_store
 from tests.store.helpers import campaign as chats
 
 SCHEMES = {
@@ -131,10 +131,10 @@ def test_the_same_answers_stand_together_and_none_is_lost(store: Store) -> None:
         )
         for group in groups:
             assert len({frozenset(j.answers.get("types", ())) for j in group.judgments}) == 1
-        most = majority_answer(stats, unit, judgments)
+        most = most_frequent(stats, unit, judgments)
         if most is not None:
             store.decisions.decide(
-                f"m{unit}", "error-types", unit, store.people.all()[-1].id, "majority", most
+                f"m{unit}", "error-types", unit, store.people.all()[-1].id, most.how, most.answers
             )
 
 
@@ -305,3 +305,75 @@ def test_a_report_asks_no_more_with_more_documents(tmp_path: Path) -> None:
         return len(asked)
 
     assert statements(60) == statements(3)
+
+
+VOTES = {1: "OOO", 2: "OOX", 3: "OTX", 4: "OOXT", 5: "OOXX", 6: ""}
+
+
+@pytest.fixture
+def voted(tmp_path: Path) -> Iterator[Store]:
+    """Six units: all agree; a majority; three answers; most frequent without a majority; a tie; nobody."""
+    with open_store(tmp_path / "voted.sqlite") as store:
+        chats(store, documents=6, turns=1, order="given", per_unit=9)
+        said = [
+            Judgment(f"d{unit - 1}", "0", f"judge {place}", "breakdown", "1.0", {"breakdown": label})
+            for unit, labels in VOTES.items()
+            for place, label in enumerate(labels)
+        ]
+        documents = dict(store.exports.documents("chat"))
+        store.imports.add_judgments(
+            "chat",
+            [
+                Entry(id, document, tuple(j for j in said if j.document == id))
+                for id, document in documents.items()
+            ],
+        )
+        store.people.add("mori", "adjudicator")
+        yield store
+
+
+def test_a_majority_is_more_than_half_and_else_an_answer_is_the_most_frequent(voted: Store) -> None:
+    stats = CampaignStats(voted, "chat")
+    found = many_decisions(stats, list(VOTES))
+    assert {unit: (one.how, one.agreed, one.judged) for unit, one in found.found.items()} == {
+        1: ("majority", 3, 3),
+        2: ("majority", 2, 3),
+        4: ("plurality", 2, 4),
+    }
+    assert (found.decided, found.split) == (0, 3)
+    counts = [sorted(found.with_share(least)) for least in SHARES]
+    assert counts == [[1, 2, 4], [1, 2], [1, 2], [1], [1]]
+
+
+def test_many_decisions_are_made_at_once_and_undone_at_once(voted: Store) -> None:
+    stats, mori = CampaignStats(voted, "chat"), voted.people.named("mori").id
+    voted.decisions.decide("k", "chat", 1, mori, "own", {"breakdown": "X"})
+    found = many_decisions(stats, list(VOTES))
+    assert (sorted(found.found), found.decided, found.split) == ([2, 4], 1, 3)
+    chosen = {unit: (one.how, one.answers) for unit, one in found.with_share(0).items()}
+    batch = voted.decisions.decide_many("chat", mori, {1: ("own", {"breakdown": "T"}), **chosen})
+    standing = voted.decisions.standing("chat")
+    assert {unit: (one.how, one.answers["breakdown"]) for unit, one in standing.items()} == {
+        1: ("own", "X"),  # decided before
+        2: ("majority", "O"),
+        4: ("plurality", "O"),
+    }
+    voted.decisions.decide("later", "chat", 4, mori, "own", {"breakdown": "T"})
+    assert [voted.decisions.withdraw("chat", mori, batch) for _ in range(2)] == [1, 0]
+    assert voted.decisions.decided_units("chat") == {1, 4}
+    assert [one.how for one in voted.decisions.all("chat", 2)] == ["withdrawn", "majority"]
+    assert campaign_gold(voted, "chat")["breakdown"].decided == {UnitKey("d0", "0"), UnitKey("d3", "0")}
+    assert many_decisions(stats, [2]).found, "it can be decided on again"
+    with pytest.raises(RefusedError):
+        voted.decisions.decide("w", "chat", 2, mori, "withdrawn", {})
+    with pytest.raises(RefusedError):
+        voted.decisions.withdraw("chat", voted.people.named("judge 0").id, batch)
+
+
+def test_all_or_none_of_many_decisions_are_kept(voted: Store) -> None:
+    mori = voted.people.named("mori").id
+    with pytest.raises(RefusedError):
+        voted.decisions.decide_many(
+            "chat", mori, {2: ("own", {"breakdown": "O"}), 3: ("own", {"breakdown": "?"})}
+        )
+    assert voted.decisions.all("chat") == []

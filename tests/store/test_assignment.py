@@ -8,8 +8,10 @@ from itertools import combinations
 import pytest
 
 from lapsus.errors import UsageError
+from lapsus.model import Entry, Judgment
 from lapsus.store import Nothing, Plan, RefusedError, Reservation, Store
 from tests.store.helpers import Clock, campaign, dialogue, judge_all, people, reserve, save
+from tests.store.test_concurrency import check_counts
 
 
 def test_a_person_gets_a_whole_document_and_the_same_again_until_it_is_done(store: Store) -> None:
@@ -202,6 +204,32 @@ def test_more_places_open_when_the_plan_asks_for_more(store: Store) -> None:
     assert store.progress.of_campaign("chat").complete == 4
     store.campaigns.set_per_unit("chat", 1)
     assert store.progress.of_campaign("chat").complete == 4
+
+
+def test_all_judgments_are_in_just_when_every_unit_is_complete(store: Store) -> None:
+    """An import may bring more judgments of some units than the plan asks for: these make up for none elsewhere."""
+    campaign(store, documents=2, turns=2, per_unit=2)
+    given = [
+        Judgment("d0", segment, f"person {number}", "breakdown", "1.0", {"breakdown": "O"})
+        for segment in ("0", "2")
+        for number in range(5)
+    ]
+    store.imports.add_judgments("chat", [Entry("d0", dialogue("d0", 2), tuple(given))])
+    progress = store.progress.of_campaign("chat")
+    assert (progress.done, progress.wanted, progress.surplus, progress.complete) == (4, 8, 6, 2)
+    check_counts(store)
+    assert store.browsing.ask_again("chat", [1, 2]) == 2
+    progress = store.progress.of_campaign("chat")
+    assert (progress.done, progress.wanted, progress.surplus, progress.complete) == (6, 10, 4, 2)
+    (avery,) = people(store, "avery")
+    mine = reserve(store, avery)
+    store.campaigns.set_per_unit("chat", 1)
+    for unit in mine:
+        save(store, unit, avery)
+    progress = store.progress.of_campaign("chat")
+    assert (progress.done, progress.wanted, progress.surplus, progress.complete) == (4, 4, 8, 4)
+    assert store.progress.is_complete("chat")
+    check_counts(store)
 
 
 def test_only_those_invited_work_in_a_named_campaign(store: Store) -> None:

@@ -59,6 +59,10 @@ def check_counts(store: Store) -> None:
         for total in conn.execute(select(t.campaign_total)):
             its = (t.unit.c.campaign == total.campaign) & t.unit.c.active
             assert total.done == conn.scalar(select(func.coalesce(func.sum(t.unit.c.done), 0)).where(its))
+            planned = conn.execute(select(t.unit).where(its, t.unit.c.wanted < t.FULL)).all()
+            assert total.wanted == sum(unit.wanted for unit in planned)
+            assert total.complete == sum(unit.done >= unit.wanted for unit in planned)
+            assert total.surplus == sum(max(unit.done - unit.wanted, 0) for unit in planned)
         assert conn.scalar(select(func.count()).where(held & t.assignment.c.place.is_(None))) == 0
 
 

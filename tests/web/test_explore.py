@@ -134,17 +134,35 @@ def test_units_are_found_by_how_unsure_a_program_was(bench: Bench, mori: Browser
 
 
 def test_many_units_are_decided_as_most_people_said(bench: Bench, mori: Browser) -> None:
-    answer = act(mori, "agreement=differ", do="decide", all="yes")
+    asked = act(mori, "agreement=differ", do="decide", all="yes")
+    assert "Decide on 2 units" in asked.text
+    assert bench.store.decisions.all("breakdown") == [], "it asks first"
+    units = [str(number) for number in found(mori, "agreement=differ")]
+    assert [f'name="unit" value="{unit}"' in asked.text for unit in units] == [True, True]
+    answer = act(mori, "agreement=differ", do="decide", unit=units, share="1")
     assert "2 units were decided" in answer.text
     decisions = bench.store.decisions.standing("breakdown")
     assert {unit: one.answers["breakdown"] for unit, one in decisions.items()} == {2: "X", 3: "X"}
     assert found(mori, "decided=no") == [1, 4]
     assert "Decided: Breakdown (Mori)" in mori.get("/c/breakdown/units?decided=yes").text
+    batch = answer.url.params["batch"]
+    assert f'name="batch" value="{batch}"' in answer.text
+    assert "decisions on 2 units were withdrawn" in act(mori, do="undo", batch=batch).text
+    assert found(mori, "decided=no") == [1, 2, 3, 4]
+    assert "Open again" in mori.get("/c/breakdown/decide/2").text
+
+
+def test_before_many_are_decided_it_says_on_how_many_for_each_share(bench: Bench, mori: Browser) -> None:
+    form = {"csrf": mori.csrf, "do": "decide", "all": "yes"}
+    asked = mori.http.post("/c/breakdown/units.json", data=form).json()
+    assert (asked["units"], asked["decided"], asked["split"]) == ([1, 2, 3, 4], 0, 0)
+    assert [one["units"] for one in asked["shares"]] == [4, 4, 4, 2, 2]
+    assert act(mori, do="decide", unit="2", share="9").status_code == 422
 
 
 def test_what_somebody_decided_already_stays(bench: Bench, mori: Browser) -> None:
     bench.store.decisions.decide("k", "breakdown", 2, mori.id, "own", {"breakdown": "T"})
-    assert "1 units were decided" in act(mori, "agreement=differ", do="decide", all="yes").text
+    assert "1 units were decided" in act(mori, "agreement=differ", do="decide", all="yes", share="1").text
     decisions = bench.store.decisions.all("breakdown")
     assert {(one.unit, one.how, one.answers["breakdown"]) for one in decisions} == {
         (2, "own", "T"),

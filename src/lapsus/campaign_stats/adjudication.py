@@ -1,9 +1,9 @@
-"""What an adjudicator needs: which units come first, who said the same, and what most people said."""
+"""What an adjudicator needs: which units come first, who said the same, and which answer is the most frequent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.kinds import kind_of
@@ -11,6 +11,9 @@ from lapsus.model import Answer, Span
 from lapsus.schemes import broken_rules
 from lapsus.store import StoredJudgment
 
+MAJORITY = 0.5
+SHARES = (0.0, MAJORITY, 2 / 3, 0.75, 1.0)
+"""Least shares of people to choose from when many units are decided on; 0.5 stands for more than half."""
 ORDERS = ("disputed", "open", "all")
 """Units with different answers; those of them that nobody has decided on; all units that somebody judged."""
 
@@ -22,14 +25,43 @@ class AnswerGroup(NamedTuple):
     judgments: tuple[StoredJudgment, ...]
 
 
-class MajorityAnswer(NamedTuple):
-    """What most people said of a unit."""
+class FrequentAnswer(NamedTuple):
+    """The answer to a unit that the most people gave."""
 
     answers: Mapping[str, Answer]
     agreed: int
     """How many gave it; of several questions, the one on which the fewest agree."""
     judged: int
     """How many people judged the unit."""
+
+    @property
+    def share(self) -> float:
+        """Of those who judged the unit, which share gave it."""
+        return self.agreed / self.judged
+
+    @property
+    def how(self) -> Literal["majority", "plurality"]:
+        """A majority is more than half of the people; with fewer it is the most frequent answer and no more."""
+        return "majority" if 2 * self.agreed > self.judged else "plurality"
+
+
+class ManyDecisions(NamedTuple):
+    """What deciding on many units at once by their most frequent answers comes to."""
+
+    found: Mapping[int, FrequentAnswer]
+    """By unit, where one answer comes first and keeps the rules."""
+    decided: int
+    """Units that somebody has decided on already; these stay as they are."""
+    split: int
+    """Units on which no answer comes first, or the one that does breaks a rule; nobody judged some of them perhaps."""
+
+    def with_share(self, least: float) -> dict[int, FrequentAnswer]:
+        """Those whose answer has more than half of the people, where `least` is 0.5, and else at least that share."""
+        return {
+            unit: one
+            for unit, one in self.found.items()
+            if (one.how == "majority" if least == MAJORITY else one.share >= least)
+        }
 
 
 def adjudication_order(stats: CampaignStats, which: str) -> list[tuple[int, float]]:
@@ -53,16 +85,19 @@ def group_by_answer(judgments: Sequence[StoredJudgment]) -> list[AnswerGroup]:
     return [AnswerGroup(group[0].answers, tuple(group)) for group in ordered]
 
 
-def majority_answer(
+def many_decisions(stats: CampaignStats, units: Sequence[int]) -> ManyDecisions:
+    """What would be decided on these units, and what not."""
+    judgments = stats.store.judgments.of_units(stats.name, units)
+    decided = stats.store.decisions.decided_units(stats.name)
+    left = [unit for unit in units if unit not in decided]
+    found = {unit: one for unit in left if (one := most_frequent(stats, unit, judgments[unit])) is not None}
+    return ManyDecisions(found, len(units) - len(left), len(left) - len(found))
+
+
+def most_frequent(
     stats: CampaignStats, unit: int, judgments: Sequence[StoredJudgment]
-) -> Mapping[str, Answer] | None:
-    """What most people said, by question; None where nothing stands."""
-    found = most_said(stats, unit, judgments)
-    return None if found is None else found.answers
-
-
-def most_said(stats: CampaignStats, unit: int, judgments: Sequence[StoredJudgment]) -> MajorityAnswer | None:
-    """What most people said and how many did; None where two answers come first, or a rule would be broken.
+) -> FrequentAnswer | None:
+    """The answer that the most people gave; None where two answers come first, or a rule would be broken.
 
     Only answers that people gave are looked at: nothing is put together from parts of several, and what programs
     said is no vote.
@@ -87,7 +122,7 @@ def most_said(stats: CampaignStats, unit: int, judgments: Sequence[StoredJudgmen
     document = stats.store.units.document(stats.name, place.document)
     if not answers or broken_rules(stats.scheme, answers, document, place.segment):
         return None
-    return MajorityAnswer(answers, fewest, len(judgments))
+    return FrequentAnswer(answers, fewest, len(judgments))
 
 
 def _same(answers: Mapping[str, Answer]) -> object:

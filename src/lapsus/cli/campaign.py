@@ -200,7 +200,7 @@ def _counts(store: Store, campaign: Campaign) -> dict[str, Any]:
     return {
         "state": "archived" if campaign.archived else campaign.state, "stage": campaign.stage,
         "documents": far.documents, "units": far.units,
-        "complete": far.complete, "wanted": far.wanted, "done": far.done,
+        "complete": far.complete, "wanted": far.wanted, "done": far.done, "surplus": far.surplus,
     }  # fmt: skip
 
 
@@ -262,10 +262,10 @@ def show_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = 
         return
     typer.echo(f"{name}{aside(f'{campaign.scheme} {campaign.version}')}{colon()}{_state(counts)}")
     say(f"{counts['complete']:,} of {counts['units']:,} units have all their judgments")
-    done, wanted = counts["done"], counts["wanted"]
-    # An import may bring the judgments of more people than the plan asks for.
-    planned = f"{done:,} of {wanted:,} judgments are there"
-    say(planned if done <= wanted else f"{done:,} judgments are there; {wanted:,} were planned")
+    done, wanted, surplus = counts["done"], counts["wanted"], counts["surplus"]
+    say(f"{done:,} of {wanted:,} judgments are there")
+    if surplus:
+        say(f"{surplus:,} more judgments than planned are there, of units that have all of theirs")
     if members:
         rows = [
             (m.name, m.submitted, m.held, f"{m.failed}/{m.passed + m.failed}", _remark(m)) for m in members

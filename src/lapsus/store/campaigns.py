@@ -32,6 +32,7 @@ from lapsus.store.rows import (
     scheme_of,
     set_levels,
 )
+from lapsus.store.unit_places import planned_units
 from lapsus.store.validation import check_storable, chunks, digest_of, is_storable, number, to_json
 
 CHUNK = 200
@@ -183,13 +184,9 @@ class Campaigns(Part):
             conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(plan=to_json(plan)))
             place, unit = t.campaign_document, t.unit
             main = select(place.c.position).where(place.c.campaign == id, place.c.part == "main")
-            planned = (unit.c.campaign == id) & (unit.c.wanted < t.FULL)
-            conn.execute(update(unit).where(planned, unit.c.document.in_(main)).values(wanted=per_unit))
-            enough = case((unit.c.done >= unit.c.wanted, 1), else_=0)
-            sums = select(func.sum(enough).label("complete"), func.sum(unit.c.wanted).label("wanted"))
-            row = conn.execute(sums.where(planned, unit.c.active)).one()
-            total = update(t.campaign_total).where(t.campaign_total.c.campaign == id)
-            conn.execute(total.values(complete=row.complete or 0, wanted=row.wanted or 0))
+            planned = (unit.c.campaign == id) & (unit.c.wanted < t.FULL) & unit.c.document.in_(main)
+            conn.execute(update(unit).where(planned).values(wanted=per_unit))
+            _recount(conn, id)
             choose_units(conn, id, None)
             self.note(conn, "plan changed", by=by, campaign=id, per_unit=per_unit)
 
@@ -250,20 +247,33 @@ class Campaigns(Part):
         def work(conn: Connection) -> int:
             if campaign_row(conn, id, lock="all").stage != "pilot":
                 raise UsageError("is not in its pilot", where=f"campaign {campaign!r}")
-            place, unit, total = t.campaign_document, t.unit, t.campaign_total
+            place, unit = t.campaign_document, t.unit
             main = select(place.c.position).where(place.c.campaign == id, place.c.part == "main")
             mine = (unit.c.campaign == id) & unit.c.document.in_(main)
-            sums = select(func.count(), func.coalesce(func.sum(unit.c.wanted), 0)).where(mine)
-            units, wanted = (int(value) for value in conn.execute(sums).one())
-            conn.execute(update(unit).where(mine).values(active=True))
-            more = {"units": total.c.units + units, "wanted": total.c.wanted + wanted}
-            conn.execute(update(total).where(total.c.campaign == id).values(more))
+            units = conn.execute(update(unit).where(mine).values(active=True)).rowcount
+            _recount(conn, id)
             set_levels(conn, id, conn.scalars(main))
             conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(stage="main"))
             self.note(conn, "main stage opened", by=by, campaign=id, units=units)
             return units
 
         return self.write(work)
+
+
+def _recount(conn: Connection, campaign: int) -> None:
+    """Count anew how many units are open, what they want and what they have, where all of them may have changed."""
+    unit, total = t.unit, t.campaign_total
+    over = unit.c.done - unit.c.wanted
+    sums = {
+        "units": func.count(),
+        "wanted": func.sum(unit.c.wanted),
+        "done": func.sum(unit.c.done),
+        "surplus": func.sum(case((over > 0, over), else_=0)),
+        "complete": func.sum(case((over >= 0, 1), else_=0)),
+    }
+    query = select(*(func.coalesce(sum_, 0).label(name) for name, sum_ in sums.items()))
+    row = conn.execute(query.where(planned_units(campaign))).one()
+    conn.execute(update(total).where(total.c.campaign == campaign).values(row._asdict()))
 
 
 def _keep_scheme(conn: Connection, scheme: Scheme) -> None:
@@ -287,8 +297,9 @@ def _insert_campaign(conn: Connection, plan: Plan, scheme: Scheme, source: int |
         "stage": "main" if plan.pilot is None else "pilot",
     }  # fmt: skip
     added = conn.execute(insert(t.campaign).returning(t.campaign), row).one()
-    total = {"campaign": added.id, "documents": 0, "units": 0, "done": 0, "complete": 0, "wanted": 0}
-    conn.execute(insert(t.campaign_total), total)
+    conn.execute(
+        insert(t.campaign_total), {column.name: 0 for column in t.campaign_total.c} | {"campaign": added.id}
+    )
     if plan.learn is not None:
         conn.execute(insert(t.learning), {"campaign": added.id, "next_at": plan.learn.after})
     return added

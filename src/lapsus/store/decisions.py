@@ -18,12 +18,14 @@ from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
 from lapsus.store.chains import ANSWERS
 from lapsus.store.judgments import Judgments
-from lapsus.store.people import People
-from lapsus.store.records import RefusedError
+from lapsus.store.people import People, new_secret
+from lapsus.store.records import Person, RefusedError
+from lapsus.store.rows import campaign_row, insert_rows, record
 from lapsus.store.validation import check_words, clamped, number, to_json
 
-How: TypeAlias = Literal["majority", "person", "own"]
-"""Whose answer it is: that of most people, of one of them, or the adjudicator's own."""
+How: TypeAlias = Literal["majority", "plurality", "person", "own", "withdrawn"]
+"""Whose answer it is: that of more than half of the people, the most frequent one, that of one person, or the
+adjudicator's own. `withdrawn`: what was decided before does not stand, and the unit is open again."""
 MAY_DECIDE = ("manager", "adjudicator")
 
 
@@ -85,25 +87,11 @@ class Decisions(Part):
         reason: str = "",
     ) -> Decision:
         """Keep a decision; the same key again changes nothing. It keeps the rules that everybody's answers keep."""
-        if how not in get_args(How):
-            raise RefusedError("shape", f"nobody decides by {how!r}: majority, person or own")
-        who = self.people.get(person)
-        if who.role not in MAY_DECIDE or who.disabled is not None:
-            raise RefusedError("not-yours-to-see", "only managers and adjudicators decide")
-        id = self._campaign_id(campaign)
-        place = self._unit(id, unit)
+        if how not in get_args(How) or how == "withdrawn":
+            raise RefusedError("shape", f"nobody decides by {how!r}: majority, plurality, person or own")
+        who, id = self._adjudicator(person), self._campaign_id(campaign)
         chosen = self._taken(campaign, unit, follows) if how == "person" else answers or {}
-        given = freeze({name: answer for name, answer in chosen.items() if answer is not None})
-        document = self._document(place.digest)
-        kept = freeze(spelt_answers(self._scheme_of(id), given, document))
-        if broken := broken_rules(self._scheme_of(id), kept, document, place.segment):
-            raise RefusedError("rules", broken[0].message(), broken=tuple(broken))
-        row = {
-            "key": check_words(key, "a key", longest=100), "campaign": id, "unit": unit, "person": who.id,
-            "how": how, "follows": follows if how == "person" else None, "answers": to_json(kept),
-            "reason": check_words(reason, "a reason", longest=10_000, lines=True) if reason.strip() else "",
-            "at": self.clock(),
-        }  # fmt: skip
+        row = self._row(key, id, unit, who.id, how, chosen, follows if how == "person" else None, reason)
 
         def work(conn: Connection) -> None:
             there = conn.execute(select(t.decision).where(t.decision.c.key == key)).one_or_none()
@@ -116,6 +104,81 @@ class Decisions(Part):
 
         self.write(work)
         return next(one for one in self.all(campaign, unit) if one.by == who.name)
+
+    def _adjudicator(self, person: int) -> Person:
+        who = self.people.get(person)
+        if who.role not in MAY_DECIDE or who.disabled is not None:
+            raise RefusedError("not-yours-to-see", "only managers and adjudicators decide")
+        return who
+
+    def _row(
+        self,
+        key: str,
+        campaign: int,
+        unit: int,
+        person: int,
+        how: How,
+        chosen: Mapping[str, Answer | None],
+        follows: int | None = None,
+        reason: str = "",
+    ) -> dict[str, Any]:
+        """A decision as it is kept, if it keeps the rules."""
+        place, scheme = self._unit(campaign, unit), self._scheme_of(campaign)
+        given = freeze({name: answer for name, answer in chosen.items() if answer is not None})
+        document = self._document(place.digest)
+        kept = freeze(spelt_answers(scheme, given, document))
+        if broken := broken_rules(scheme, kept, document, place.segment):
+            raise RefusedError("rules", broken[0].message(), broken=tuple(broken))
+        return {
+            "key": check_words(key, "a key", longest=100), "campaign": campaign, "unit": unit, "person": person,
+            "how": how, "follows": follows, "answers": to_json(kept), "at": self.clock(),
+            "reason": check_words(reason, "a reason", longest=10_000, lines=True) if reason.strip() else "",
+        }  # fmt: skip
+
+    def decide_many(
+        self, campaign: str, person: int, chosen: Mapping[int, tuple[How, Mapping[str, Answer]]]
+    ) -> str:
+        """Decide on many units at once, all of them or none; the key by which `withdraw` undoes it.
+
+        What somebody decided on one of them meanwhile stays.
+        """
+        who, id, batch = self._adjudicator(person), self._campaign_id(campaign), new_secret()
+        rows = [
+            self._row(f"{batch}-{unit}", id, unit, who.id, how, answers)
+            for unit, (how, answers) in chosen.items()
+        ]
+
+        def work(conn: Connection) -> None:
+            campaign_row(conn, id, lock="units")
+            standing: set[int] = set(conn.scalars(_standing_units(id)))
+            insert_rows(conn, t.decision, [row for row in rows if row["unit"] not in standing])
+            self.note(conn, "many decided", by=who.id, campaign=id, units=len(rows), batch=batch)
+
+        self.write(work)
+        return batch
+
+    def withdraw(self, campaign: str, person: int, batch: str) -> int:
+        """Undo what was decided at once under a key; on how many units. What was decided on one since then stays."""
+        who, id = self._adjudicator(person), self._campaign_id(campaign)
+
+        def work(conn: Connection) -> int:
+            campaign_row(conn, id, lock="units")
+            mine = t.decision.c.key.startswith(f"{check_words(batch, 'a key', longest=60)}-", autoescape=True)
+            query = select(t.decision.c.unit).where(t.decision.c.id.in_(_newest(id)), mine)
+            row = {
+                "campaign": id, "person": who.id, "how": "withdrawn", "follows": None, "answers": "{}",
+                "reason": "", "at": self.clock(),
+            }  # fmt: skip
+            units: Sequence[int] = conn.scalars(query).all()
+            rows = [row | {"unit": unit, "key": f"{new_secret()}-{unit}"} for unit in units]
+            insert_rows(conn, t.decision, rows)
+            if rows:
+                self.note(
+                    conn, "many decisions withdrawn", by=who.id, campaign=id, units=len(rows), batch=batch
+                )
+            return len(rows)
+
+        return self.write(work)
 
     def _taken(self, campaign: str, unit: int, follows: int | None) -> Mapping[str, Answer]:
         """What a person said, as it was submitted."""
@@ -136,30 +199,26 @@ class Decisions(Part):
 
     def decided_units(self, campaign: str) -> frozenset[int]:
         """The units that somebody has decided on."""
-        query = select(t.decision.c.unit).where(t.decision.c.campaign == self._campaign_id(campaign))
         with self.reading() as conn:
-            return frozenset(conn.scalars(query.distinct()))
+            return frozenset(conn.scalars(_standing_units(self._campaign_id(campaign))))
 
     def standing(self, campaign: str, units: Sequence[int] | None = None) -> dict[int, Decision]:
         """The decision that counts for each unit, or for each of some: the newest."""
         id = self._campaign_id(campaign)
-        newest = (
-            select(func.max(t.decision.c.id)).where(t.decision.c.campaign == id).group_by(t.decision.c.unit)
-        )
+        newest, stands = _newest(id), t.decision.c.how != "withdrawn"
         if units is not None:
             newest = newest.where(t.decision.c.unit.in_(units))
         with self.reading() as conn:
-            rows = conn.execute(
-                _decisions().where(t.decision.c.id.in_(newest)).order_by(t.decision.c.unit)
-            ).all()
+            query = _decisions().where(t.decision.c.id.in_(newest), stands)
+            rows = conn.execute(query.order_by(t.decision.c.unit)).all()
         return {row.unit: self._decision(id, row) for row in rows}
 
     def _decision(self, campaign: int, row: Row[Any]) -> Decision:
         place = self._unit(campaign, row.unit)
-        return Decision(
-            row.unit, place.name, place.segment, row.by, row.how, row.followed, ANSWERS.decode(row.answers),
-            row.reason, row.at,
-        )  # fmt: skip
+        answers = ANSWERS.decode(row.answers)
+        return record(
+            Decision, row, document=place.name, segment=place.segment, follows=row.followed, answers=answers
+        )
 
     def keep_gold(
         self,
@@ -187,7 +246,7 @@ class Decisions(Part):
         kept = t.gold
         query = (
             select(
-                kept.c.id, kept.c.at, t.person.c.name, kept.c.method, kept.c.signatures, kept.c.units,
+                kept.c.id, kept.c.at, t.person.c.name.label("by"), kept.c.method, kept.c.signatures, kept.c.units,
                 kept.c.decided,
             )
             .join(t.person, isouter=True)
@@ -197,10 +256,7 @@ class Decisions(Part):
         )  # fmt: skip
         with self.reading() as conn:
             rows: Sequence[Row[Any]] = conn.execute(query).all()
-        return [
-            StoredGold(r.id, r.at, r.name, r.method, msgspec.json.decode(r.signatures), r.units, r.decided)
-            for r in rows
-        ]
+        return [record(StoredGold, row, signatures=msgspec.json.decode(row.signatures)) for row in rows]
 
     def gold_units(self, campaign: str, gold: int) -> list[GoldUnit]:
         """The gold of each unit, as it was kept."""
@@ -211,6 +267,19 @@ class Decisions(Part):
             known = [str(one.id) for one in self.golds(campaign)]
             raise UsageError(f"there is no gold {gold}", hint=did_you_mean(str(gold), known))
         return decoder(list[GoldUnit]).decode(content)
+
+
+def _newest(campaign: int) -> Select[Any]:
+    """The newest decision on each unit."""
+    return (
+        select(func.max(t.decision.c.id)).where(t.decision.c.campaign == campaign).group_by(t.decision.c.unit)
+    )
+
+
+def _standing_units(campaign: int) -> Select[Any]:
+    """The units whose newest decision was not withdrawn."""
+    stands = t.decision.c.id.in_(_newest(campaign)) & (t.decision.c.how != "withdrawn")
+    return select(t.decision.c.unit).where(stands)
 
 
 def _decisions() -> Select[Any]:

@@ -237,7 +237,7 @@ class _Chunk:
         query = select(unit).where(unit.c.campaign == self.campaign, unit.c.number.in_(numbers))
         for row in self.conn.execute(query.order_by(unit.c.number).with_for_update()):
             self.units[row.number] = UnitCounts(row.document, row.taken, row.done)
-            self.wanted[row.number] = row.wanted
+            self.wanted[row.number] = row.wanted if row.active else t.FULL
         for row in self.conn.execute(
             select(mine).where(mine.c.campaign == self.campaign, mine.c.unit.in_(numbers))
         ):
@@ -334,6 +334,9 @@ class _Chunk:
         total = {
             "c": self.campaign,
             "more_done": sum(unit.more_done for unit, _ in planned),
+            "more_surplus": sum(
+                max(u.done + u.more_done - enough, 0) - max(u.done - enough, 0) for u, enough in planned
+            ),
             "more_complete": sum(u.done < enough <= u.done + u.more_done for u, enough in planned),
         }
         self.conn.execute(sql.SET_TOTAL, total)

@@ -35,7 +35,7 @@ from lapsus.store.base import Database, Part
 from lapsus.store.chains import ANSWERS
 from lapsus.store.document_choice import checks_for
 from lapsus.store.records import OwnPlace, OwnProgress, PersonProgress, Progress
-from lapsus.store.rows import campaign_row, plan_of
+from lapsus.store.rows import campaign_row, plan_of, record
 from lapsus.store.saves import Saves
 from lapsus.store.unit_places import SUBMITTED, one_of
 from lapsus.store.validation import number
@@ -58,9 +58,7 @@ class CampaignProgress(Part):
         with self.reading() as conn:
             row = conn.execute(select(total).where(total.c.campaign == id)).one()
             people = conn.execute(_members(NOT_COUNTED).where(t.member.c.campaign == id)).all()
-        return Progress(
-            row.documents, row.units, row.complete, row.wanted, row.done, tuple(map(_person, people))
-        )
+        return record(Progress, row, done=row.done - row.surplus, people=tuple(map(_person, people)))
 
     def of_person(self, campaign: str, person: int) -> PersonProgress | None:
         """How far one person is, as the person is told; None for somebody who has nothing to do with the campaign."""
@@ -129,22 +127,12 @@ def _own_total(conn: Connection, row: Row[Any], campaign: int, person: int) -> i
 
 
 def _person(row: Row[Any]) -> PersonProgress:
-    return PersonProgress(
-        row.person,
-        row.name,
-        row.counted,
-        row.drafts,
-        row.held,
-        row.seconds,
-        row.last_at,
-        row.stopped is not None,
-    )
+    return record(PersonProgress, row, submitted=row.counted, stopped=row.stopped is not None)
 
 
 def _place(row: Row[Any]) -> OwnPlace:
     answers = ANSWERS.decode(row.answers) if row.answers is not None else {}
-    segment = row.segment or None
-    return OwnPlace(row.unit, segment, row.state, row.revision, row.submitted, answers, bool(row.practice))
+    return record(OwnPlace, row, segment=row.segment or None, answers=answers, practice=bool(row.practice))
 
 
 _MINE, _SAID = t.assignment, t.judgment

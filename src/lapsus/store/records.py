@@ -271,7 +271,9 @@ class Progress(msgspec.Struct, frozen=True):
     wanted: int
     """Judgments that the plan asks for in all."""
     done: int
-    """Those that were given."""
+    """Those of them that were given: all of them just when every unit is complete."""
+    surplus: int
+    """Judgments beyond what the plan asks of their units, as imports may bring."""
     people: tuple[PersonProgress, ...]
 
 

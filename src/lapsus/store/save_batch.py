@@ -150,6 +150,7 @@ class SaveBatch:
     units: dict[UnitId, UnitCounts] = field(default_factory=dict)
     people: dict[tuple[int, int], PersonCounts] = field(default_factory=dict)
     done: Counter[int] = field(default_factory=Counter)
+    surplus: Counter[int] = field(default_factory=Counter)
     complete: Counter[int] = field(default_factory=Counter)
     new: list[tuple[Ready, int]] = field(default_factory=list)
     """What is to be written, with its revision."""
@@ -286,6 +287,8 @@ class SaveBatch:
                 self.done[save.campaign] += 1
                 done = place.unit.done + place.unit.more_done
                 self.complete[save.campaign] += done == place.unit.wanted
+                # The plan asks for fewer judgments now than when the unit was handed out.
+                self.surplus[save.campaign] += done > place.unit.wanted
 
     def _count(self, save: Ready, place: UnitCapacity) -> None:
         person = self._person(save)
@@ -332,7 +335,12 @@ class SaveBatch:
             if unit.more_taken or unit.more_done
         ]
         totals = [
-            {"c": campaign, "more_done": done, "more_complete": self.complete[campaign]}
+            {
+                "c": campaign,
+                "more_done": done,
+                "more_surplus": self.surplus[campaign],
+                "more_complete": self.complete[campaign],
+            }
             for campaign, done in sorted(self.done.items())
         ]
         steps = (

@@ -249,5 +249,5 @@ LAST_JUDGED = (
 SET_TOTAL = (
     update(_TOTAL)
     .where(_TOTAL.c.campaign == bindparam("c"))
-    .values({name: _TOTAL.c[name] + bindparam(f"more_{name}") for name in ("done", "complete")})
+    .values({name: _TOTAL.c[name] + bindparam(f"more_{name}") for name in ("done", "surplus", "complete")})
 )

@@ -206,9 +206,14 @@ class UnitBrowsing(Part):
                 mine = planned_units(id) & unit.c.number.in_(some)
                 # With more judgments than were asked for, a unit stays complete.
                 full = conn.scalar(select(func.count()).where(mine, unit.c.done == unit.c.wanted)) or 0
+                over = conn.scalar(select(func.count()).where(mine, unit.c.done > unit.c.wanted)) or 0
                 more = update(unit).where(mine).values(wanted=unit.c.wanted + 1)
                 rows = conn.execute(more.returning(unit.c.number, unit.c.document)).all()
-                sums = {"wanted": total.c.wanted + len(rows), "complete": total.c.complete - full}
+                sums = {
+                    "wanted": total.c.wanted + len(rows),
+                    "complete": total.c.complete - full,
+                    "surplus": total.c.surplus - over,
+                }
                 conn.execute(update(total).where(total.c.campaign == id).values(sums))
                 set_levels(conn, id, {row.document for row in rows})
                 asked += [row.number for row in rows]

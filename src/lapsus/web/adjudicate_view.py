@@ -11,10 +11,10 @@ from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.adjudication import (
     ORDERS,
     AnswerGroup,
-    MajorityAnswer,
+    FrequentAnswer,
     adjudication_order,
     group_by_answer,
-    most_said,
+    most_frequent,
 )
 from lapsus.model import Answer, Segment, Span, in_language
 from lapsus.store import Decision, RefusedError
@@ -55,7 +55,7 @@ def decide_view(visit: RequestContext, number: int) -> DecideResponse:
     people = [judgment for judgment in judgments if not judgment.by_program]
     groups = group_by_answer(people)
     programs = group_by_answer([judgment for judgment in judgments if judgment.by_program])
-    most = most_said(stats, number, people)
+    most = most_frequent(stats, number, people)
     order = adjudication_order(stats, which)
     place = next((n for n, (found, _) in enumerate(order) if found == number), None)
     scheme = stats.scheme
@@ -72,6 +72,7 @@ def decide_view(visit: RequestContext, number: int) -> DecideResponse:
         groups=[_group(visit, stats, group, n, most) for n, group in enumerate(groups)],
         programs=[_group(visit, stats, group, n, most) for n, group in enumerate(programs, len(groups))],
         majority=None if most is None else most.answers,
+        majority_how=None if most is None else most.how,
         majority_count=0 if most is None else most.agreed,
         majority_total=len(people),
         majority_said=[] if most is None else in_words(scheme, most.answers, visit.language),
@@ -97,13 +98,14 @@ def decide(visit: RequestContext, number: int) -> DecidedResponse:
     before = adjudication_order(stats, which)
     place = next((n for n, (found, _) in enumerate(before) if found == number), None)
     answers: Mapping[str, Answer | None] = body.answers
+    how = body.how
     if body.how == "majority":
-        found = most_said(stats, number, visit.store.judgments.of_unit(stats.name, number))
+        found = most_frequent(stats, number, visit.store.judgments.of_unit(stats.name, number))
         if found is None:
             raise RefusedError("no-majority", "what most people said does not go together")
-        answers = found.answers
+        answers, how = found.answers, found.how
     visit.store.decisions.decide(
-        f"{visit.me.id}:{body.key}", stats.name, number, visit.me.id, body.how,  # type: ignore[arg-type]
+        f"{visit.me.id}:{body.key}", stats.name, number, visit.me.id, how,  # type: ignore[arg-type]
         answers, follows=body.follows, reason=body.reason,
     )  # fmt: skip
     return DecidedResponse(body.key, _next(before, place))
@@ -130,7 +132,7 @@ def _group(
     stats: CampaignStats,
     group: AnswerGroup,
     place: int,
-    most: MajorityAnswer | None,
+    most: FrequentAnswer | None,
 ) -> GroupResponse:
     return GroupResponse(
         group.answers,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lapsus.annotators import as_usual, default_model, load_model
-from lapsus.campaign_stats.adjudication import adjudication_order, majority_answer
+from lapsus.campaign_stats.adjudication import adjudication_order, most_frequent
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.model import Entry, Text
@@ -39,10 +39,10 @@ def make_finished(
     _judge_by_program(store, name, language, entries)
     stats = CampaignStats(store, name)
     for unit, _ in adjudication_order(stats, "open")[:DECIDED]:
-        said = majority_answer(stats, unit, store.judgments.of_unit(name, unit))
-        how: How = "majority" if said else "own"
-        key, reason = f"{name}-{unit}", REASONS[language]
-        store.decisions.decide(key, name, unit, manager.id, how, said or SPLIT, reason=reason)
+        said = most_frequent(stats, unit, store.judgments.of_unit(name, unit))
+        how: How = said.how if said else "own"
+        answers, reason = said.answers if said else SPLIT, REASONS[language]
+        store.decisions.decide(f"{name}-{unit}", name, unit, manager.id, how, answers, reason=reason)
     keep_gold(store, name, campaign_gold(store, name), "majority", by=manager.id)
     store.campaigns.set_state(name, "closed", by=manager.id)
 

@@ -63,3 +63,22 @@ class ExploreRecord(CampaignStatsResponse, frozen=True, kw_only=True):
     formats: list[str]
     told: str | None
     """What was just done with some units."""
+
+
+class ShareRecord(msgspec.Struct, frozen=True):
+    """A least share of people to decide by, and on how many units an answer has it."""
+
+    share: str
+    """Its place in the list of shares, as it is sent back."""
+    units: int
+
+
+class DecideManyRecord(CampaignStatsResponse, frozen=True, kw_only=True):
+    """Before many units are decided on: what that comes to."""
+
+    units: list[int]
+    decided: int
+    """Units that somebody has decided on already: they stay as they are."""
+    split: int
+    """Units on which no answer comes first, or the one that does breaks a rule."""
+    shares: list[ShareRecord]

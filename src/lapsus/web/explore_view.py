@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.campaign_stats import CampaignStats
-from lapsus.campaign_stats.adjudication import majority_answer
+from lapsus.campaign_stats.adjudication import SHARES, ManyDecisions, many_decisions
 from lapsus.campaign_stats.unit_search import SORTS, UNSURE, Numbers, UnitSearch, Wanted
 from lapsus.kinds import kind_of
 from lapsus.store import RefusedError, StoredJudgment
-from lapsus.store.people import new_secret
 from lapsus.store.stats_cache import UNKNOWN
-from lapsus.web.explore_schemas import ChoiceRecord, CommentRecord, ExploreRecord, UnitRecord
+from lapsus.web.explore_schemas import (
+    ChoiceRecord,
+    CommentRecord,
+    DecideManyRecord,
+    ExploreRecord,
+    ShareRecord,
+    UnitRecord,
+)
 from lapsus.web.flag_view import flag_responses
 from lapsus.web.judgment_summaries import excerpt, in_words
 from lapsus.web.page_words import say
@@ -25,7 +31,7 @@ from lapsus.web.stats_view import answer_names, base_of, taken, voters
 
 PER_PAGE: Final = 50
 MOST_DECIDED: Final = 500
-"""How many units are decided on at a time: each decision is on disk before the next."""
+"""How many units are decided on at a time."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "agreement": ("differ", "same"),
     "judged": ("none", "some", "open", "complete"),
@@ -153,21 +159,31 @@ def _comments(stats: CampaignStats, judgments: Iterable[StoredJudgment]) -> list
     ]
 
 
-def decide_by_majority(visit: RequestContext, stats: CampaignStats, units: Sequence[int]) -> int:
-    """Decide as most people said, where one answer came first and keeps the rules; on how many units.
+def ask_to_decide(stats: CampaignStats, units: Sequence[int], base: dict[str, Any]) -> DecideManyRecord:
+    """What deciding on these units by their most frequent answers comes to, for each least share of people."""
+    found = _many(stats, units)
+    shares = [ShareRecord(str(place), len(found.with_share(least))) for place, least in enumerate(SHARES)]
+    return DecideManyRecord(
+        **base, units=list(units), decided=found.decided, split=found.split, shares=shares
+    )
 
-    What somebody has decided already stays.
-    """
+
+def decide_many(
+    visit: RequestContext, stats: CampaignStats, units: Sequence[int], share: str
+) -> tuple[int, str]:
+    """Decide on the units whose most frequent answer has that share; on how many, and the key that undoes it."""
+    place = number_in(share)
+    if place is None or place >= len(SHARES):
+        raise RefusedError("shape", "say which share of people an answer needs")
+    chosen = _many(stats, units).with_share(SHARES[place])
+    answers = {unit: (one.how, one.answers) for unit, one in chosen.items()}
+    return len(chosen), visit.store.decisions.decide_many(stats.name, visit.me.id, answers)
+
+
+def _many(stats: CampaignStats, units: Sequence[int]) -> ManyDecisions:
     if len(units) > MOST_DECIDED:
         raise RefusedError("too-many-units", f"at most {MOST_DECIDED} units are decided on at a time")
-    judgments = visit.store.judgments.of_units(stats.name, units)
-    decided = visit.store.decisions.decided_units(stats.name)
-    key, count = new_secret(), 0
-    for unit in (unit for unit in units if unit not in decided):
-        if (answers := majority_answer(stats, unit, judgments[unit])) is not None:
-            visit.store.decisions.decide(f"{key}-{unit}", stats.name, unit, visit.me.id, "majority", answers)
-            count += 1
-    return count
+    return many_decisions(stats, units)
 
 
 def query_of(wanted: Wanted, question: str) -> dict[str, str]:

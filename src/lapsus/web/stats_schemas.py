@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -42,6 +42,9 @@ class ProgressResponse(msgspec.Struct, frozen=True):
     complete: int
     wanted: int
     done: int
+    """Of the judgments that the plan asks for: all just when every unit is complete."""
+    surplus: int
+    """Judgments beyond what the plan asks of their units."""
     people: int
     decided: int
     """Units that somebody has decided on."""
@@ -324,7 +327,9 @@ class DecideResponse(msgspec.Struct, frozen=True):
     programs: list[GroupResponse]
     """What programs said, which is no vote."""
     majority: Mapping[str, Answer] | None
-    """What most people said, question by question, if that keeps the rules; null otherwise."""
+    """The most frequent answer, question by question, if one comes first and keeps the rules; null otherwise."""
+    majority_how: Literal["majority", "plurality"] | None
+    """Whether more than half of the people gave it, or fewer."""
     majority_count: int
     """How many people gave it..."""
     majority_total: int

@@ -269,6 +269,7 @@ def _progress(stats: CampaignStats) -> ProgressResponse:
         found.complete,
         found.wanted,
         found.done,
+        found.surplus,
         sum(person.submitted > 0 for person in found.people if person.person not in programs),
         len(stats.store.decisions.decided_units(stats.name)),
     )

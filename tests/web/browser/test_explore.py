@@ -50,6 +50,9 @@ def test_a_unit_is_found_by_its_words_and_many_are_decided(
     page.keyboard.press("x")
     expect(page.locator("#ticked")).to_contain_text("1")
     page.locator("button[value=decide]").click()
+    expect(page.locator("input[name=share]")).to_have_count(5)
+    assert violations(page) == []
+    page.locator("button.primary").click()
     expect(page.locator(".notice[role=status]")).to_contain_text("1")
     assert len(house.store.decisions.decided_units(name)) == 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

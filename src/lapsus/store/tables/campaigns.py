@@ -113,7 +113,8 @@ campaign_total = Table(
     Column("campaign", ForeignKey("campaign.id"), primary_key=True),
     Column("documents", Integer, nullable=False),
     Column("units", Integer, nullable=False),  # active ones
-    Column("done", Integer, nullable=False),  # places with a submitted judgment
+    Column("done", Integer, nullable=False),  # judgments of these units
+    Column("surplus", Integer, nullable=False, server_default="0"),  # those of them that no plan asked for
     Column("complete", Integer, nullable=False),  # units with all of theirs
     Column("wanted", Integer, nullable=False, server_default="0"),  # places in all
 )

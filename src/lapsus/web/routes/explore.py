@@ -17,7 +17,15 @@ from lapsus.errors import UsageError
 from lapsus.model import Entry, UnitKey
 from lapsus.store import RefusedError
 from lapsus.web.addresses import at
-from lapsus.web.explore_view import PER_PAGE, decide_by_majority, explore, for_page, query_of, wanted_of
+from lapsus.web.explore_view import (
+    MOST_DECIDED,
+    ask_to_decide,
+    decide_many,
+    explore,
+    for_page,
+    query_of,
+    wanted_of,
+)
 from lapsus.web.page_words import say
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
@@ -26,7 +34,7 @@ from lapsus.web.routes.forms import field, posts
 from lapsus.web.routes.judging_pages import signed_in
 from lapsus.web.routes.pages_as_json import Page, twins
 from lapsus.web.setup_view import managing
-from lapsus.web.stats_view import stats_of
+from lapsus.web.stats_view import base_of, stats_of
 
 _PATH: Final = "/c/{campaign:slug}/units"
 
@@ -35,7 +43,7 @@ def routes() -> list[BaseRoute]:
     """The page, its twin, and where its form goes."""
     return [
         *twins(_PATH, signed_in(units)),
-        *posts(_PATH, act, who=stats_of, fields=PER_PAGE + 20),
+        *posts(_PATH, act, who=stats_of, fields=MOST_DECIDED + 20),
     ]
 
 
@@ -43,7 +51,9 @@ def units(visit: RequestContext) -> Page:
     """The units that were looked for."""
     stats = stats_of(visit)
     record = explore(visit, stats, _told(visit, stats.name))
-    more = {"address": at(_address(visit, stats)), **for_page(record, visit.language)}
+    batch = visit.request.query_params.get("batch", "")
+    undo = batch if visit.request.query_params.get("told", "").startswith("decide.") else ""
+    more = {"address": at(_address(visit, stats)), "undo": undo, **for_page(record, visit.language)}
     return Page("explore.html", record, more=more)
 
 
@@ -55,7 +65,7 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
     done = _ACTIONS[wanted](visit, stats, form)
     return (
         done
-        if isinstance(done, Response)
+        if not isinstance(done, int)
         else redirect(visit, _address(visit, stats, told=f"{wanted}.{done}"))
     )
 
@@ -95,8 +105,18 @@ def _again(visit: RequestContext, stats: CampaignStats, form: FormData) -> int:
     return visit.store.browsing.ask_again(stats.name, _chosen(visit, stats, form), by=visit.me.id)
 
 
-def _decide(visit: RequestContext, stats: CampaignStats, form: FormData) -> int:
-    return decide_by_majority(visit, stats, _chosen(visit, stats, form))
+def _decide(visit: RequestContext, stats: CampaignStats, form: FormData) -> Page | Response:
+    """First what it comes to; once a share was chosen, the decisions."""
+    units = _chosen(visit, stats, form)
+    if not (share := field(form, "share")):
+        record = ask_to_decide(stats, units, base_of(visit, stats))
+        return Page("decide_many.html", record, more={"address": at(_address(visit, stats))})
+    count, batch = decide_many(visit, stats, units, share)
+    return redirect(visit, _address(visit, stats, told=f"decide.{count}", batch=batch))
+
+
+def _undo(visit: RequestContext, stats: CampaignStats, form: FormData) -> int:
+    return visit.store.decisions.withdraw(stats.name, visit.me.id, field(form, "batch"))
 
 
 def _export(visit: RequestContext, stats: CampaignStats, form: FormData) -> Response:
@@ -121,8 +141,9 @@ def _only(entries: Generator[Entry, None, None], keys: set[UnitKey]) -> Generato
         entries.close()
 
 
-_ACTIONS: Final[Mapping[str, Callable[[RequestContext, CampaignStats, FormData], int | Response]]] = {
+_ACTIONS: Final[Mapping[str, Callable[[RequestContext, CampaignStats, FormData], int | Page | Response]]] = {
     "again": _again,
     "decide": _decide,
+    "undo": _undo,
     "export": _export,
 }

@@ -39,7 +39,8 @@ function labelsOf(scheme, question) {
 
 /** The controls of one question. @param {any} scheme @param {any} question */
 function controls(scheme, question) {
-  const first = unit.decisions[0]?.answers ?? unit.majority ?? {};
+  const standing = unit.decisions[0]?.how === "withdrawn" ? null : unit.decisions[0];
+  const first = standing?.answers ?? unit.majority ?? {};
   const answer = first[question.id];
   const box = el("fieldset", { class: "question", data: { question: question.id, kind: question.kind } });
   box.append(el("legend", { text: read(question.name) }));
