@@ -83,7 +83,7 @@ def test_a_unit_that_only_programs_judged(bench: Bench) -> None:
 
 
 def test_many_are_decided_without_programs(bench: Bench, mori: Browser) -> None:
-    form = {"csrf": mori.csrf, "do": "decide", "unit": ["1", "2"]}
+    form = {"csrf": mori.csrf, "do": "decide", "unit": ["1", "2"], "share": "1"}
     assert "1 units were decided" in mori.http.post(f"/c/{NAME}/units", data=form).text
     assert {unit: made.answers for unit, made in bench.store.decisions.standing(NAME).items()} == {
         2: {"breakdown": "O"}
