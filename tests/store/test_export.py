@@ -152,7 +152,7 @@ def test_imported_judgments_take_places_and_people_do_the_rest(store: Store) -> 
     given = [Judgment("d0", "0", name, "breakdown", "1.0", {"breakdown": "O"}) for name in ("a", "b", "c")]
     store.imports.add_judgments("chat", [Entry("d0", dialogue("d0"), tuple(given))])
     progress = store.progress.of_campaign("chat")
-    assert (progress.done, progress.complete, progress.wanted) == (3, 1, 6)
+    assert (progress.done, progress.surplus, progress.complete, progress.wanted) == (2, 1, 1, 6)
     avery, blake = people(store, "avery", "blake")
     assert judge_all(store, avery) == 2
     assert judge_all(store, blake) == 2
