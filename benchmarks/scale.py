@@ -30,9 +30,9 @@ from rich.table import Table
 
 from detect import dialogues
 from lapsus.annotators import Annotator, default_model, load_model
-from lapsus.annotators.bulk import Bulk, Engine, Here, KeptChunks, Work
-from lapsus.annotators.bulk.pipeline import UNITS
+from lapsus.annotators.bulk import Engine, Here, KeptChunks, Run, Work
 from lapsus.annotators.bulk.ray_engine import OnRay
+from lapsus.annotators.bulk.run import UNITS
 from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
 from lapsus.model import Document, Entry
@@ -88,7 +88,7 @@ class Instant:
 def judged(
     engine: Engine, model: Annotator, documents: Sequence[Document], units: int = CHUNK
 ) -> list[Entry]:
-    return list(Bulk(engine, units=units).entries((model, document) for document in documents))
+    return list(Run(engine, units=units).entries((model, document) for document in documents))
 
 
 def timed(engine: Engine, model: Annotator, documents: Sequence[Document]) -> tuple[float, list[Entry]]:
@@ -127,7 +127,7 @@ def driver(model: Annotator, sample: Entry, language: str) -> Driver:
         engine = Instant(sample)
         start = time.process_time()
         documents = (entry.document for entry in read(data) if entry.document is not None)
-        bulk = Bulk(engine, KeptChunks.beside(out))
+        bulk = Run(engine, KeptChunks.beside(out))
         Jsonl().write(bulk.entries((model, document) for document in documents), out)
         seconds = time.process_time() - start
     return Driver(DRIVER / seconds, engine.sent / DRIVER, engine.back / DRIVER)

@@ -17,12 +17,11 @@ import msgspec
 import pytest
 
 from lapsus.annotators import Annotator, default_model, detect, load_model, make_annotator
-from lapsus.annotators.bulk import Bulk, Here, JudgeDocuments, KeptChunks, Work, pipeline, ray_engine
-from lapsus.annotators.bulk.asking import Asked, AskUnits, ClusterLanguageModel
+from lapsus.annotators.bulk import Here, Journal, JudgeDocuments, KeptChunks, Run, Work, ray_engine, run
 from lapsus.annotators.bulk.ray_engine import OnRay
 from lapsus.annotators.bulk.work import unpack
 from lapsus.annotators.language_model import LanguageModel, Service, endpoint
-from lapsus.annotators.language_model.journal import Journal
+from lapsus.annotators.language_model.asking import AskUnits, make_language_model
 from lapsus.annotators.prior import Prior
 from lapsus.errors import LapsusError, UsageError
 from lapsus.formats.jsonl import Jsonl
@@ -83,7 +82,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[OnRay]:
 class Counting:
     """An engine that counts what it is given; it dies after so many pieces."""
 
-    at_once = 3
+    def room_for(self, work: Work[Any, Any]) -> int:
+        return 3
 
     def __init__(self, lives: int = 1_000) -> None:
         self.begun = self.now = self.most = 0
@@ -107,13 +107,13 @@ class Counting:
                 self.now -= 1
 
 
-def judged(bulk: Bulk, annotator: Annotator, documents: Sequence[Document | Entry]) -> list[Entry]:
-    return list(bulk.entries((annotator, document) for document in documents))
+def judged(by: Run, annotator: Annotator, documents: Sequence[Document | Entry]) -> list[Entry]:
+    return list(by.entries((annotator, document) for document in documents))
 
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pipeline, "UNITS", UNITS)
+    monkeypatch.setattr(run, "UNITS", UNITS)
     Jsonl().write((Entry(document.id, document) for document in DOCUMENTS), tmp_path / "data.jsonl")
     return tmp_path / "data.jsonl"
 
@@ -125,12 +125,12 @@ def test_a_cluster_says_what_is_said_here_in_order(method: str, cluster: OnRay) 
         annotator.fit(DOCUMENTS, VOTES)
     nothing_to_judge = Document("none", (Segment("0", "user", "Hello?"),), "en")
     documents = [*DOCUMENTS, nothing_to_judge]
-    here = judged(Bulk(units=UNITS), annotator, documents)
+    here = judged(Run(units=UNITS), annotator, documents)
     assert [entry.id for entry in here] == [document.id for document in documents]
     with cluster:
-        assert judged(Bulk(cluster, units=UNITS), annotator, documents) == here
+        assert judged(Run(cluster, units=UNITS), annotator, documents) == here
     # In chunks of another size sums are worked out in another order: the last bits of shares may differ, nothing else.
-    for entry, other in zip(judged(Bulk(), annotator, documents), here, strict=True):
+    for entry, other in zip(judged(Run(), annotator, documents), here, strict=True):
         for one, same in zip(entry.judgments, other.judgments, strict=True):
             assert one.answers == same.answers
             assert one.distributions["breakdown"] == pytest.approx(same.distributions["breakdown"], abs=1e-12)
@@ -151,18 +151,18 @@ def test_what_was_judged_before_does_not_show(language: str) -> None:
 
 def test_a_trained_judge_judges_the_same_elsewhere(cluster: OnRay) -> None:
     judge = make_annotator("judge", scheme="breakdown").fit(DOCUMENTS, VOTES)
-    here = judged(Bulk(units=UNITS), judge, DOCUMENTS)
-    assert judged(Bulk(cluster, units=UNITS), judge, DOCUMENTS) == here
+    here = judged(Run(units=UNITS), judge, DOCUMENTS)
+    assert judged(Run(cluster, units=UNITS), judge, DOCUMENTS) == here
 
 
 def test_only_so_much_is_under_way() -> None:
     engine = Counting()
-    stream = Bulk(engine, units=1).entries((rules(), document) for document in DOCUMENTS)
+    stream = Run(engine, units=1).entries((rules(), document) for document in DOCUMENTS)
     next(stream)
-    assert engine.begun <= pipeline.AHEAD * engine.at_once < len(DOCUMENTS)
+    assert engine.begun <= run.AHEAD * 3 < len(DOCUMENTS)
     list(stream)
     assert engine.begun == len(DOCUMENTS)
-    assert engine.most <= engine.at_once
+    assert engine.most <= 3
 
 
 def test_a_killed_run_goes_on_where_it_was(data: Path) -> None:
@@ -186,13 +186,13 @@ def test_a_killed_run_goes_on_where_it_was(data: Path) -> None:
 
 def test_only_what_is_still_true_is_used(tmp_path: Path) -> None:
     kept = KeptChunks(tmp_path / "run.chunks")
-    judged(Bulk(kept=kept, units=UNITS), rules(), DOCUMENTS)
+    judged(Run(kept=kept, units=UNITS), rules(), DOCUMENTS)
     (kept.folder / "notes.txt").write_text("mine")
 
     def begun(annotator: Annotator, documents: Sequence[Document]) -> int:
         engine = Counting()
-        found = judged(Bulk(engine, kept, UNITS), annotator, documents)
-        assert found == judged(Bulk(units=UNITS), annotator, documents)
+        found = judged(Run(engine, kept, UNITS), annotator, documents)
+        assert found == judged(Run(units=UNITS), annotator, documents)
         return engine.begun
 
     # The last chunk is written at once, and never kept.
@@ -214,10 +214,10 @@ class Homemade(Prior):
 def test_what_cannot_be_known_again_is_judged_here_and_not_kept(tmp_path: Path, cluster: OnRay) -> None:
     kept = KeptChunks(tmp_path / "run.chunks")
     own = Homemade().fit(DOCUMENTS, VOTES)
-    assert len(judged(Bulk(kept=kept, units=UNITS), own, DOCUMENTS)) == len(DOCUMENTS)
+    assert len(judged(Run(kept=kept, units=UNITS), own, DOCUMENTS)) == len(DOCUMENTS)
     assert not kept.folder.exists()
     with pytest.raises(UsageError, match="a method that no other process knows"):
-        judged(Bulk(cluster), own, DOCUMENTS)
+        judged(Run(cluster), own, DOCUMENTS)
 
 
 def test_a_log_that_is_checked_keeps_chunks_beside_its_page(data: Path) -> None:
@@ -236,7 +236,7 @@ def test_an_error_is_that_of_the_first_document_that_has_one(cluster: OnRay) -> 
     strangers = [Document(f"s{n}", (Segment("0", "system", "Bonjour."),), "fr") for n in range(9)]
     for engine in (Here(), cluster):
         with pytest.raises(UsageError, match="document 's0': is in 'fr'"):
-            judged(Bulk(engine, units=1), rules(), strangers)
+            judged(Run(engine, units=1), rules(), strangers)
 
 
 def test_a_node_of_another_version_is_refused(cluster: OnRay, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ def test_what_breaks_on_a_node_is_an_error_of_ours(cluster: OnRay, monkeypatch: 
 
     monkeypatch.setattr(JudgeDocuments, "do", broken)
     with pytest.raises(LapsusError, match="the cluster could not do it: left on the node"):
-        judged(Bulk(cluster), rules(), DOCUMENTS)
+        judged(Run(cluster), rules(), DOCUMENTS)
 
 
 def asked_units() -> list[Unit]:
@@ -272,23 +272,22 @@ def test_a_language_model_is_asked_from_a_cluster(cluster: OnRay, monkeypatch: p
     monkeypatch.setenv("KEY_OF_A_NODE", "sk-1")
     scheme = load_scheme("breakdown")
     with serving(lambda body: completion({"breakdown": "T", "comment": None})) as stub:
-        where = endpoint(stub.endpoint)
-        asked = Asked("m", where.url, scheme, "KEY_OF_A_NODE", parallel=2)
-        here = list(LanguageModel("m", Service(where), scheme).judge_units(asked_units()))
-        model = ClusterLanguageModel(asked, Service(where), cluster)
-        assert plain(list(model.judge_units(asked_units()))) == plain(here)
+        how: Any = {"endpoint": stub.endpoint, "key_env": "KEY_OF_A_NODE", "parallel": 2}
+        here = list(make_language_model("openai:m", scheme, **how).judge_units(asked_units()))
+        model = make_language_model("openai:m", scheme, **how)
+        assert plain(list(Run(cluster).judgments(model, asked_units()))) == plain(here)
         assert model.form == "json_schema"
         assert model.tokens["prompt"] == 100 * len(here)
-        assert model.parallel == 4
+        assert cluster.room_for(model.work()) == 4
     assert stub.headers[-1]["Authorization"] == "Bearer sk-1"
-    assert b"sk-1" not in AskUnits(asked).pack()
+    assert b"sk-1" not in AskUnits(model).pack()
+    other = make_language_model("openai:n", scheme, **how)
     monkeypatch.delenv("KEY_OF_A_NODE")
     with pytest.raises(UsageError, match="a node of the cluster has no key"):
-        list(
-            ClusterLanguageModel(msgspec.structs.replace(asked, model="n"), Service(where), cluster).judge(
-                [chat("en", "c")]
-            )
-        )
+        judged(Run(cluster), other, [chat("en", "c")])
+    own = LanguageModel("m", Service(endpoint(stub.endpoint), "sk-2"), scheme)
+    with pytest.raises(UsageError, match="a key that a program gives"):
+        judged(Run(cluster), own, [chat("en", "c")])
 
 
 @pytest.mark.parametrize(
@@ -298,11 +297,9 @@ def test_a_language_model_is_asked_from_a_cluster(cluster: OnRay, monkeypatch: p
 def test_what_a_language_model_does_not_judge_is_told(
     cluster: OnRay, said: Any, reason: str, tokens: int
 ) -> None:
-    scheme = load_scheme("breakdown")
     with serving(lambda body: said) as stub:
-        where = endpoint(stub.endpoint)
-        model = ClusterLanguageModel(Asked("m", where.url, scheme), Service(where), cluster)
-        assert list(model.judge_units(asked_units()[:2])) == []
+        model = make_language_model("openai:m", load_scheme("breakdown"), endpoint=stub.endpoint)
+        assert list(Run(cluster).judgments(model, asked_units()[:2])) == []
     assert [reason in one.reason for one in model.refused] == [True, True]
     assert model.tokens["prompt"] == tokens
 
@@ -350,4 +347,4 @@ def test_an_address_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with OnRay("127.0.0.1:1") as engine, pytest.raises(UsageError, match="no Ray cluster can be used there"):
-        judged(Bulk(engine), rules(), DOCUMENTS)
+        judged(Run(engine), rules(), DOCUMENTS)

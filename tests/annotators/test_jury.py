@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from lapsus.annotators.jury import jury_of, with_jury
-from lapsus.model import Entry, Judgment, Span
+from lapsus.annotators.jury import jury_of
+from lapsus.model import Judgment, Span
 from lapsus.schemes import load_scheme
-from tests.web.helpers import chat
 
 
 def said(scheme: str, question: str, *answers: object) -> list[Judgment]:
@@ -50,24 +49,7 @@ def test_of_other_kinds_it_is_an_answer_that_somebody_gave() -> None:
     assert jury_of(numbers, scheme)[0].answers == {"clarity": 4}
 
 
-def test_documents_come_with_members_and_jury_in_their_order() -> None:
-    scheme = load_scheme("breakdown")
-    one, other = (
-        [
-            Entry(id, chat(id), (Judgment(id, "0", who, "breakdown", "1.0", {"breakdown": label}),))
-            for id in ids
-        ]
-        for who, ids, label in (("a", ("z", "b"), "O"), ("b", ("b", "c"), "X"))
-    )
-    found = list(with_jury([one, other], scheme))
-    assert [(entry.id, [j.annotator for j in entry.judgments]) for entry in found] == [
-        ("z", ["a", "jury"]), ("b", ["a", "b", "jury"]), ("c", ["b", "jury"]),
-    ]  # fmt: skip
-    alone = list(with_jury([one, other], scheme, alone=True))
-    assert [len(entry.judgments) for entry in alone] == [1, 1, 1]
-
-
-def test_it_says_what_a_member_learned_from_but_not_in_a_run_for_the_challenge() -> None:
+def test_it_says_what_a_member_learned_from() -> None:
     scheme = load_scheme("breakdown")
     knew, knew_not = said("breakdown", "breakdown", "X", "O")
     knew = msgspec.structs.replace(knew, metadata={"learned": True, "setting": {"model": "abc"}})
@@ -75,5 +57,3 @@ def test_it_says_what_a_member_learned_from_but_not_in_a_run_for_the_challenge()
     assert found.metadata["learned"] is True
     (other,) = jury_of([knew_not], scheme)
     assert "learned" not in other.metadata
-    (entry,) = with_jury([[Entry("d0", None, (knew,))]], scheme, alone=True)
-    assert set(entry.judgments[0].metadata) == {"program", "members"}

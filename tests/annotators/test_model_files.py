@@ -103,7 +103,7 @@ def test_methods_and_models_by_name(model: Path) -> None:
         find_annotator("crf")
     with pytest.raises(UsageError, match=r"neither a model's file nor a method.*did you mean 'rules'"):
         find_annotator("rulez")
-    with pytest.raises(UsageError, match="language models are asked by"):
+    with pytest.raises(UsageError, match="which server"):
         find_annotator("openai:tiny")
 
 

@@ -154,7 +154,7 @@ def test_a_check_that_was_cut_off_goes_on(data: Path, tmp_path: Path, folder: Pa
         rest = stub.asked[before:]
     assert kept.name == "chats.jsonl.tiny.answers"
     assert len(rest) == 1
-    assert f"{kept.name} holds 3 answers about this log; 1 units are left" in done.stderr
+    assert f"{kept.name} holds 3 answers about DATA; 1 units are left" in done.stderr
     assert "1 units, with their context, go to 127.0.0.1" in done.stderr
     assert "100 + 10 = 110 tokens" in done.stderr
     assert (done.exit_code, done.stdout) == (0, uncut.stdout)

@@ -16,8 +16,6 @@ import msgspec
 import pytest
 from typer.testing import CliRunner, Result
 
-from lapsus.annotators.library import OPENAI
-from lapsus.cli import language_model_options
 from lapsus.cli.app import app
 from lapsus.errors import LapsusError, UsageError
 from lapsus.formats import read
@@ -174,7 +172,7 @@ def test_what_could_not_be_judged_is_told_and_asked_again_next_time(folder: Path
         assert len(labels(folder / "run.jsonl")) == 2
         is_broken = False
         before = len(stub.asked)
-        assert "holds 2 judgments about DATA; 2 units are left" in detect(stub).stderr
+        assert "holds 2 answers about DATA; 2 units are left" in detect(stub).stderr
         assert len(stub.asked) == before + 2
     assert len(labels(folder / "run.jsonl")) == 4
     assert not list(folder.glob("*.part.jsonl"))
@@ -216,7 +214,7 @@ def test_a_run_about_other_texts_is_not_gone_on_with(folder: Path) -> None:
             completion("no"), completion("no"), completion("no"), completion({"breakdown": "X"})
         )
         said = detect(stub, "--parallel", "1", code=1)
-    assert "holds 0 judgments about DATA; 4 units are left" in said.stderr
+    assert "holds 0 answers about DATA; 4 units are left" in said.stderr
     assert "3 units are judged by openai:tiny, 1 could not be judged" in said.stdout
     assert set(labels(folder / "run.jsonl").values()) == {"X"}
 
@@ -231,11 +229,6 @@ def test_where_nothing_can_be_written_nothing_is_asked(folder: Path, stub: Stub)
     assert stub.asked == []
 
 
-def test_the_commands_name_language_models_as_the_library_does() -> None:
-    """They do not take it from there: it is heavy, and `lapsus --help` is to be quick."""
-    assert language_model_options.PREFIX == OPENAI
-
-
 def test_options_that_mean_nothing_are_refused(folder: Path, stub: Stub) -> None:
     for more in (["--samples", "3"], ["--endpoint", "http://127.0.0.1:1/v1"], ["--yes"], ["--words", "ja"]):
         with pytest.raises(UsageError, match="for language models"):
@@ -248,9 +241,10 @@ def test_options_that_mean_nothing_are_refused(folder: Path, stub: Stub) -> None
         lapsus("detect", "chats.jsonl", "-o", "x.jsonl", "--with", "openai:tiny")
     with pytest.raises(UsageError, match="no name"):
         lapsus("detect", "chats.jsonl", "-o", "x.jsonl", "--with", "openai:", "--endpoint", stub.endpoint)
-    for out in ("run.zip", "run.csv"):
-        with pytest.raises(UsageError, match="does not hold all"):
-            detect(stub, "--scheme", "response-quality", out=out)
+    with pytest.raises(UsageError, match="holds judgments under 'breakdown'"):
+        detect(stub, "--scheme", "response-quality", out="run.zip")
+    with pytest.raises(UsageError, match="does not hold all"):
+        detect(stub, "--scheme", "response-quality", out="run.csv")
     with pytest.raises(UsageError, match="which server"):
         lapsus("check", "chats.jsonl", "--with", "openai:tiny")
     assert stub.asked == []

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from lapsus.annotators import default_model, detect, load_model
-from lapsus.annotators.bulk import Bulk, Here, KeptChunks, pipeline
+from lapsus.annotators.bulk import Here, KeptChunks, Run
 from lapsus.annotators.bulk.ray_engine import OnRay
 from lapsus.annotators.judges import Judges
 from lapsus.errors import LapsusError
@@ -35,9 +35,9 @@ UNITS = 10
 KEY = "sk-of-the-nodes"
 COMMAND = """
 import sys
-from lapsus.annotators.bulk import pipeline
+from lapsus.annotators.bulk import run
 from lapsus.cli import main
-pipeline.UNITS = int(sys.argv.pop(1))
+run.UNITS = int(sys.argv.pop(1))
 main()
 """
 
@@ -83,11 +83,11 @@ def test_a_node_is_killed_in_the_middle(cluster: Any) -> None:
     node = cluster.add_node(num_cpus=1)
     model = load_model(default_model("en"))
     documents = dialogues(80)
-    here = list(Judges(model).entries(documents, Bulk(Here(), units=UNITS)))
+    here = list(Judges(model).entries(documents, Run(Here(), units=UNITS)))
     found: list[Entry] = []
     with OnRay(cluster.address) as engine:
         assert engine.cores == 2
-        for entry in Judges(model).entries(documents, Bulk(engine, units=UNITS)):
+        for entry in Judges(model).entries(documents, Run(engine, units=UNITS)):
             found.append(entry)
             if len(found) == 20:
                 cluster.remove_node(node, allow_graceful=False)
@@ -98,7 +98,7 @@ def test_a_node_is_killed_in_the_middle(cluster: Any) -> None:
 def test_a_driver_is_killed_in_the_middle(
     cluster: Any, data: Path, killed: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "UNITS", UNITS)
+    monkeypatch.setattr("lapsus.annotators.bulk.run.UNITS", UNITS)
     here, out = data.with_name("here.jsonl"), data.with_name("ray.jsonl")
     detect(data).write(here)
     arguments = ("detect", str(data), "-o", str(out), "--engine", "ray", "--ray", cluster.address)
@@ -156,4 +156,4 @@ def test_a_language_model_is_asked_by_the_nodes(cluster: Any, data: Path) -> Non
 def test_what_goes_wrong_on_a_node_is_said(cluster: Any) -> None:
     stranger = Document("d", (Segment("0", "system", "Bonjour."),), "fr")
     with OnRay(cluster.address) as engine, pytest.raises(LapsusError, match="is in 'fr'"):
-        list(Judges(load_model(default_model("en"))).entries([stranger], Bulk(engine)))
+        list(Judges(load_model(default_model("en"))).entries([stranger], Run(engine)))

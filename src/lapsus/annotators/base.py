@@ -26,6 +26,7 @@ from lapsus.model.votes import Votes
 from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
 
 if TYPE_CHECKING:
+    from lapsus.annotators.bulk.work import Work
     from lapsus.reports import Table
 
 BATCH: Final = 256
@@ -188,8 +189,8 @@ class Annotator(ABC):
     def forget(self) -> None:
         """Forget what is remembered only to be quick.
 
-        Sums come out a little differently in another company. A method that remembers such sums forgets them here, so
-        that what it says next does not depend on what it judged before.
+        Results vary slightly with the composition of a batch. A method that remembers such results forgets them here,
+        so that what it says next does not depend on what it judged before.
         """
         return
 
@@ -197,6 +198,12 @@ class Annotator(ABC):
     def opinions(self, units: Sequence[Unit]) -> Sequence[Opinion]:
         """What it says of single units, whichever documents they are of."""
         return self._opinions([Case(unit) for unit in units])
+
+    def work(self) -> Work[Any, Any]:
+        """Judging as work that can be done piece by piece, kept, and done elsewhere."""
+        from lapsus.annotators.bulk.work import JudgeDocuments
+
+        return JudgeDocuments(self)
 
     def profiles(self) -> list[str]:
         """The profiles that the model has, its main one first; most methods know but one way to judge."""

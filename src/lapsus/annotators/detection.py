@@ -1,64 +1,154 @@
-"""Detection: data judged by a program, for Python and for `lapsus detect`."""
+"""Detection: data judged by a program, or by several as a jury, for Python and for `lapsus detect`."""
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import tee
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, cast
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.breakdown import SCHEME
-from lapsus.annotators.bulk import Bulk, Engine, Here, KeptChunks
+from lapsus.annotators.bulk import Engine, Here, Journal, Kept, KeptChunks, Run
+from lapsus.annotators.cases import cases_of
 from lapsus.annotators.entries import without_dialogues
 from lapsus.annotators.judges import Judges, usual_profile
-from lapsus.errors import InputError, UsageError
+from lapsus.annotators.jury import jury_of
+from lapsus.annotators.library import refuse_asking
+from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
 from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
-from lapsus.model import Document, Entry, Judgment, Span
+from lapsus.model import Document, Entry, Judgment, Scheme, Span
 from lapsus.model.notes import without_notes
-from lapsus.model.targets import voted_segments
+from lapsus.model.targets import target_votes, voted_segments
 from lapsus.model.votes import LabelVotes
-from lapsus.schemes import AnyScheme
+from lapsus.schemes import AnyScheme, load_scheme
+
+if TYPE_CHECKING:
+    from lapsus.annotators.language_model import LanguageModel
+    from lapsus.annotators.language_model.asking import Asking
 
 RUN = "dbdc-run"
 """The challenge's own format of runs: files in it hold what the challenge asks for and no more."""
+AnyModel: TypeAlias = Annotator | Path | str
+Counts: TypeAlias = dict[str, Counter[str]]
+"""For each question how often each answer was given; of several labels and of marks, each label."""
+
+
+class UnfinishedError(LapsusError):
+    """Not all was judged, so that nothing was written; what was said is kept for another go."""
+
+
+class Waiting(NamedTuple):
+    """A language model that is to be asked."""
+
+    model: LanguageModel
+    units: int
+    """Units that it is to be asked about."""
+    known: int
+    """Units of which its answers are kept from before."""
+    kept: Journal | None
+    without_votes: int
+    """Documents without the votes that would choose what is judged, where its guideline has such a rule."""
 
 
 @dataclass
 class Detection:
-    """Data as a program judges it: iterate over it for entries with judgments. Counts are complete at the end."""
+    """Data as programs judge it: iterate over it for entries with judgments. Counts are complete at the end."""
 
     reading: EntryStream
-    judges: Judges
+    members: list[Judges]
+    """Who judges. Several are a jury, whose judgment stands beside theirs."""
     keep: bool = False
-    """Whether judgments that the data holds stand beside the program's."""
+    """Whether judgments that the data holds stand beside the programs'."""
     turns: str | None = None
     """`judged`: only turns that somebody judged, where the data says which; `all`: every turn.
 
     By default a run for the challenge has the judged ones, since its program pairs answers with those.
     """
+    engine: Engine = field(default_factory=Here)
+    """Where it is judged."""
     units: int = 0
     whole: bool = False
     """Whether whole documents are judged, not turns."""
     left_out: int = 0
     """Answers about turns that nobody judged."""
-    answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """For each question how often each answer was given; of several labels and of marks, each label."""
-    engine: Engine = field(default_factory=Here)
-    """Where it is judged."""
+    wanted: int = 0
+    """Units that language models or the jury are to judge; 0 before `take_stock`."""
+    answers: Counts = field(default_factory=dict)
+    """Of the judge, or of the jury."""
+    by_member: dict[str, Counts] = field(default_factory=dict)
+    """Of each member of a jury."""
 
     def __iter__(self) -> Iterator[Entry]:
         return self.entries()
 
-    def entries(self, kept: KeptChunks | None = None) -> Iterator[Entry]:
-        """The same, with finished chunks kept; those of another go are not judged again."""
-        return self._judged(self.turns == "judged", kept)
+    @property
+    def names(self) -> list[str]:
+        """The names of those who have judged so far, or will."""
+        return [name for member in self.members for name in member.names]
 
-    def _judged(self, judged_only: bool, kept: KeptChunks | None = None) -> Iterator[Entry]:
-        self.units, self.whole, self.left_out, self.answers = 0, False, 0, {}
+    @property
+    def asked(self) -> list[LanguageModel]:
+        """The language models among those who judge."""
+        found = (member.one for member in self.members)
+        return [cast("LanguageModel", one) for one in found if one is not None and one.costs]
+
+    @property
+    def is_jury(self) -> bool:
+        """Whether several judge."""
+        return len(self.members) > 1
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a language model was told to stop, or had to."""
+        return any(model.service.stop.is_set() for model in self.asked)
+
+    def entries(
+        self,
+        kept: Sequence[Kept | None] = (),
+        *,
+        alone: bool = False,
+        progress: Callable[[], None] = lambda: None,
+    ) -> Iterator[Entry]:
+        """The same, with answers kept, a place for each member; those of another go are not asked for again.
+
+        `alone`: of a jury its own judgments only. `progress` as with `write`.
+        """
+        return self._judged(self.turns == "judged", kept, progress, alone=alone)
+
+    def take_stock(
+        self, kept: Sequence[Kept | None] = (), *, judged_only: bool | None = None
+    ) -> list[Waiting]:
+        """Read the data once and count what the language models are still to be asked. Nothing is sent."""
+        chosen_only = self.turns == "judged" if judged_only is None else judged_only
+        places = [kept[place] if kept else None for place in range(len(self.members))]
+        asked = [
+            _Stock(cast("LanguageModel", member.one), place if isinstance(place, Journal) else None)
+            for member, place in zip(self.members, places, strict=True)
+            if member.one is not None and member.one.costs
+        ]
+        self.wanted = 0
+        for entry in self.reading if asked else ():
+            segments = voted_segments(entry, self.members[0].scheme) if chosen_only else None
+            for place, one in enumerate(asked):
+                units = one.count(entry, segments)
+                self.wanted += units if not place else 0
+        return [one.waiting() for one in asked]
+
+    def _judged(
+        self,
+        judged_only: bool,
+        kept: Sequence[Kept | None] = (),
+        progress: Callable[[], None] = lambda: None,
+        *,
+        alone: bool = False,
+    ) -> Iterator[Entry]:
+        self.units, self.whole, self.left_out, self.answers, self.by_member = 0, False, 0, {}, {}
         others: dict[str, tuple[Judgment, ...]] = {}
         voted: dict[str, frozenset[str | None] | None] = {}
 
@@ -66,59 +156,148 @@ class Detection:
             for entry in self.reading:
                 if entry.document is not None:
                     others[entry.id] = entry.judgments if self.keep else ()
-                    voted[entry.id] = voted_segments(entry, self.judges.scheme) if judged_only else None
+                    voted[entry.id] = voted_segments(entry, self.members[0].scheme) if judged_only else None
                     yield entry
 
-        for entry in self.judges.entries(noted(), Bulk(self.engine, kept)):
-            answered = self._chosen(entry, voted.pop(entry.id))
-            self._count(answered)
-            yield _beside(others.pop(entry.id), answered)
-        if not self.units:
+        def judged(member: Judges, place: int, entries: Iterator[Entry]) -> Iterator[Entry]:
+            run = Run(self.engine, kept[place] if kept else None, progress=progress)
+            return run.entries((one, item, voted[item.id]) for one, item in member.assigned(entries))
+
+        sources = tee(noted(), len(self.members))
+        streams = [judged(one, place, sources[place]) for place, one in enumerate(self.members)]
+        for same in zip(*streams, strict=False):
+            entry = self._chosen(same, voted.pop(same[0].id))
+            if not self.asked:
+                progress()
+            yield self._together(entry, others.pop(entry.id), alone)
+        if not self.units and not self.is_stopped and not any(model.refused for model in self.asked):
             raise nothing_to_judge(self.reading)
 
+    def _chosen(self, same: Sequence[Entry], voted: frozenset[str | None] | None) -> Entry:
+        """A document with what all members said, without answers about turns that nobody judged."""
+        said = [judgment for entry in same for judgment in entry.judgments]
+        kept = tuple(judgment for judgment in said if voted is None or judgment.segment in voted)
+        self.left_out += len(said) - len(kept)
+        return Entry(same[0].id, same[0].document, kept)
+
+    def _together(self, entry: Entry, others: tuple[Judgment, ...], alone: bool) -> Entry:
+        """What others said, what the programs say, and what they say as a jury; answers of before give way."""
+        said = final = entry.judgments
+        if self.is_jury:
+            for judgment in said:
+                _count(self.by_member.setdefault(judgment.annotator, {}), judgment)
+            final = tuple(jury_of(said, self._scheme()))
+            said = tuple(map(without_notes, final)) if alone else (*said, *final)
+        self.units += len(final)
+        for judgment in final:
+            self.whole = judgment.segment is None
+            _count(self.answers, judgment)
+        by = {(judgment.annotator, judgment.scheme) for judgment in said}
+        by |= {(model.name, model.scheme.id) for model in self.asked}
+        theirs = tuple(one for one in others if (one.annotator, one.scheme) not in by)
+        return Entry(entry.id, entry.document, (*theirs, *said))
+
+    def _scheme(self) -> Scheme:
+        return self.members[0].one.scheme if self.members[0].one else load_scheme(self.members[0].scheme)
+
+    def kept_beside(self, target: Path) -> list[Kept]:
+        """Where answers are kept until the output is there, for each member.
+
+        Answers of a language model that were given under another setting are refused.
+        """
+        found: list[Kept] = []
+        for number, member in enumerate(self.members, 1):
+            place = number if self.is_jury else 0
+            if member.one is None or not member.one.costs:
+                found.append(KeptChunks.beside(target, place))
+                continue
+            journal = Journal.beside(target, place)
+            cast("LanguageModel", member.one).must_go_on(journal.judgments.values(), str(journal.path))
+            found.append(journal)
+        return found
+
+    def _ready(self, target: Path, overwrite: bool) -> tuple[Format, list[Kept], bool]:
+        """The format, what is kept, and whether what is there gives way; complains before anything is judged."""
+        format = run_format(target, self.members[0].scheme, keep=self.keep)
+        if (self.asked or self.is_jury) and format.name not in ("jsonl", RUN):
+            raise UsageError(
+                f"{format.name} does not hold all that is written here",
+                where=str(target),
+                hint="name a file that ends in .jsonl; `lapsus convert` makes other formats of it",
+            )
+        kept = self.kept_beside(target)
+        may_replace = overwrite or any(isinstance(one, Journal) and one.judgments for one in kept)
+        check_place(target, overwrite=may_replace, source=self.reading.source.path)
+        return format, kept, may_replace
+
     def write(
-        self, path: Path | str, *, overwrite: bool = False, progress: Callable[[], None] = lambda: None
+        self,
+        path: Path | str,
+        *,
+        overwrite: bool = False,
+        leave: Callable[[list[Waiting]], None] = lambda waiting: None,
+        progress: Callable[[], None] = lambda: None,
     ) -> Conversion:
         """Write the judged documents to a file: RUN.jsonl, or RUN.zip and folders in the challenge's format.
 
-        Until it is there, what is judged already is kept beside it: another go does not judge that again.
+        Until it is there, what is judged already is kept beside it: another go does not judge that again. `leave` hears
+        what language models are to be asked, before the first is; an error that it raises ends it. `progress` hears of
+        each unit that they were asked about; where there are none, of each document.
         """
         target = Path(path)
-        format = run_format(target, self.judges.scheme, keep=self.keep)
-        check_place(target, overwrite=overwrite, source=self.reading.source.path)
-        done, kept = Conversion(format), KeptChunks.beside(target)
-        with put_in_place(target, overwrite=overwrite) as draft:
-            entries = self._judged(judged_only(self.turns, format), kept)
+        format, kept, may_replace = self._ready(target, overwrite)
+        done, chosen_only = Conversion(format), judged_only(self.turns, format)
+        leave(self.take_stock(kept, judged_only=chosen_only))
+        with put_in_place(target, overwrite=may_replace) as draft:
+            entries = self._judged(chosen_only, kept, progress, alone=format.name == RUN)
             if format.name == RUN:
                 entries = map(_without_notes, entries)
-            format.write(carried(_watched(entries, progress), done), draft)
-        kept.remove()
+            format.write(carried((entry for entry in entries if entry.judgments), done), draft)
+            if self.is_stopped or not self.units:
+                raise UnfinishedError("not all was judged", hint="the same again goes on from there")
+        for one, place in zip(self.members, kept, strict=True):
+            if one.one is None or one.one not in self.asked or not cast("LanguageModel", one.one).refused:
+                place.remove()
         return done
 
-    def _chosen(self, entry: Entry, voted: frozenset[str | None] | None) -> Entry:
-        """The entry without answers about turns that nobody judged."""
-        if voted is None:
-            return entry
-        kept = tuple(judgment for judgment in entry.judgments if judgment.segment in voted)
-        self.left_out += len(entry.judgments) - len(kept)
-        return Entry(entry.id, entry.document, kept)
 
-    def _count(self, entry: Entry) -> None:
-        self.units += len(entry.judgments)
-        for judgment in entry.judgments:
-            self.whole = judgment.segment is None
-            for question, answer in judgment.answers.items():
-                counts = self.answers.setdefault(question, Counter())
-                if isinstance(answer, tuple):
-                    counts.update(one.label if isinstance(one, Span) else one for one in answer)
+class _Stock:
+    """What a language model is still to be asked."""
+
+    def __init__(self, model: LanguageModel, kept: Journal | None) -> None:
+        self.model, self.kept, self.work = model, kept, model.work()
+        self.units = self.without_votes = 0
+        self.known: dict[Any, Judgment] = {}
+
+    def count(self, entry: Entry, segments: frozenset[str | None] | None) -> int:
+        """Add a document; how many of its units are to be judged."""
+        wanted = 0
+        has_rule = self.model.scheme.target is not None
+        self.without_votes += (
+            has_rule and entry.document is not None and not target_votes(entry, self.model.scheme)
+        )
+        for case in cases_of(entry, self.model.scheme):
+            unit = case.unit
+            if segments is None or unit.key.segment in segments:
+                wanted += 1
+                found = self.kept.find(self.work, [unit]) if self.kept is not None else None
+                if found is None:
+                    self.units += 1
                 else:
-                    counts[str(answer)] += 1
+                    self.known[unit.key] = found[0].judgment
+        return wanted
+
+    def waiting(self) -> Waiting:
+        """The count. What is kept about other texts than those of now is left aside."""
+        if self.kept is not None:
+            self.kept.judgments = self.known
+        return Waiting(self.model, self.units, len(self.known), self.kept, self.without_votes)
 
 
 def detect(
     data: Any,
     *,
-    model: Annotator | Path | str | None = None,
+    model: AnyModel | Sequence[AnyModel] | None = None,
     scheme: AnyScheme | None = None,
     profile: str | None = None,
     only: str | None = None,
@@ -127,22 +306,38 @@ def detect(
     turns: str | None = None,
     own: tuple[list[Document], LabelVotes] | None = None,
     engine: Engine | None = None,
+    stop: threading.Event | None = None,
     tell: Callable[[Annotator], None] = lambda annotator: None,
     announce: Callable[[EntryStream], None] = lambda reading: None,
+    **asking: Unpack[Asking],
 ) -> Detection:
     """Data judged by a program: a path, entries in memory or a long table.
 
-    `model` is an annotator, a model's file, a shipped model or a method that needs no fitting; else the model that is
+    `model` is an annotator, a model's file, a shipped model, a method that needs no fitting or a language model
+    (`openai:MODEL`, with `endpoint` and the other options of `Asking`); several are a jury; else the model that is
     shipped for the documents' language. With `keep` the judgments that the data holds stand beside. `turns` is
-    `judged` or `all` (see `Detection`). `own` are judged dialogues, as `training_data` gives them, that the model is
-    adapted to. `engine` is where it is judged, here by default. Nothing is judged before the result is iterated over or
-    written.
+    `judged` or `all` (see `Detection`). `own` are judged dialogues, as `training_data` gives them, to adapt to.
+    `engine` is where it is judged, here by default; `stop`, once set, ends the asking of language models. Nothing is
+    judged before the result is iterated over or written.
     """
+    names = [model] if model is None or isinstance(model, Annotator | Path | str) else list(model)
+    if len({str(one) if isinstance(one, Path) else one for one in names}) < len(names):
+        raise UsageError("a judge is named twice", hint="a jury has different members")
     reading = read(data, only=only, language=language)
     announce(reading)
     usual = usual_profile(reading.format.name)
-    judges = Judges(model, scheme=scheme, profile=profile, usual=usual, own=own, tell=tell)
-    return Detection(reading, judges, keep, turns, engine=engine or Here())
+    if len(names) > 1:
+        scheme = scheme or SCHEME
+    members = [
+        Judges(one, scheme=scheme, profile=profile, usual=usual, own=own, tell=tell, stop=stop, asking=asking)
+        for one in names
+    ]
+    found = Detection(reading, members, keep, turns, engine=engine or Here())
+    if not found.asked:
+        refuse_asking(asking)
+    elif profile is not None and len(found.asked) == len(members):
+        raise UsageError("a language model has no profiles", hint="leave --profile out")
+    return found
 
 
 def judged_only(turns: str | None, format: Format) -> bool:
@@ -177,19 +372,14 @@ def nothing_to_judge(reading: EntryStream) -> InputError:
     return InputError("no dialogue in it has a turn of the system to judge", where=where, hint=hint)
 
 
-def _watched(entries: Iterable[Entry], progress: Callable[[], None]) -> Iterator[Entry]:
-    for entry in entries:
-        progress()
-        if entry.judgments:
-            yield entry
-
-
 def _without_notes(entry: Entry) -> Entry:
     return Entry(entry.id, entry.document, tuple(map(without_notes, entry.judgments)))
 
 
-def _beside(others: tuple[Judgment, ...], entry: Entry) -> Entry:
-    """What others said together with what a program says; its own answers of before give way."""
-    by = {(judgment.annotator, judgment.scheme) for judgment in entry.judgments}
-    theirs = tuple(judgment for judgment in others if (judgment.annotator, judgment.scheme) not in by)
-    return Entry(entry.id, entry.document, (*theirs, *entry.judgments))
+def _count(counts: Counts, judgment: Judgment) -> None:
+    for question, answer in judgment.answers.items():
+        counter = counts.setdefault(question, Counter())
+        if isinstance(answer, tuple):
+            counter.update(one.label if isinstance(one, Span) else one for one in answer)
+        else:
+            counter[str(answer)] += 1

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.breakdown import SCHEME
-from lapsus.annotators.bulk import Bulk
+from lapsus.annotators.bulk import Run
 from lapsus.annotators.cases import document_of
 from lapsus.annotators.encoder.reader import GENERAL
-from lapsus.annotators.entries import judged_entries
 from lapsus.annotators.library import default_model, find_annotator, load_model
 from lapsus.errors import UsageError
 from lapsus.language import has_letters, language_of_turns, plain_language
 from lapsus.model import Document, Entry
 from lapsus.model.votes import LabelVotes
 from lapsus.schemes import AnyScheme, load_scheme
+
+if TYPE_CHECKING:
+    from lapsus.annotators.language_model.asking import Asking
 
 _OF_THE_CHALLENGE = ("dbdc", "dbdc-run")
 _KANJI_ALONE = "zh"
@@ -38,49 +42,52 @@ class Judges:
         usual: str | None = None,
         own: tuple[list[Document], LabelVotes] | None = None,
         tell: Callable[[Annotator], None] = lambda annotator: None,
+        stop: threading.Event | None = None,
+        asking: Asking | None = None,
     ) -> None:
-        """`model` is an annotator, a model's file, a shipped model or a method that needs no fitting.
+        """`model` is an annotator, a model's file, a shipped model, a method that needs no fitting or a language model.
 
         `scheme` is the guideline to judge by: a model for another one, or another version, is refused. `usual` is the
         profile for models that have it, where no other one is asked for. `own` are judged dialogues that copies of
-        the models are adapted to, each to those in its language. `tell` hears who judges.
+        the models are adapted to, each to those in its language. `tell` hears who judges. `asking` is how a language
+        model is asked, until `stop` is set.
         """
         self._profile = profile
         self._usual = usual
         self._own = own
         self._tell = tell
         self._scheme = None if scheme is None else load_scheme(scheme)
-        found = model if isinstance(model, Annotator) or model is None else find_annotator(str(model))
-        self._one = self._ready(found) if found else None
+        found = (
+            model
+            if isinstance(model, Annotator) or model is None
+            else (find_annotator(str(model), self._scheme, stop=stop, **(asking or {})))
+        )
+        self.one = self._ready(found) if found else None
+        """Who judges everything; None: the models that are shipped for each language."""
         self._shipped: dict[str, Annotator] = {}
         self._loaded: dict[Path, Annotator] = {}
 
     @property
     def scheme(self) -> str:
         """The id of the scheme that is judged under."""
-        known = self._one.scheme if self._one else self._scheme
+        known = self.one.scheme if self.one else self._scheme
         return known.id if known else SCHEME
 
     @property
     def names(self) -> list[str]:
         """The names of those who have judged so far, or will."""
-        return [annotator.name for annotator in ([self._one] if self._one else self._loaded.values())]
+        return [annotator.name for annotator in ([self.one] if self.one else self._loaded.values())]
 
-    def entries(self, documents: Iterable[Document | Entry], bulk: Bulk | None = None) -> Iterator[Entry]:
+    def entries(self, documents: Iterable[Document | Entry], run: Run | None = None) -> Iterator[Entry]:
         """Each document with its judgments, in order. Of entries, judgments under an earlier scheme are made use of.
 
-        `bulk` says where they are judged, and what is kept of it; by default here, and nothing. Answers that cost
-        something are handed on as they come.
+        `run` says where they are judged, and what is kept of it; by default here, and nothing.
         """
-        if self._one is not None and self._one.costs:
-            return judged_entries(self._one, documents)
-        return (bulk or Bulk()).entries(self._assigned(documents))
+        return (run or Run()).entries(self.assigned(documents))
 
-    def _assigned(
-        self, documents: Iterable[Document | Entry]
-    ) -> Iterator[tuple[Annotator, Document | Entry]]:
+    def assigned(self, documents: Iterable[Document | Entry]) -> Iterator[tuple[Annotator, Document | Entry]]:
         """Each document with whoever is to judge it."""
-        if (one := self._one) is not None:
+        if (one := self.one) is not None:
             yield from ((one, item) for item in documents)
             return
         for language, item, document in _by_language(documents):
@@ -100,6 +107,8 @@ class Judges:
     def _ready(self, annotator: Annotator) -> Annotator:
         if self._scheme is not None:
             annotator.must_judge_under(self._scheme)
+        if annotator.costs:
+            return annotator
         chosen = annotator.under(self._profile) if self._profile else as_usual(annotator, self._usual)
         if self._own is not None:
             chosen = _adapted(chosen, *self._own)

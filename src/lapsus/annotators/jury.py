@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ from lapsus.kinds import countable
 from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
 from lapsus.kinds.votes import scheme_votes
-from lapsus.model import Answer, Entry, Judgment, Scheme, UnitKey
+from lapsus.model import Answer, Judgment, Scheme, UnitKey
 from lapsus.model.judgment import PROGRAM
-from lapsus.model.notes import LEARNED, learned_from, without_notes
+from lapsus.model.notes import LEARNED, learned_from
 from lapsus.trust.jury import jury
 
 JURY = "jury"
@@ -57,34 +57,3 @@ def jury_of(judgments: Sequence[Judgment], scheme: Scheme) -> list[Judgment]:
         if unit in answers
         for about in [{**metadata, LEARNED: True} if unit in learned else metadata]
     ]
-
-
-def with_jury(
-    parts: Sequence[Iterable[Entry]],
-    scheme: Scheme,
-    *,
-    alone: bool = False,
-    beside: Iterable[Iterable[Entry]] = (),
-) -> Iterator[Entry]:
-    """The same documents as several members judged them, each with all their judgments and the jury's.
-
-    `alone`: with the jury's only. `beside`: what others said, who are no members. Of documents that a member left out,
-    the others' answers count.
-    """
-    documents: dict[str, list[Entry]] = {}
-    for part in parts:
-        for entry in part:
-            documents.setdefault(entry.id, []).append(entry)
-    others: dict[str, list[Judgment]] = {}
-    for source in beside:
-        for entry in source:
-            others.setdefault(entry.id, []).extend(entry.judgments)
-    for id, same in documents.items():
-        said = [one for entry in same for one in entry.judgments]
-        found = jury_of([one for one in said if one.scheme == scheme.id], scheme)
-        document = next((entry.document for entry in same if entry.document is not None), None)
-        if alone:
-            # The challenge's own format, which holds what it asks for and no more.
-            yield Entry(id, document, tuple(map(without_notes, found)))
-        else:
-            yield Entry(id, document, (*others.get(id, ()), *said, *found))

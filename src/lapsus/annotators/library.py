@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Document, Scheme, Segment
 from lapsus.registry import Registry, did_you_mean
 from lapsus.schemes import AnyScheme, load_scheme
+
+if TYPE_CHECKING:
+    from lapsus.annotators.language_model.asking import Asking
 
 METHODS: Registry[type[Annotator]] = Registry(
     "method",
@@ -145,8 +149,17 @@ def model_file(name: Path | str) -> Path:
     return path if path.exists() or not _shipped(str(name)).is_file() else _shipped(str(name))
 
 
-def find_annotator(name: str) -> Annotator:
-    """A model from its file or by its name if it is shipped, or a method that needs no fitting."""
+def find_annotator(
+    name: str,
+    scheme: AnyScheme | None = None,
+    *,
+    stop: threading.Event | None = None,
+    **asking: Unpack[Asking],
+) -> Annotator:
+    """A model from its file or by its name if it is shipped, a method that needs no fitting, or a language model.
+
+    A language model judges under `scheme`, breakdown by default, and is asked as `asking` says until `stop` is set.
+    """
     if name in METHODS.names():
         annotator = make_annotator(name)
         if annotator.needs_fit:
@@ -154,16 +167,27 @@ def find_annotator(name: str) -> Annotator:
             raise UsageError(f"method {name!r} must learn before it can judge", hint=hint)
         return annotator
     path = model_file(name)
-    if name.startswith(OPENAI) and not path.is_file():
-        raise UsageError(
-            "language models are asked by `lapsus detect`, `check`, `probe`, `campaign annotate` and `challenge run`",
-            where=name,
-            hint="from Python, make a LanguageModel and give that",
-        )
+    if is_language_model(name):
+        from lapsus.annotators.language_model.asking import make_language_model
+
+        return make_language_model(name, load_scheme(scheme or SCHEME), stop=stop, **asking)
     if not path.is_file():
         known = [*METHODS.names(), *shipped_models()]
         raise UsageError(f"{name!r} is neither a model's file nor a method", hint=did_you_mean(name, known))
     return load_model(path)
+
+
+def is_language_model(name: str) -> bool:
+    """Whether a name is that of a language model: openai:MODEL, and no file is called so."""
+    return name.startswith(OPENAI) and not model_file(name).is_file()
+
+
+def refuse_asking(asking: Mapping[str, Any]) -> None:
+    """Complain where something was said that means nothing to a detector."""
+    for name, value in asking.items():
+        if value is not None and value is not False:
+            option = "the prompt's language" if name == "words" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is for language models", hint=f"--with {OPENAI}MODEL")
 
 
 def shipped_models() -> list[str]:

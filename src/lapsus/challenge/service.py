@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ from lapsus.store.validation import digest_of
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
+    from lapsus.annotators.bulk import Kept
     from lapsus.store import Store
 
 _FLOORS = msgspec.json.Decoder(dict[str, Floors])
@@ -108,11 +109,13 @@ def run_here(
     language: str | None = None,
     prepare: bool = True,
     by: int | None = None,
+    kept: Callable[[Annotator], Kept | None] = lambda annotator: None,
 ) -> list[StoredRun]:
     """Let programs judge the test set here: of each turn they get what came before, and never what came after.
 
     A run a program and language, with none named in all that the challenge has; of several programs one more of all as
-    a jury. There is no run of any where one of them cannot judge to the end.
+    a jury. There is no run of any where one of them cannot judge to the end; `kept` says where answers are kept
+    meanwhile.
     """
     from lapsus.annotators.jury import JURY, jury_of
 
@@ -121,7 +124,7 @@ def run_here(
         annotator.must_judge_under(scheme)
     challenge = store.challenges.get(name)
     wanted = _wanted_tracks(store, challenge, language)
-    judged = [[_judged(track, annotator) for annotator in annotators] for track in wanted]
+    judged = [[_judged(track, annotator, kept(annotator)) for annotator in annotators] for track in wanted]
     checked: list[tuple[str, CheckedRun]] = []
     for track, said in zip(wanted, judged, strict=True):
         own = run if len(annotators) == 1 else None
@@ -161,11 +164,11 @@ def _wanted_tracks(store: Store, challenge: Challenge, language: str | None) -> 
     return list(known.values()) if language is None else [find_track(known, language)]
 
 
-def _judged(track: Track, annotator: Annotator) -> list[Judgment]:
-    judgments = list(annotator.judge(unlabelled(gold.document) for gold in track.documents))
-    if annotator.ended is not None:
-        raise annotator.ended
-    return judgments
+def _judged(track: Track, annotator: Annotator, kept: Kept | None) -> list[Judgment]:
+    from lapsus.annotators.bulk import Run
+
+    assigned = ((annotator, unlabelled(gold.document)) for gold in track.documents)
+    return [judgment for entry in Run(kept=kept).entries(assigned) for judgment in entry.judgments]
 
 
 def keep_run(

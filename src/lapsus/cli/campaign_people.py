@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from lapsus.cli.campaign_language_model import ask_about_campaign
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.detect import ProfileOption
-from lapsus.cli.language_model_options import NOTHING_SAID, PREFIX, LanguageModelOptions, asks_language_models
-from lapsus.cli.output import JsonOption, counted, print_json, progress, remark, say
-from lapsus.errors import UsageError
+from lapsus.cli.language_model_options import (
+    NOTHING_SAID,
+    Asking,
+    LanguageModelOptions,
+    asks_language_models,
+    facts,
+)
+from lapsus.cli.output import JsonOption, print_json, remark, say
+from lapsus.errors import LapsusError, UsageError
 from lapsus.registry import did_you_mean
 
 if TYPE_CHECKING:
+    from lapsus.annotators import Annotator
+    from lapsus.annotators.detection import Waiting
+    from lapsus.annotators.language_model import LanguageModel
     from lapsus.store import Store
 
 CampaignArgument = Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")]
@@ -106,35 +114,65 @@ def annotate_command(
     as_json: JsonOption = False,
 ) -> None:
     """Let a detector or a language model judge a campaign's documents. Ended midway and begun again, it goes on."""
-    with open_database(db) as store:
-        if judge.startswith(PREFIX):
-            if profile is not None:
-                raise UsageError("a language model has no profiles", hint="leave --profile out")
-            ask_about_campaign(store, name, judge, called, asking, as_json=as_json)
-            return
-        asking.refuse_any()
-        _detect(store, name, judge, called, profile, as_json)
+    from lapsus.annotators import as_usual, find_annotator
+    from lapsus.annotators.library import is_language_model
+    from lapsus.campaign_stats.program_work import judge_campaign, must_go_on
+
+    with open_database(db) as store, Asking(asking, [judge]) as talk:
+        is_asked = is_language_model(judge)
+        if is_asked and profile is not None:
+            raise UsageError("a language model has no profiles", hint="leave --profile out")
+        scheme = store.campaigns.scheme(name) if is_asked else None
+        annotator = find_annotator(judge, scheme, stop=talk.stop, **asking.how)
+        as_name = called or annotator.name
+        if is_asked:
+            known = _known(store, as_name)
+            must_go_on(store, name, known, as_name, annotator)
+            total = store.programs.count_units(name, known)
+            talk.leave([_waiting(annotator, total)])
+        else:
+            annotator = as_usual(annotator) if profile is None else annotator.under(profile)
+            try:
+                annotator.must_judge_under(store.campaigns.scheme(name))
+            except UsageError as error:
+                raise error.at(f"campaign {name!r}") from None
+            talk.leave([])
+            total = store.programs.count_documents(name, _known(store, as_name))
+        program = store.programs.add(as_name)
+        judged = judge_campaign(store, name, program, annotator, stop=talk.stop, progress=talk.step)
+    _tell_judged(talk, name, program.name, total, judged, as_json)
+    talk.finish()
 
 
-def _detect(
-    store: Store, name: str, judge: str, called: str | None, profile: str | None, as_json: bool
-) -> None:
-    from lapsus.annotators import as_usual, find_annotator, judged_entries
+def _waiting(annotator: Annotator, units: int) -> Waiting:
+    from lapsus.annotators.detection import Waiting
 
-    annotator, judgments = find_annotator(judge), 0
-    annotator = as_usual(annotator) if profile is None else annotator.under(profile)
-    try:
-        annotator.must_judge_under(store.campaigns.scheme(name))
-    except UsageError as error:
-        raise error.at(f"campaign {name!r}") from None
-    program = store.programs.add(called or annotator.name)
-    waiting = store.programs.count_documents(name, program.id)
-    with progress("documents", waiting) as step:
-        entries = judged_entries(annotator, store.programs.documents_for(name, program.id))
-        for kept in store.programs.add_judgments(name, program, counted(entries, step)):
-            judgments += kept
+    return Waiting(cast("LanguageModel", annotator), units, 0, None, 0)
+
+
+def _tell_judged(talk: Asking, name: str, program: str, total: int, judged: int, as_json: bool) -> None:
+    asked = talk.waiting[0].model if talk.waiting else None
     if as_json:
-        print_json({"program": program.name, "documents": waiting, "judgments": judgments})
+        of, more = ("documents", {}) if asked is None else ("units", facts(asked))
+        print_json({"program": program, of: total, "judgments": judged, **more})
         return
-    say(f"{program.name} judged {judgments:,} units in {waiting:,} documents of {name}")
+    talk.tell()
+    if asked is None:
+        say(f"{program} judged {judged:,} units in {total:,} documents of {name}")
+    else:
+        said, left = f"{program} judged {judged:,} of {total:,} units of {name}", len(asked.refused)
+        say(f"{said}; {left:,} could not be judged" if left else said)
+        if not talk.stop.is_set() and (meanwhile := total - judged - left) > 0:
+            remark(f"{meanwhile:,} were judged under the same name meanwhile, and stand")
     remark("its answers stand beside those of people; a plan with `suggest` shows them")
+
+
+def _known(store: Store, name: str) -> int:
+    """The program of that name; a number of nobody where there is none yet, so that a "no" leaves nothing behind."""
+    try:
+        found = store.people.named(name)
+    except LapsusError:
+        return -1
+    if not found.program:
+        raise UsageError(f"{name!r} is a person", hint="give the program a name with --as")
+    return found.id

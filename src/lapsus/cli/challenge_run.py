@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 from urllib.parse import quote
 
 import typer
@@ -14,14 +12,9 @@ from lapsus.cli.convert import OnlyOption
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
-    PREFIX,
+    Asking,
     LanguageModelOptions,
-    ask_leave,
     asks_language_models,
-    ending_gently,
-    make_language_model,
-    several,
-    tell,
 )
 from lapsus.cli.output import JsonOption, print_json, remark, say, word
 from lapsus.errors import LapsusError, UsageError
@@ -29,6 +22,8 @@ from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
+    from lapsus.annotators.detection import Waiting
+    from lapsus.annotators.language_model import LanguageModel
     from lapsus.store import Store
     from lapsus.store.challenge_records import StoredRun
 
@@ -69,80 +64,62 @@ def run_command(
     as_json: JsonOption = False,
 ) -> None:
     """Let programs judge the test set here, each turn with only what came before. Runs of the organisers."""
-    from lapsus.challenge.service import run_here
+    from lapsus.annotators import find_annotator
+    from lapsus.annotators.library import is_language_model
+    from lapsus.challenge.service import run_here, trained_for
 
     if only is not None and train is None:
         raise UsageError("--only says which files of --train, and --train is not given")
-    names = several(judges, asking)
-    stop = threading.Event()
-    with open_database(db) as store:
-        asked = {one: _Asked(store, name, one, asking, lang, stop) for one in names if one.startswith(PREFIX)}
+    if len(set(judges)) < len(judges):
+        raise UsageError("a judge is named twice", hint="a jury has different members")
+    with open_database(db) as store, Asking(asking, judges) as talk:
         annotators = [
-            asked[one].model if one in asked else _detector(store, name, one, train, only) for one in names
+            trained_for(store, name, one, train, only)
+            if train is not None and not is_language_model(one)
+            else find_annotator(one, stop=talk.stop, **asking.how)
+            for one in judges
         ]
+        talk.leave([_waiting(store, name, one, lang) for one in annotators if one.costs])
+        journals = {id(one.model): one.kept for one in talk.waiting}
         try:
-            with ending_gently(stop) if asked else nullcontext():
-                kept = run_here(store, name, *annotators, run=called, language=lang)
+            kept = run_here(
+                store, name, *annotators, run=called, language=lang, kept=lambda one: journals.get(id(one))
+            )
         except LapsusError:
-            for judge in asked.values():
-                judge.tell_open(stop)
+            talk.tell()
+            talk.tell_kept()
+            _tell_open(talk)
             raise
-        for judge in asked.values():
-            tell(judge.model)
-            judge.journal.remove()
+        talk.tell()
+        for one in talk.waiting:
+            if one.kept is not None:
+                one.kept.remove()
     report_runs(kept, as_json)
 
 
-class _Asked:
-    """A language model whose answers are on disk as they come, in a file that is gone once its run is kept."""
+def _waiting(store: Store, challenge: str, annotator: Annotator, language: str | None) -> Waiting:
+    """What a language model is still to be asked; its answers are in a file that is gone once its run is kept."""
+    from lapsus.annotators.bulk import Journal
+    from lapsus.annotators.detection import Waiting
+    from lapsus.challenge.service import turns_to_judge
 
-    def __init__(
-        self,
-        store: Store,
-        challenge: str,
-        name: str,
-        asking: LanguageModelOptions,
-        language: str | None,
-        stop: threading.Event,
-    ) -> None:
-        from lapsus.annotators.breakdown import SCHEME
-        from lapsus.annotators.language_model.journal import Journal
-        from lapsus.challenge.service import turns_to_judge
-        from lapsus.schemes import load_scheme
+    model = cast("LanguageModel", annotator)
+    called = ".".join(filter(None, (challenge, language, model.name.partition(":")[2])))
+    journal = Journal(Path(f"{quote(called, safe='')}.part.jsonl"))
+    model.must_go_on(journal.judgments.values(), str(journal.path))
+    work, turns = model.work(), list(turns_to_judge(store, challenge, language))
+    left = sum(journal.find(work, [turn]) is None for turn in turns)
+    return Waiting(model, left, len(turns) - left, journal, 0)
 
-        self.model = make_language_model(name, load_scheme(SCHEME), asking, stop)
-        called = quote(".".join(filter(None, (challenge, language, name.removeprefix(PREFIX)))), safe="")
-        self.journal = Journal(Path(f"{called}.part.jsonl"))
-        self.model.go_on_with(self.journal)
-        turns = list(turns_to_judge(store, challenge, language))
-        waiting = sum(self.journal.about(turn) is None for turn in turns)
-        if waiting < len(turns):
-            remark(f"{self.journal.path} holds {len(turns) - waiting:,} answers; {waiting:,} turns are left")
-        if waiting:
-            ask_leave(asking, waiting)
 
-    def tell_open(self, stop: threading.Event) -> None:
-        """Which turns are open and why, where the answers are, and what to do."""
-        tell(self.model)
-        if kept := len(self.journal.judgments):
-            remark(
-                f"{kept:,} answers of {self.model.name} are kept in {self.journal.path}; the same command asks"
-                " for the others only"
-            )
-        if self.model.refused and not stop.is_set():
-            first = (
-                f"; remove {self.journal.path} first, since a run is made one way throughout" if kept else ""
-            )
+def _tell_open(talk: Asking) -> None:
+    for one in talk.waiting:
+        if one.model.refused and not talk.stop.is_set() and one.kept is not None:
+            there = one.kept.path.exists()
+            first = f"; remove {one.kept.path} first, since a run is made one way throughout" if there else ""
             remark(
                 f"where it never answers, another --max-tokens, --temperature or --examples may help{first}"
             )
-
-
-def _detector(store: Store, challenge: str, name: str, train: Path | None, only: str | None) -> Annotator:
-    from lapsus.annotators import find_annotator
-    from lapsus.challenge.service import trained_for
-
-    return find_annotator(name) if train is None else trained_for(store, challenge, name, train, only)
 
 
 def report_runs(runs: list[StoredRun], as_json: bool) -> None:

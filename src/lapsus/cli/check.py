@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -13,20 +14,23 @@ from lapsus.cli.detect import ProfileOption, announce, tell_format
 from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
-    PREFIX,
+    Asking,
     JudgesOption,
     LanguageModelOptions,
     asks_language_models,
-    several,
 )
-from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark
+from lapsus.cli.output import JsonOption, print_json, reader_language, remark, warn
 from lapsus.errors import UsageError
-from lapsus.formats import read
 from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place, put_in_place
 
 if TYPE_CHECKING:
+    from lapsus.annotators import Annotator
     from lapsus.log_check import GuidelineCheck, LogCheck, PairCheck
+
+
+ENDING = ".answers"
+"""Not that of any format: where a whole folder is checked, answers that are kept in it are no log."""
 
 
 @asks_language_models(without=("reasons",))
@@ -84,7 +88,6 @@ def check_command(
     as_json: JsonOption = False,
 ) -> None:
     """Find the turns of chat logs that are likely to break a dialogue, or texts that disagree with their data."""
-    from lapsus.cli.check_language_model import check_by_models
     from lapsus.log_check import check
 
     shown_in = _language(words)
@@ -93,24 +96,11 @@ def check_command(
             check_place(page, overwrite=overwrite, source=log)
     if html is not None and judge is not None and html.resolve() == judge.resolve():
         raise UsageError("--html and --judge name the same file", hint="give each page a file of its own")
-    names = several(judges, asking)
-    if len(names) > 1 or any(name.startswith(PREFIX) for name in names):
-        if profile is not None and all(name.startswith(PREFIX) for name in names):
-            raise UsageError("a language model has no profiles", hint="leave --profile out")
-        if adapt is not None:
-            what = "a language model" if len(names) == 1 else "a jury"
-            raise UsageError(f"{what} is not adapted", hint="leave --adapt out")
-        reading = read(log, only=only, language=lang)
-        tell_format(reading, as_json)
-        with engine_of(engine, ray) as where:
-            found: LogCheck | PairCheck | GuidelineCheck = check_by_models(
-                names, reading, asking, where, top, profile
-            )
-    else:
-        with engine_of(engine, ray) as where, progress("documents") as step:
+    with engine_of(engine, ray) as where, Asking(asking, judges) as talk:
+        try:
             found = check(
                 log,
-                model=names[0] if names else None,
+                model=judges or None,
                 profile=profile,
                 adapt=adapt,
                 top=top,
@@ -118,10 +108,20 @@ def check_command(
                 language=lang,
                 engine=where,
                 beside=html,
+                stop=talk.stop,
+                answers=lambda model: _answers_file(log, model),
                 tell=announce,
                 announce=lambda reading: tell_format(reading, as_json),
-                progress=step,
+                leave=talk.leave,
+                progress=talk.step,
+                **asking.how,
             )
+        finally:
+            talk.tell()
+            talk.tell_kept()
+    if found.unjudged:
+        wanted = talk.waiting[0].units + talk.waiting[0].known
+        warn(f"{found.unjudged:,} of {wanted:,} units were not judged; the report is about the others")
     if found.reading is not None:
         tell_reading(found.reading)
     _report(found, html, shown_in, overwrite=overwrite, as_json=as_json)
@@ -129,6 +129,25 @@ def check_command(
         _write_turns(found, judge, shown_in, overwrite=overwrite)
     if found.unjudged:
         raise typer.Exit(1)
+
+
+def _answers_file(log: Path, model: Annotator) -> Path | None:
+    """Where answers that were paid for stay for the next check, since a report shows only a few.
+
+    Tried before any is asked for; None where nothing can be written: that is no reason not to look over a log.
+    """
+    from lapsus.formats import read
+
+    path = Path(f"{read(log).source.name}.{quote(model.name.partition(':')[2], safe='')}{ENDING}")
+    try:
+        with path.open("ab") as stream:
+            is_new = not stream.tell()
+    except OSError as error:
+        warn(f"{path} cannot be written: {error.strerror}; what the model says is not kept for another check")
+        return None
+    if is_new:
+        path.unlink()
+    return path
 
 
 def _write_turns(

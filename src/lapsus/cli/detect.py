@@ -1,33 +1,30 @@
-"""`lapsus detect`: let a program judge documents."""
+"""`lapsus detect`: let programs judge documents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption, tell_reading
-from lapsus.cli.detect_language_model import ask_about_data
 from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
-    PREFIX,
+    Asking,
     JudgesOption,
     LanguageModelOptions,
     asks_language_models,
-    several,
+    facts,
 )
-from lapsus.cli.output import JsonOption, colon, print_json, progress, remark, say
-from lapsus.errors import UsageError
-from lapsus.formats import Conversion, EntryStream, read
+from lapsus.cli.output import JsonOption, colon, print_json, remark, say
+from lapsus.errors import LapsusError
+from lapsus.formats import Conversion, EntryStream
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator, Detection
-    from lapsus.annotators.bulk import Engine
 
-BREAKDOWN = "breakdown"
 ProfileOption = Annotated[
     str | None,
     typer.Option(
@@ -68,92 +65,51 @@ def detect_command(
     as_json: JsonOption = False,
 ) -> None:
     """Let a detector or a language model judge documents, and write the judgments as a run."""
-    names = several(judges, asking)
-    if profile is not None and names and all(name.startswith(PREFIX) for name in names):
-        raise UsageError("a language model has no profiles", hint="leave --profile out")
-    with engine_of(engine, ray) as where:
-        how = Detecting(data, scheme, profile, only, lang, turns, keep, overwrite, as_json, asking, where)
-        if len(names) > 1:
-            from lapsus.cli.detect_jury import detect_by_jury
+    from lapsus.annotators import detect
+    from lapsus.annotators.detection import UnfinishedError
 
-            detect_by_jury(names, how, target)
-        elif names and names[0].startswith(PREFIX):
-            how.ask(names[0], target)
-        else:
-            how.detect(names[0] if names else None, target)
-
-
-class Detecting(NamedTuple):
-    """How data is to be judged, whoever does."""
-
-    data: Path
-    scheme: str | None
-    profile: str | None
-    only: str | None
-    language: str | None
-    turns: str | None
-    keep: bool
-    overwrite: bool
-    as_json: bool
-    asking: LanguageModelOptions
-    engine: Engine
-    is_member: bool = False
-    """Whether it is one judge of a jury: its file is gone in the end, and no result by itself."""
-
-    def ask(self, name: str, target: Path) -> None:
-        """By a language model."""
-        from lapsus.annotators.detection import judged_only, run_format
-        from lapsus.schemes import load_scheme
-
-        reading = read(self.data, only=self.only, language=self.language)
-        tell_format(reading, self.as_json)
-        format = run_format(target)
-        ask_about_data(
-            name,
-            reading,
-            load_scheme(self.scheme or BREAKDOWN),
-            self.asking,
-            self.engine,
-            target,
-            format,
-            keep=self.keep,
-            overwrite=self.overwrite,
-            as_json=self.as_json,
-            judged_only=judged_only(self.turns, format),
-            is_member=self.is_member,
-        )
-
-    def detect(self, name: str | None, target: Path) -> None:
-        """By a detector, or the one that is shipped for the language."""
-        from lapsus.annotators import detect
-
+    done: Conversion | None = None
+    with engine_of(engine, ray) as where, Asking(asking, judges) as talk:
         found = detect(
-            self.data,
-            model=name,
-            scheme=self.scheme,
-            profile=self.profile,
-            only=self.only,
-            language=self.language,
-            keep=self.keep,
-            turns=self.turns,
-            engine=self.engine,
+            data,
+            model=judges or None,
+            scheme=scheme,
+            profile=profile,
+            only=only,
+            language=lang,
+            keep=keep,
+            turns=turns,
+            engine=where,
+            stop=talk.stop,
             tell=announce,
-            announce=lambda reading: tell_format(reading, self.as_json),
+            announce=lambda reading: tell_format(reading, as_json),
+            **asking.how,
         )
-        _tell_kept(target, self.as_json)
-        with progress("documents") as step:
-            done = found.write(target, overwrite=self.overwrite, progress=step)
-        tell_reading(found.reading)
-        if found.left_out and not self.as_json:
-            remark(
-                f"only turns with votes are answered, {found.left_out:,} others are not; --turns all has all"
-            )
-        if (others := found.reading.documents - done.documents) and not self.as_json:
-            remark(f"documents without a turn to judge, left out: {others:,}")
-        if self.is_member:
-            _report_member(found, done)
-        else:
-            _report(found, done, target, self.as_json)
+        _tell_kept(target, as_json)
+        try:
+            done = found.write(target, overwrite=overwrite, leave=talk.leave, progress=talk.step)
+        except UnfinishedError:
+            pass
+        except LapsusError:
+            _tell_asked(found, talk, target, as_json)
+            raise
+    tell_reading(found.reading)
+    if done is not None and not as_json:
+        _remark_left_out(found, done)
+    if found.is_jury and done is not None:
+        _report_jury(found, talk, target, done.to.name, as_json)
+    elif found.asked:
+        _tell_asked(found, talk, target, as_json)
+    elif done is not None:
+        _report(found, done, target, as_json)
+    talk.finish()
+
+
+def _remark_left_out(found: Detection, done: Conversion) -> None:
+    if found.left_out:
+        remark(f"only turns with votes are answered, {found.left_out:,} others are not; --turns all has all")
+    if not found.asked and (others := found.reading.documents - done.documents):
+        remark(f"documents without a turn to judge, left out: {others:,}")
 
 
 def tell_format(reading: EntryStream, as_json: bool) -> None:
@@ -173,23 +129,46 @@ def _tell_kept(target: Path, as_json: bool) -> None:
         )
 
 
-def _report_member(found: Detection, done: Conversion) -> None:
-    remark(f"{', '.join(found.judges.names)}: {done.documents:,} documents, {found.units:,} units")
-    for question, answers in _answers(found).items():
-        remark(f"  {question}: {_counts(answers)}")
+def _tell_asked(found: Detection, talk: Asking, target: Path, as_json: bool) -> None:
+    """How it went with language models; nothing where none was asked yet."""
+    if not as_json:
+        talk.tell()
+    for one in talk.waiting:
+        out = target if found.units and target.exists() else one.kept.path if one.kept else target
+        judged, left = len(one.kept.judgments) if one.kept else 0, len(one.model.refused)
+        if as_json:
+            there = str(out) if out.exists() else None
+            print_json({"by": one.model.name, "out": there, "judged": judged, **facts(one.model)})
+            continue
+        said = f"{judged:,} units are judged by {one.model.name}"
+        said = f"{said}, {left:,} could not be judged" if left else said
+        say(said, to=out if out.exists() else None)
 
 
-def _answers(found: Detection) -> dict[str, dict[str, int]]:
-    return {question: dict(sorted(answers.items())) for question, answers in found.answers.items() if answers}
+def _report_jury(found: Detection, talk: Asking, target: Path, format: str, as_json: bool) -> None:
+    from lapsus.annotators.jury import JURY
+
+    if as_json:
+        print_json({"by": JURY, "members": found.names, "out": str(target)})
+        return
+    talk.tell()
+    for member, counts in found.by_member.items():
+        for question, answers in _sorted(counts).items():
+            remark(f"{member}{colon()}{question}{colon()}{_counts(answers)}")
+    say(f"{JURY} of {', '.join(found.names)} → {target} ({format})")
+
+
+def _sorted(counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    return {question: dict(sorted(answers.items())) for question, answers in counts.items() if answers}
 
 
 def _report(found: Detection, done: Conversion, target: Path, as_json: bool) -> None:
-    counts = _answers(found)
+    counts = _sorted(found.answers)
     only = next(iter(counts.values())) if len(counts) == 1 else None
     if as_json:
         facts = {"documents": done.documents, "turns": found.units, "answers": counts}
         labels = {} if only is None else {"labels": only}
-        print_json({"by": ", ".join(found.judges.names), "out": str(target), **facts, **labels})
+        print_json({"by": ", ".join(found.names), "out": str(target), **facts, **labels})
         return
     told = f" ({_counts(only)})" if only else ""
     if found.whole:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
-    PREFIX,
+    Asking,
     LanguageModelOptions,
-    ask_leave,
     asks_language_models,
-    make_language_model,
 )
 from lapsus.cli.output import JsonOption, print_json, print_table
 from lapsus.errors import InputError, UsageError
@@ -39,24 +36,28 @@ def probe_command(
 ) -> None:
     """Ask a language model again, with labels turned round and with a longer context: does it agree with itself?"""
     from lapsus import model
+    from lapsus.annotators import find_annotator
+    from lapsus.annotators.detection import Waiting
     from lapsus.annotators.language_model.probes import PROBES, probe
+    from lapsus.annotators.library import OPENAI, is_language_model
     from lapsus.formats import read
     from lapsus.schemes import load_scheme
 
-    if not judge.startswith(PREFIX):
-        raise UsageError("detectors always answer the same", hint=f"--with {PREFIX}MODEL")
+    if not is_language_model(judge):
+        raise UsageError("detectors always answer the same", hint=f"--with {OPENAI}MODEL")
     guideline = load_scheme(scheme)
     reading = read(data, only=only, language=lang)
     documents = (entry.document for entry in reading if entry.document is not None)
     chosen = list(islice((unit for one in documents for unit in model.units(one, guideline.unit)), units))
     if not chosen:
         raise InputError(f"nothing in it is judged under {guideline.id!r}", where=str(data))
-    ask_leave(asking, len(chosen) * (1 + len(PROBES)))
 
     def make(asked: Scheme) -> LanguageModel:
-        return make_language_model(judge, asked, asking, threading.Event())
+        return cast("LanguageModel", find_annotator(judge, asked, stop=talk.stop, **asking.how))
 
-    found = probe(make, guideline, chosen)
+    with Asking(asking, [judge]) as talk:
+        talk.leave([Waiting(make(guideline), len(chosen) * (1 + len(PROBES)), 0, None, 0)])
+        found = probe(make, guideline, chosen)
     if as_json:
         print_json(found)
         return

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from lapsus.annotators import Annotator, detect, training_data
 from lapsus.annotators.breakdown import SCHEME
-from lapsus.annotators.bulk import Engine, KeptChunks
-from lapsus.annotators.library import find_annotator
+from lapsus.annotators.bulk import Engine, Journal, Kept, KeptChunks
+from lapsus.annotators.detection import AnyModel, Waiting
+from lapsus.annotators.jury import JURY
+from lapsus.annotators.library import find_annotator, is_language_model
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.log_check import pair_ranking
 from lapsus.log_check.guideline_check import GuidelineCheck, check_answers
 from lapsus.log_check.pair_ranking import PairCheck, check_pairs, is_pair
 from lapsus.log_check.ranking import TOP, LogCheck, check_entries
-from lapsus.model import Entry, Scheme
+from lapsus.model import Scheme
+
+if TYPE_CHECKING:
+    from lapsus.annotators.language_model import LanguageModel
+    from lapsus.annotators.language_model.asking import Asking
 
 
 def check(
     data: Any,
     *,
-    model: Annotator | Path | str | None = None,
+    model: AnyModel | Sequence[AnyModel] | None = None,
     profile: str | None = None,
     adapt: Any = None,
     top: int = TOP,
@@ -30,9 +37,13 @@ def check(
     language: str | None = None,
     engine: Engine | None = None,
     beside: Path | None = None,
+    stop: threading.Event | None = None,
+    answers: Callable[[Annotator], Path | None] = lambda model: None,
     tell: Callable[[Annotator], None] = lambda annotator: None,
     announce: Callable[[EntryStream], None] = lambda reading: None,
+    leave: Callable[[list[Waiting]], None] = lambda waiting: None,
     progress: Callable[[], None] = lambda: None,
+    **asking: Unpack[Asking],
 ) -> LogCheck | PairCheck | GuidelineCheck:
     """The turns of chat logs after which a dialogue is likely to break down, the worst first, with evidence.
 
@@ -40,52 +51,84 @@ def check(
     with marks on what they leave out, add and repeat. Where the model judges under another guideline: how often each
     answer is given, and the units that are most surely judged otherwise than usual.
 
-    `data` is a path, entries in memory or a long table; `model` as `lapsus.detect` takes it. `adapt` is judged data,
-    in the same forms, that the model is brought closer to. `engine` is where it is judged, here by default. Where the
-    result is to be written to a file, `beside` names it: finished chunks are kept there until all is judged.
-    `to_text()` and `to_html()` of the result show it.
+    `data` is a path, entries in memory or a long table; `model` and `asking` as `lapsus.detect` takes them. `adapt` is
+    judged data, in the same forms, that the model is brought closer to. `engine` is where it is judged, here by
+    default. Where the result is to be written to a file, `beside` names it: finished chunks are kept there until all
+    is judged. `answers` names the file in which a language model's answers stay for the next check. `leave` hears what
+    language models are to be asked, before the first is. `to_text()` and `to_html()` of the result show it.
     """
+    names = [] if model is None else [model] if isinstance(model, Annotator | Path | str) else list(model)
     reading = read(data, only=only, language=language)
     of_pairs = holds_pairs(reading)
     if of_pairs and adapt is not None:
         raise UsageError(
             "pairs of data and text are not adapted to", hint="`lapsus train triples` learns from marks"
         )
-    judge = model if isinstance(model, Annotator) or model is None else find_annotator(str(model))
-    other = _other_guideline(judge)
-    if other is not None and adapt is not None:
-        raise UsageError(
-            f"a model under {other.id!r} is not adapted",
-            hint="`lapsus train judge` learns from your judgments",
-        )
-    own = training_data(read(adapt, language=language)) if adapt is not None else None
+    if len(names) == 1 and not is_language_model(str(names[0])):
+        names = [names[0] if isinstance(names[0], Annotator) else find_annotator(str(names[0]))]
+    other = _other_guideline(names)
+    if adapt is not None:
+        _must_adapt(names, other)
     found = detect(
         reading,
-        model=judge,
+        model=names or None,
         scheme=other or (pair_ranking.SCHEME if of_pairs else SCHEME),
         profile=profile,
-        own=own,
+        own=training_data(read(adapt, language=language)) if adapt is not None else None,
         engine=engine,
+        stop=stop,
         tell=tell,
         announce=announce,
+        **asking,
     )
-    kept = KeptChunks.beside(beside) if beside is not None else None
-    entries = _watched(found.entries(kept), progress)
+    kept = [
+        _kept(member.one, beside, answers, found.is_jury and place)
+        for place, member in enumerate(found.members, 1)
+    ]
+    leave(found.take_stock(kept))
+    entries = found.entries(kept, alone=True, progress=progress)
     checked: LogCheck | PairCheck | GuidelineCheck
     if other is not None:
         checked = check_answers(entries, other, top)
     else:
         checked = check_pairs(entries, top) if of_pairs else check_entries(entries, top)
-    if kept is not None:
-        kept.remove()
-    checked.by, checked.reading = ", ".join(found.judges.names), found.reading
+    for one in kept:
+        if isinstance(one, KeptChunks):
+            one.remove()
+    by = ", ".join(found.names)
+    checked.by, checked.reading = f"{JURY} ({by})" if found.is_jury else by, found.reading
+    checked.unjudged = found.wanted - found.units if found.asked else 0
     return checked
 
 
-def _other_guideline(judge: Annotator | None) -> Scheme | None:
-    """The guideline of a model, where it is none of the two that have a report of their own."""
+def _kept(
+    judge: Annotator | None, beside: Path | None, answers: Callable[[Annotator], Path | None], number: int
+) -> Kept | None:
+    """Where a judge's answers are kept: a language model's for the next check, others' until this one is done."""
+    if judge is None or not judge.costs:
+        return KeptChunks.beside(beside, number) if beside is not None else None
+    path = answers(judge)
+    model = cast("LanguageModel", judge)
+    return None if path is None else Journal(path, lambda judgment: not model.others(judgment))
+
+
+def _must_adapt(names: Sequence[AnyModel], other: Scheme | None) -> None:
+    if len(names) > 1:
+        raise UsageError("a jury is not adapted", hint="leave --adapt out")
+    if names and (is_language_model(str(names[0])) or (isinstance(names[0], Annotator) and names[0].costs)):
+        raise UsageError("a language model is not adapted", hint="leave --adapt out")
+    if other is not None:
+        raise UsageError(
+            f"a model under {other.id!r} is not adapted",
+            hint="`lapsus train judge` learns from your judgments",
+        )
+
+
+def _other_guideline(judges: Sequence[AnyModel]) -> Scheme | None:
+    """The guideline of a single model, where it is none of the two that have a report of their own."""
+    judge = judges[0] if len(judges) == 1 else None
     try:
-        found = judge.scheme if judge is not None else None
+        found = judge.scheme if isinstance(judge, Annotator) else None
     except UsageError:
         return None  # it takes any, and was given none
     return found if found is not None and found.id not in (SCHEME, pair_ranking.SCHEME) else None
@@ -95,9 +138,3 @@ def holds_pairs(reading: EntryStream) -> bool:
     """Whether the first document is a pair of data and text."""
     first = next(iter(reading), None)
     return first is not None and first.document is not None and is_pair(first.document)
-
-
-def _watched(entries: Iterable[Entry], progress: Callable[[], None]) -> Iterator[Entry]:
-    for entry in entries:
-        progress()
-        yield entry

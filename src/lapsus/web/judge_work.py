@@ -7,15 +7,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from typing import Final
 
 import msgspec
 
-from lapsus.annotators import Annotator, judged_entries
 from lapsus.annotators.language_model import LanguageModel
-from lapsus.errors import LapsusError, UsageError
-from lapsus.model import Entry
+from lapsus.campaign_stats.program_work import judge_campaign
+from lapsus.errors import LapsusError
 from lapsus.store import Store, StoreError
 from lapsus.store.people import new_secret
 from lapsus.store.program_runs import ProgramRun, RunState
@@ -28,10 +26,6 @@ EVERY: Final = 5.0
 """Seconds between two looks for something to do."""
 BEAT: Final = 3.0
 """Seconds after which the lease on a run is renewed."""
-DOCUMENTS: Final = 5
-"""Documents that a detector judges between two looks whether it was stopped."""
-ANSWERS: Final = 5
-"""Answers of a language model that are committed together."""
 PATIENCE: Final = 5.0
 """Seconds that programs at work have to finish what is under way when the server ends."""
 
@@ -130,41 +124,14 @@ class JudgeWork:
 
     def _judge(self, run: ProgramRun, stop: threading.Event) -> int:
         """Judge until all is judged or one should stop; how many units could not be judged."""
-        scheme = self._store.campaigns.scheme(run.campaign)
-        annotator = self.sources.make(msgspec.convert(run.spec, JudgeSpec), scheme, stop)
-        if isinstance(annotator, LanguageModel):
-            self._ask(run, annotator)
-            return len(annotator.refused)
-        self._detect(run, annotator, stop)
-        return 0
-
-    def _ask(self, run: ProgramRun, model: LanguageModel) -> None:
         store = self._store
-        before = store.programs.metadata_of(run.campaign, run.program)
-        if before is not None and (others := model.differences(before)):
-            raise UsageError(
-                f"{run.name!r} has judged here with another {', '.join(others)}",
-                hint="add it under another name",
-            )
-        by = store.program_runs.started_by(run)
-        judgments = model.judge_units(store.programs.units_for(run.campaign, run.program))
-        entries = (Entry(judgment.document, None, (judgment,)) for judgment in judgments)
-        for _ in store.programs.add_judgments(
-            run.campaign, store.people.get(run.program), entries, by=by, at_a_time=ANSWERS, once=True
-        ):
-            pass
-        if model.ended is not None:
-            raise model.ended
-
-    def _detect(self, run: ProgramRun, annotator: Annotator, stop: threading.Event) -> None:
-        store, program = self._store, self._store.people.get(run.program)
-        documents = store.programs.documents_for(run.campaign, run.program)
-        by = store.program_runs.started_by(run)
-        while not stop.is_set() and (some := list(islice(documents, DOCUMENTS))):
-            begun = time.monotonic()
-            entries = _timed(list(judged_entries(annotator, some)), begun)
-            for _ in store.programs.add_judgments(run.campaign, program, entries, by=by, once=True):
-                pass
+        scheme = store.campaigns.scheme(run.campaign)
+        annotator = self.sources.make(msgspec.convert(run.spec, JudgeSpec), scheme, stop)
+        program, by = store.people.get(run.program), store.program_runs.started_by(run)
+        judge_campaign(store, run.campaign, program, annotator, stop=stop, by=by)
+        if annotator.ended is not None:
+            raise annotator.ended
+        return len(annotator.refused) if isinstance(annotator, LanguageModel) else 0
 
 
 @contextmanager
@@ -176,17 +143,3 @@ def _survived(what: str) -> Iterator[None]:
         _log.warning("%s: %s", what, error)
     except Exception:
         _log.exception("%s", what)
-
-
-def _timed(entries: list[Entry], begun: float) -> list[Entry]:
-    """The same with the time that each judgment took: all were made at once, so each took its share."""
-    many = sum(len(entry.judgments) for entry in entries)
-    each = round((time.monotonic() - begun) / max(many, 1), 4)
-    return [
-        Entry(
-            entry.id,
-            entry.document,
-            tuple(msgspec.structs.replace(judgment, seconds=each) for judgment in entry.judgments),
-        )
-        for entry in entries
-    ]

@@ -73,7 +73,7 @@ def test_votes_on_breakdown_choose_the_turns_whether_the_judge_is_named_or_not()
     assert judged == [entry.judgments for entry in lapsus.detect(entries, model=shipped(TYPES))]
     turns = sum(1 for entry in entries for _ in units(entry.document, load_scheme(TYPES).unit))  # type: ignore[arg-type]
     assert 0 < sum(map(len, judged)) < turns
-    assert unnamed.judges.names == [TYPES]  # one judge for both languages
+    assert unnamed.names == [TYPES]  # one judge for both languages
 
 
 @pytest.mark.parametrize(

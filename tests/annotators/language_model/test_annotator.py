@@ -12,7 +12,6 @@ import pytest
 
 import lapsus
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
-from lapsus.annotators.language_model.concurrency import run_concurrently
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Entry, Judgment, Scheme, UnitKey
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
@@ -304,13 +303,6 @@ def test_a_setting_is_known_again() -> None:
         assert model_on(stub, seed=1, language="en").differences(metadata) == ("prompt",)
         assert model.differences({}) == ("model",)
         assert model.differences({"setting": {"language": "fr"}}) == ("model",)
-
-
-def test_at_once_takes_one_thing_for_each_result() -> None:
-    assert sorted(run_concurrently(lambda n: n * n, iter(range(1, 20)), 4, threading.Event())) == [
-        n * n for n in range(1, 20)
-    ]
-    assert list(run_concurrently(lambda n: n, iter(()), 4, threading.Event())) == []
 
 
 @pytest.mark.parametrize(

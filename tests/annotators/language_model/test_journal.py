@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lapsus.annotators.language_model.journal import Journal
+from lapsus.annotators.bulk import Journal
 from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.model import Judgment

@@ -1,8 +1,7 @@
-"""Judging in bulk: documents in chunks, here or on a cluster, in order, with finished chunks kept."""
+"""One driver of judging: documents or units through an annotator, here or on a cluster, with answers kept."""
 
-from lapsus.annotators.bulk.engine import Engine, Here
-from lapsus.annotators.bulk.kept_chunks import KeptChunks
-from lapsus.annotators.bulk.pipeline import Bulk
+from lapsus.annotators.bulk.kept import Journal, KeptChunks
+from lapsus.annotators.bulk.run import Engine, Here, Kept, Run
 from lapsus.annotators.bulk.work import JudgeDocuments, Work
 
-__all__ = ["Bulk", "Engine", "Here", "JudgeDocuments", "KeptChunks", "Work"]
+__all__ = ["Engine", "Here", "Journal", "JudgeDocuments", "Kept", "KeptChunks", "Run", "Work"]

@@ -93,10 +93,9 @@ class OnRay:
             self._looked = time.monotonic()
         return max(1, int(self._cores))
 
-    @property
-    def at_once(self) -> int:
+    def room_for(self, work: Work[Any, Any]) -> int:
         """As many pieces as keep every core busy."""
-        return BEGUN * self.cores
+        return self.cores * (work.at_once if work.by_unit else BEGUN)
 
     def begin(self, work: Work[T, R], things: Sequence[T]) -> Future[list[R]]:
         """Send a piece of work. The work itself travels once."""
@@ -105,7 +104,7 @@ class OnRay:
         if work.digest not in self._sent:
             self._sent[work.digest] = self._ray.put(work.pack())
         piece = self._ray.remote(_reply).options(
-            num_cpus=work.cores, max_retries=RETRIES, name=f"lapsus {work.kind}"
+            num_cpus=1 / work.at_once, max_retries=RETRIES, name=f"lapsus {work.kind}"
         )
         reply = piece.remote([self._sent[work.digest]], work.digest, msgspec.json.encode(things))
         found: Future[list[R]] = Future()

@@ -26,13 +26,13 @@ R = TypeVar("R")
 
 KINDS = {
     "judge": "lapsus.annotators.bulk.work:JudgeDocuments",
-    "ask": "lapsus.annotators.bulk.asking:AskUnits",
+    "ask": "lapsus.annotators.language_model.asking:AskUnits",
 }
 """Where the kinds of work are defined."""
 
 
 class Work(ABC, Generic[T, R]):
-    """What is done to each of many things.
+    """What is done to each of many things: documents, or single units of them.
 
     What comes out depends on the things that are given together and on nothing that was done before, so that it is
     the same wherever it is done.
@@ -44,12 +44,31 @@ class Work(ABC, Generic[T, R]):
     """The type of what is given, as lists of records."""
     gives: ClassVar[Any]
     """The type of what comes out."""
-    cores: float = 1.0
-    """How much of a processor it keeps busy."""
+    by_unit: ClassVar[bool] = False
+    """Whether units are given one by one, each kept as soon as it is answered; else documents, many together."""
+    at_once: int = 1
+    """How many pieces of it one processor has under way: more than one where it mostly waits."""
 
     @abstractmethod
     def do(self, things: Sequence[T]) -> list[R]:
         """What is made of each thing, in order."""
+
+    @abstractmethod
+    def heard(self, thing: T, result: R) -> tuple[Judgment, ...]:
+        """The judgments in what came out of a thing. Called once for each, by the thread that began the work."""
+
+    def told(self, thing: T) -> str:
+        """Of work that goes unit by unit: differs where something else is told about a unit."""
+        raise NotImplementedError
+
+    def result(self, judgment: Judgment) -> R:
+        """Of work that goes unit by unit: what came out where a journal has this judgment."""
+        raise NotImplementedError
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be begun."""
+        return False
 
     @abstractmethod
     def settings(self) -> bytes:
@@ -112,6 +131,10 @@ class JudgeDocuments(Work[Entry, tuple[Judgment, ...]]):
         self.annotator.forget()
         with one_thread():
             return [entry.judgments for entry in judged_entries(self.annotator, things)]
+
+    def heard(self, thing: Entry, result: tuple[Judgment, ...]) -> tuple[Judgment, ...]:
+        """They are what comes out."""
+        return result
 
     def settings(self) -> bytes:
         """The model as its file holds it, or the method where there is nothing to learn."""

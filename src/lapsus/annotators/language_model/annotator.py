@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.cases import cases_of
 from lapsus.annotators.language_model.completion import Chat, Completion, complete
-from lapsus.annotators.language_model.concurrency import run_concurrently
-from lapsus.annotators.language_model.journal import Journal
 from lapsus.annotators.language_model.prompt import (
     Prompt,
     fitting_language,
@@ -29,6 +28,9 @@ from lapsus.errors import UsageError
 from lapsus.http_client import StoppedError, one_line
 from lapsus.kinds import countable, kind_of
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, Unit, UnitKey
+
+if TYPE_CHECKING:
+    from lapsus.annotators.bulk import Work
 
 ASKED = 3
 """How often a model is asked for an answer that can be taken."""
@@ -66,6 +68,19 @@ class Refused(NamedTuple):
     reason: str
 
 
+class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of a unit: a judgment, or why there is none; neither where it was not asked about."""
+
+    judgment: Judgment | None = None
+    refused: str = ""
+    status: int | None = None
+    """Of a server that did not do what it was asked, with `refused` for what it said."""
+    hopeless: bool = False
+    hint: str | None = None
+    tokens: dict[str, int] = {}
+    """Used for it, whatever came of it."""
+
+
 class _Sample(NamedTuple):
     """One answer that was taken, and what it cost."""
 
@@ -76,9 +91,6 @@ class _Sample(NamedTuple):
 
 class _InvalidError(Exception):
     """The model gave no answer that can be taken."""
-
-
-_Outcome: TypeAlias = Judgment | Refused | ServiceError | Exception | None
 
 
 class LanguageModel(Annotator):
@@ -111,15 +123,13 @@ class LanguageModel(Annotator):
         self.refused: list[Refused] = []
         self.tokens: Counter[str] = Counter()
         """Used since it was made (`prompt`, `completion`), also for units that it could not judge."""
-        self._counting = threading.Lock()
-        self._chat = Chat(model, service)
-        self._stop = service.stop
+        self.service, self._chat = service, Chat(model, service)
+        self._form: str | None = None
         self.language, self.examples, self.parallel = language, examples, parallel
         self.reasons = reasons
         self.sampling = sampling or Sampling()
         self._prompts: dict[str, Prompt] = {}
         self._in_a_row = 0
-        self._journal: Journal | None = None
         self._prompt(None)
         if self.sampling.samples > 1:
             _check_samples(scheme)
@@ -127,57 +137,64 @@ class LanguageModel(Annotator):
     @property
     def form(self) -> str | None:
         """How the form of answers was asked for: json_schema, json_object or text; None before the first answer."""
-        return self._chat.form
+        return self._form or self._chat.form
+
+    def work(self) -> Work[Any, Any]:
+        """Units are asked about one by one."""
+        from lapsus.annotators.language_model.asking import AskUnits
+
+        return AskUnits(self)
 
     def _judgments(self, documents: Iterable[Document | Entry]) -> Iterator[Judgment]:
         """A judgment a unit, in the order of the documents, though the server is asked about several at once."""
-        asked: deque[Unit] = deque()
-        done: dict[int, Judgment | None] = {}
+        from lapsus.annotators.bulk import Run
 
-        def noted() -> Iterator[Unit]:
-            for case in (case for item in documents for case in cases_of(item, self.scheme)):
-                asked.append(case.unit)
-                yield case.unit
-
-        for unit, judgment in self._settled(noted()):
-            done[id(unit)] = judgment
-            while asked and id(asked[0]) in done:
-                if (first := done.pop(id(asked.popleft()))) is not None:
-                    yield first
+        cases = (case.unit for item in documents for case in cases_of(item, self.scheme))
+        return Run().judgments(self, cases, in_order=True)
 
     def judge_units(self, units: Iterable[Unit]) -> Iterator[Judgment]:
         """A judgment a unit, as they come: several are asked for at once. Ends early once the service is stopped."""
-        return (judgment for _, judgment in self._settled(units) if judgment is not None)
+        from lapsus.annotators.bulk import Run
 
-    def _settled(self, units: Iterable[Unit]) -> Iterator[tuple[Unit, Judgment | None]]:
-        """Each unit that the server was asked about, as answers come; with None where it was not judged."""
-        for unit, outcome in run_concurrently(self._outcome, units, self.parallel, self._stop):
-            judgment = outcome if isinstance(outcome, Judgment) else None
-            if judgment is not None:
-                self._in_a_row = 0
-                self._keep(judgment)
-            elif isinstance(outcome, Refused):
-                self._in_a_row = 0
-                self.refused.append(outcome)
-            elif isinstance(outcome, ServiceError):
-                self._failed(unit, outcome)
-            elif isinstance(outcome, Exception):
-                raise outcome
-            yield unit, judgment
+        return Run().judgments(self, units)
 
-    def go_on_with(self, journal: Journal) -> None:
-        """Keep answers in a journal as they come; what stands there is not asked for again.
+    def answered(self, unit: Unit) -> Answered:
+        """Ask about a unit. Many threads may do so."""
+        spent: Counter[str] = Counter()
+        try:
+            return Answered(self._judgment(unit, spent), tokens=dict(spent))
+        except StoppedError:
+            return Answered(tokens=dict(spent))
+        except _InvalidError as error:
+            return Answered(refused=one_line(str(error))[:_REASON], tokens=dict(spent))
+        except ServiceError as error:
+            return Answered(None, error.what, error.status, error.hopeless, error.hint, dict(spent))
 
-        One that was begun with another setting is refused.
-        """
-        for judgment in journal.judgments.values():
+    def take(self, unit: Unit, found: Answered) -> tuple[Judgment, ...]:
+        """Count what came of a unit; its judgment, where there is one."""
+        self.tokens.update(found.tokens)
+        if found.judgment is not None:
+            self._in_a_row, self._form = 0, found.judgment.metadata.get("form")
+            return (found.judgment,)
+        if found.status is not None:
+            self._failed(
+                unit,
+                ServiceError(found.refused, status=found.status, hopeless=found.hopeless, hint=found.hint),
+            )
+        elif found.refused:
+            self._in_a_row = 0
+            self.refused.append(Refused(unit.key, found.refused))
+        return ()
+
+    def must_go_on(self, judgments: Iterable[Judgment], where: str) -> None:
+        """Complain where answers of before were given under another setting: no run mixes two."""
+        for judgment in judgments:
             if others := self.others(judgment):
                 raise UsageError(
                     f"was begun with another {', '.join(others)}",
-                    where=str(journal.path),
+                    where=where,
                     hint="go on with the same options, or remove it to begin anew",
                 )
-        self._journal = journal
 
     def others(self, judgment: Judgment) -> tuple[str, ...]:
         """What is another now than when a judgment was made: the scheme, or something of the setting."""
@@ -205,24 +222,13 @@ class LanguageModel(Annotator):
         now = self.setting(before["language"])
         return tuple(name for name in now if name not in before or before[name] != now[name])
 
-    def _keep(self, judgment: Judgment) -> None:
-        if self._journal is not None:
-            if self._journal.judgments.get(judgment.unit) is judgment:
-                return  # it was said, and paid for, before
-            self._journal.add(judgment)
-
-    def _spend(self, tokens: Mapping[str, int]) -> None:
-        """Add tokens to those used; several threads ask at a time."""
-        with self._counting:
-            self.tokens.update(tokens)
-
     def _failed(self, unit: Unit, error: ServiceError) -> None:
         if not error.hopeless:
             self.refused.append(Refused(unit.key, error.what))
         self._in_a_row += 1
         if self.ended is None and (error.hopeless or self._in_a_row >= GIVE_UP):
             self.ended = error
-            self._stop.set()
+            self.service.stop.set()
 
     def _prompt(self, language: str | None) -> Prompt:
         chosen = self.language or fitting_language(self.scheme, language)
@@ -232,23 +238,11 @@ class LanguageModel(Annotator):
             )
         return self._prompts[chosen]
 
-    def _outcome(self, unit: Unit) -> tuple[Unit, _Outcome]:
-        """Runs in a thread, so it hands back whatever happens."""
-        try:
-            known = self._journal and self._journal.about(unit)
-            return unit, known or self._judgment(unit)
-        except StoppedError:
-            return unit, None
-        except _InvalidError as error:
-            return unit, Refused(unit.key, one_line(str(error))[:_REASON])
-        except Exception as error:  # raised again by the thread that waits for it
-            return unit, error
-
-    def _judgment(self, unit: Unit) -> Judgment:
+    def _judgment(self, unit: Unit, spent: Counter[str]) -> Judgment:
         prompt, started = self._prompt(unit.language), time.monotonic()
         seed = self.sampling.seed
         seeds = [None if seed is None else seed + place for place in range(self.sampling.samples)]
-        samples = [self._sample(unit, prompt, seed) for seed in seeds]
+        samples = [self._sample(unit, prompt, seed, spent) for seed in seeds]
         asked = [completion for sample in samples for completion in sample.completions]
         answers, distributions = _together(self.scheme, [sample.answers for sample in samples])
         metadata: dict[str, Any] = {
@@ -277,7 +271,7 @@ class LanguageModel(Annotator):
             metadata=metadata,
         )
 
-    def _sample(self, unit: Unit, prompt: Prompt, seed: int | None) -> _Sample:
+    def _sample(self, unit: Unit, prompt: Prompt, seed: int | None, spent: Counter[str]) -> _Sample:
         """Ask until there is an answer that can be taken; each time the model is told what was wrong."""
         messages = [_message("system", prompt.system), _message("user", unit_message(unit))]
         completions: list[Completion] = []
@@ -287,7 +281,7 @@ class LanguageModel(Annotator):
         for _ in range(ASKED):
             found = complete(self._chat, messages, prompt.schema, more)
             completions.append(found)
-            self._spend({"prompt": found.prompt_tokens, "completion": found.completion_tokens})
+            spent.update(prompt=found.prompt_tokens, completion=found.completion_tokens)
             taken = take(found.content, unit, self.scheme, prompt.language, was_cut=found.was_cut)
             problems = taken.problems
             if problems and found.was_cut:

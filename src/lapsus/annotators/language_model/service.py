@@ -78,16 +78,23 @@ class Service:
         where: Endpoint,
         key: str | None = None,
         *,
+        key_env: str | None = None,
         timeout: float = 120.0,
         first_wait: float = 1.0,
         stop: threading.Event | None = None,
     ) -> None:
-        self.where = where
+        """`key_env`: the environment variable that the key is from, by which other machines find theirs."""
+        self.where, self.key_env, self.timeout = where, key_env, timeout
         self._key = check_key(key)
         self._was_there = False
         self._http = HttpClient(
             timeout=timeout, tries=TRIES, first_wait=first_wait, stop=stop, may_pass=self._may_pass
         )
+
+    @property
+    def has_key(self) -> bool:
+        """Whether requests carry a key."""
+        return self._key is not None
 
     @property
     def stop(self) -> threading.Event:

@@ -1,0 +1,171 @@
+"""How a language model is asked: by name and options, from here or from the nodes of a cluster."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any, Self, TypedDict, Unpack
+
+import msgspec
+
+from lapsus.annotators.bulk.work import Work
+from lapsus.annotators.language_model.annotator import Answered, LanguageModel, Sampling
+from lapsus.annotators.language_model.prompt import unit_digest
+from lapsus.annotators.language_model.service import Endpoint, Service, endpoint
+from lapsus.annotators.library import OPENAI
+from lapsus.errors import UsageError
+from lapsus.model import Judgment, Scheme, Unit
+from lapsus.model.decoders import decoder
+
+KEY = "LAPSUS_API_KEY"
+"""The environment variable with the key, where no other is named."""
+
+
+class Asking(TypedDict, total=False):
+    """How a language model is asked; what is left out is as usual."""
+
+    endpoint: str | None
+    """The server, such as http://127.0.0.1:8080/v1."""
+    words: str | None
+    """Language of the prompt; by default each document's own, where the scheme has it."""
+    key_env: str | None
+    """The environment variable with the key, if not LAPSUS_API_KEY."""
+    examples: int | None
+    """At most so many examples of each kind in the prompt."""
+    samples: int | None
+    """Ask so often, for a distribution over labels."""
+    temperature: float | None
+    seed: int | None
+    max_tokens: int | None
+    parallel: int | None
+    """Requests under way at once; 4 by default."""
+    timeout: float | None
+    """Seconds that a request may take; 120 by default."""
+    plain_http: bool
+    """Whether the key may go to another machine unencrypted."""
+    reasons: bool
+    """Whether the model is asked why."""
+
+
+def make_language_model(
+    name: str, scheme: Scheme, *, stop: threading.Event | None = None, **asking: Unpack[Asking]
+) -> LanguageModel:
+    """The model of that name, ready to be asked. Nothing is sent yet. `stop`: set, nothing more is."""
+    if not (model := name.removeprefix(OPENAI)):
+        raise UsageError("the model has no name", where=name, hint=f"{OPENAI}MODEL, as the server calls it")
+    address = asking.get("endpoint")
+    if address is None:
+        raise UsageError("which server?", hint="--endpoint URL, e.g. http://127.0.0.1:8080/v1")
+    where, key_env = endpoint(address), asking.get("key_env")
+    key = _key(key_env, where, asking.get("plain_http", False))
+    service = Service(
+        where,
+        key,
+        key_env=(key_env or KEY) if key else None,
+        timeout=asking.get("timeout") or 120.0,
+        stop=stop,
+    )
+    sampling = Sampling(
+        asking.get("samples") or 1, asking.get("temperature"), asking.get("seed"), asking.get("max_tokens")
+    )
+    return LanguageModel(
+        model,
+        service,
+        scheme,
+        language=asking.get("words"),
+        examples=asking.get("examples"),
+        sampling=sampling,
+        parallel=asking.get("parallel") or 4,
+        reasons=asking.get("reasons", False),
+    )
+
+
+def _key(name: str | None, where: Endpoint, plain_http: bool) -> str | None:
+    """The key, from the environment only. What stands after --key-env is not repeated: it may be a key by mistake."""
+    key = os.environ.get(name or KEY)
+    if name and not key:
+        raise UsageError("the environment variable that --key-env names is not set")
+    if key and not (where.is_local or where.is_encrypted or plain_http):
+        raise UsageError(
+            "the key would be sent unencrypted", where=where.host, hint="use https, or say --plain-http"
+        )
+    return key
+
+
+class AskUnits(Work[Unit, Answered]):
+    """A language model is asked about units. Its key does not travel: a node reads it from its own environment."""
+
+    kind = "ask"
+    takes = list[Unit]
+    gives = list[Answered]
+    by_unit = True
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.at_once = model.parallel
+
+    def do(self, things: Sequence[Unit]) -> list[Answered]:
+        """What came of each unit."""
+        return [self.model.answered(unit) for unit in things]
+
+    def heard(self, thing: Unit, result: Answered) -> tuple[Judgment, ...]:
+        """The judgment, where there is one; all else is counted."""
+        return self.model.take(thing, result)
+
+    def told(self, thing: Unit) -> str:
+        """The digest of the unit as it is sent."""
+        return unit_digest(thing)
+
+    def result(self, judgment: Judgment) -> Answered:
+        """An answer of before, which costs nothing now."""
+        return Answered(judgment)
+
+    @property
+    def is_over(self) -> bool:
+        """Once somebody stopped it, or the server cannot be asked."""
+        return self.model.service.stop.is_set()
+
+    def settings(self) -> bytes:
+        """All but the key."""
+        one, service = self.model, self.model.service
+        if service.has_key and service.key_env is None:
+            raise UsageError(
+                "a key that a program gives does not go to a cluster",
+                hint="name the environment variable that holds it on every node",
+            )
+        sent = _Sent(one.name, service.where.url, one.scheme, service.key_env, service.timeout, one.language,
+                     one.examples, one.sampling, one.parallel, one.reasons)  # fmt: skip
+        return msgspec.json.encode(sent)
+
+    @classmethod
+    def restore(cls, settings: bytes) -> Self:
+        """With the key of the node."""
+        sent = decoder(_Sent).decode(settings)
+        key = os.environ.get(sent.key_env) if sent.key_env else None
+        if sent.key_env and not key:
+            raise UsageError(
+                "a node of the cluster has no key for the language model",
+                hint="set the same environment variable on every node before Ray is started there",
+            )
+        service = Service(endpoint(sent.url), key, key_env=sent.key_env, timeout=sent.timeout)
+        how: dict[str, Any] = {"language": sent.language, "examples": sent.examples, "reasons": sent.reasons}
+        model = sent.model.removeprefix(OPENAI)
+        return cls(
+            LanguageModel(model, service, sent.scheme, sampling=sent.sampling, parallel=sent.parallel, **how)
+        )
+
+
+class _Sent(msgspec.Struct, frozen=True):
+    """A language model that is sent to a node."""
+
+    model: str
+    url: str
+    scheme: Scheme
+    key_env: str | None
+    timeout: float
+    language: str | None
+    examples: int | None
+    sampling: Sampling
+    parallel: int
+    reasons: bool
