@@ -2,10 +2,10 @@
 
     LAPSUS_DATA=/path/to/corpora python benchmarks/judges.py [--only NAME ...] [--units 100000]
 
-For each guideline: two people, the best constant answer and the judge, with 95% intervals over documents; for marks
-F1 of whole words. Then the seconds that 2,000 units take to learn, how many are judged a second, the words that the
-shipped judge of semantic errors marks, beside people's, and the memory that judging many units takes. Corpora that are
-not there are left out.
+For each guideline: how well the judge ranks units (AUC, Spearman for scales), and one more person; two people, the best
+constant answer and the judge, with 95% intervals over documents; for marks F1 of whole words. Then the seconds that
+2,000 units take to learn, how many are judged a second, the words that the shipped judge of semantic errors marks,
+beside people's, and the memory that judging many units takes. Corpora that are not there are left out.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from lapsus.annotators.base import Opinion
 from lapsus.annotators.entries import lesson_of
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.judge import Judge
+from lapsus.annotators.judge.ranking import Ranking
 from lapsus.annotators.library import load_model, model_file, shipped_models
 from lapsus.errors import LapsusError
 from lapsus.formats import read
@@ -45,6 +46,9 @@ COLUMNS = (
     "data",
     "question",
     "units",
+    "ranking",
+    "ranking of a person",
+    "average precision (at random)",
     "people",
     "constant",
     "judge",
@@ -139,7 +143,7 @@ def learned(name: str, scheme: Scheme, entries: list[Entry]) -> tuple[list[tuple
         sys.stderr.write(f"{name}: {error}\n")
     took = time.perf_counter() - begin
     rows = [
-        (name, one.question, one.units, *map(shown, (
+        (name, one.question, one.units, *ranked(one.ranking), *map(shown, (
             one.agreement.people, one.agreement.floor, one.agreement.judge,
             one.agreement.judge_beyond, one.agreement.people_beyond,
         )))
@@ -148,6 +152,17 @@ def learned(name: str, scheme: Scheme, entries: list[Entry]) -> tuple[list[tuple
     units = max((one.units for one in judge.reports_), default=0)
     speed = rate(judge, entries) if judge.origin_ else None
     return rows, (name, units, round(took, 1), round(took * 2000 / max(units, 1), 1), speed)
+
+
+def ranked(ranking: Ranking | None) -> tuple[str, str, str]:
+    """How well units are ranked, by the judge and by one more person, and average precision over prevalence."""
+    if ranking is None:
+        return "", "", ""
+    person = "n/a" if ranking.people is None else f"{ranking.people:.3f}"
+    precise = (
+        "" if ranking.prevalence is None else f"{ranking.average_precision:.3f} ({ranking.prevalence:.3f})"
+    )
+    return shown(ranking.judge), person, precise
 
 
 def rate(judge: Judge, entries: Iterable[Entry]) -> int:
@@ -213,6 +228,62 @@ def breakdown(name: str, only: str | None = None) -> Callable[[Path], tuple[Sche
     return lambda folder: (load_scheme("breakdown"), list(read(folder / name, only=only)))
 
 
+FAULTS = ("Interesting", "Engaging", "Specific", "Relevant", "Correct", "Semantically appropriate", "Fluent")
+"""Of FED: what a turn is rated 0 on is a fault, and rare."""
+BEHAVIOURS = ("Quan (more)", "AI", "Help", "inform", "Misund")
+
+
+def yes_no(name: str, questions: Iterable[str]) -> Scheme:
+    """A guideline of yes/no questions."""
+    labels = tuple(Label(one, {"en": one}, {"en": one}) for one in ("yes", "no"))
+    asked = (Question(id, "label", {"en": id}, {"en": id}, labels=labels) for id in questions)
+    return Scheme(name, "1", {"en": name}, {"en": name}, UnitRule("system", "before"), tuple(asked))
+
+
+def faults(folder: Path) -> tuple[Scheme, list[Entry]]:
+    """FED: seven rare faults of a reply, five people each."""
+    scheme, entries = yes_no("fed", FAULTS), list[Entry]()
+    for record in json.loads((folder / "fed.json").read_text(encoding="utf-8")):
+        if "response" not in record:
+            continue
+        said = [
+            line.partition(": ")
+            for line in [*record["context"].split("\n"), record["response"]]
+            if ": " in line
+        ]
+        turns = [
+            Segment(str(n), "system" if who == "System" else "user", text)
+            for n, (who, _, text) in enumerate(said)
+        ]
+        document = Document(f"fed-{len(entries)}", tuple(turns), "en")
+        given = record["annotations"]
+        judgments = [
+            Judgment(document.id, turns[-1].id, f"p{person}", "fed", "1", {
+                id: "no" if given[id][person] else "yes" for id in FAULTS
+                if person < len(given[id]) and isinstance(given[id][person], int | float)
+            })
+            for person in range(max(map(len, given.values())))
+        ]  # fmt: skip
+        entries.append(Entry(document.id, document, tuple(judgments)))
+    return scheme, entries
+
+
+def role_play(folder: Path) -> tuple[Scheme, list[Entry]]:
+    """ChatGPT in role play: five behaviours, one person."""
+    scheme, entries = yes_no("role-play", BEHAVIOURS), list[Entry]()
+    with gzip.open(folder / "pool" / "chat_en_chatgpt_roleplay.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            turns = [Segment(str(n), turn["role"], turn["text"]) for n, turn in enumerate(row["turns"])]
+            judgments = []
+            for n, turn in enumerate(row["turns"]):
+                if turn["role"] == "system" and (told := turn.get("labels", {}).get("naturalness")):
+                    seen = {one.strip() for one in told.split(",")}
+                    answers = {id: "yes" if id in seen else "no" for id in BEHAVIOURS}
+                    judgments.append(Judgment(row["id"], str(n), "a", "role-play", "1", answers))
+            entries.append(Entry(row["id"], Document(row["id"], tuple(turns), "en"), tuple(judgments)))
+    return scheme, entries
+
+
 def marks(name: str) -> Callable[[Path], tuple[Scheme, list[Entry]]]:
     """A pool of texts made from data, with marks; records are flattened into triples."""
 
@@ -260,6 +331,8 @@ CORPORA: dict[str, Callable[[Path], tuple[Scheme, list[Entry]]]] = {
     "dbdc5-en": breakdown("dbdc5-en.zip"),
     "dbdc3-en": breakdown("dbdc3-en.zip", "*/revised/*"),
     "dbdc2-ja": breakdown("dbdc2-ja.zip"),
+    "fed": faults,
+    "role-play": role_play,
     "pairs-en": pairs,
     "quintd": marks("d2t_en_quintd"),
     "spanannotators": marks("d2t_en_spanannotators"),

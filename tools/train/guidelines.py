@@ -20,22 +20,14 @@ from guideline_data import Example, emotions, rated, typed
 from numpy.typing import NDArray
 
 from lapsus.annotators.cases import Case
-from lapsus.annotators.judge.agreement import Agreement, agreement, beyond_chance
-from lapsus.annotators.judge.given_answers import GivenAnswers
+from lapsus.annotators.judge.agreement import agreement
+from lapsus.annotators.judge.decisions import Decision, decide, fitted_decision
+from lapsus.annotators.judge.feature_sets import FeatureSets
 from lapsus.annotators.judge.judge import Judge
-from lapsus.annotators.judge.learning import (
-    Model,
-    Point,
-    Report,
-    Taste,
-    best_taste,
-    choosing,
-    decide,
-    exclusive,
-    is_above,
-)
-from lapsus.annotators.judge.projection import Projection
-from lapsus.annotators.judge.regression import Weights, fit, predict
+from lapsus.annotators.judge.learning import Model, Point, Report, exclusive
+from lapsus.annotators.judge.people_answers import PeopleAnswers
+from lapsus.annotators.judge.ranking import ranking, ranking_value
+from lapsus.annotators.judge.regression import Projection, Weights, fit, predict
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.model_files import SHIPPED
 from lapsus.annotators.training_examples import Origin
@@ -81,7 +73,7 @@ def main() -> None:
 
 def make_types() -> Judge:
     """The judge of error types, for every language."""
-    judge = judge_of("error-types", "signs")
+    judge = judge_of("error-types", "signs", ("en", "ja"))
     examples = typed()
     rows = features(judge, examples)
     judge.projection_ = Projection.of(repeated(rows, examples), 3 * sentence_vectors().width)
@@ -92,7 +84,7 @@ def make_types() -> Judge:
 
 def make_quality() -> Judge:
     """The judge of English responses."""
-    judge = judge_of("response-quality", "words,reader")
+    judge = judge_of("response-quality", "words,reader", ("en",))
     examples = rated()
     rows = features(judge, examples)
     begin, end = 3 * sentence_vectors().width, rows.shape[1]
@@ -112,17 +104,18 @@ def make_quality() -> Judge:
 MAKERS: dict[str, Callable[[], Judge]] = {"error-types": make_types, "response-quality-en": make_quality}
 
 
-def judge_of(scheme: str, looks: str) -> Judge:
+def judge_of(scheme: str, features: str, languages: Sequence[str]) -> Judge:
     """A judge that has learned nothing yet."""
-    judge = Judge(looks=looks)
+    judge = Judge(features=features)
     judge.scheme = load_scheme(scheme)
+    judge.features_ = FeatureSets(features, languages)
     return judge
 
 
 def features(judge: Judge, examples: Sequence[Example]) -> Rows:
     """A row an example."""
     cases = [Case(one.unit) for one in examples]
-    return np.vstack([judge.features(cases[at : at + _AT_ONCE]) for at in range(0, len(cases), _AT_ONCE)])
+    return np.vstack([judge.feature_rows(cases[at : at + _AT_ONCE]) for at in range(0, len(cases), _AT_ONCE)])
 
 
 def columns_of(projection: Projection, columns: Sequence[int], penalty: float) -> Learner:
@@ -138,23 +131,21 @@ def columns_of(projection: Projection, columns: Sequence[int], penalty: float) -
 
 
 def take(judge: Judge, id: str, examples: Sequence[Example], rows: Rows, learner: Learner) -> None:
-    """Learn a question and measure it; it is answered where it is above its floor."""
+    """Learn a question and measure it; where it is no better than chance, it gives shares alone."""
     kind = kinds_of(judge.scheme)[id]
     places = [place for place, one in enumerate(examples) if id in one.votes]
     told = [examples[place] for place in places]
     shares, ready = shares_of(kind, told), learner.ready(rows[places])
-    report, taste, said = measured(kind, told, shares, ready, learner.penalty)
+    report, decision, said = measured(kind, told, shares, ready, learner.penalty)
     judge.reports_ = (*judge.reports_, report)
     sys.stdout.write(in_figures(kind, [one for one in told if one.measured], said))
-    if report.answered:
-        weights = learner.whole(fitted(kind, told, shares, ready, learner.penalty))
-        own = np.array([one.measured for one in told])
-        judge.models_[id] = Model(weights, shares[own].mean(axis=0), *taste)
+    weights = learner.whole(fitted(kind, told, shares, ready, learner.penalty))
+    judge.models_[id] = Model(weights, decision)
 
 
 def measured(
     kind: Kind, examples: Sequence[Example], shares: Matrix, ready: Rows, penalty: float
-) -> tuple[Report, Taste, Matrix]:
+) -> tuple[Report, Decision, Matrix]:
     """How well documents that were not learned from are judged, how answers are taken from shares, and these."""
     own = np.flatnonzero([one.measured for one in examples])
     given = given_by(kind, [examples[place] for place in own])
@@ -169,22 +160,14 @@ def measured(
             some = [one for one, is_kept in zip(examples, kept, strict=True) if is_kept]
             weights = fitted(kind, some, shares[kept], ready[kept], penalty)
             found[part][test] = predict(ready[own[test]], weights, exclusive=exclusive(kind))
-    taste = Taste() if kind.numbers else best_taste(given, found[1.0])
-    prior, chosen = given.shares.mean(axis=0), choosing(kind, taste.least)
-    judged = {part: [decide(chosen, row, prior, taste.balance) for row in found[part]] for part in PARTS}
-    agreed = agreement(given, judged[1.0])
-    share = (1 - 1 / FOLDS) * len(own)
-    curve = tuple(Point(round(part * share), round(beyond_chance(given, judged[part]), 4)) for part in PARTS)
-    report = Report(kind.question.id, len(own), documents, agreed, curve, _is_answered(kind, agreed))
-    return report, taste, found[1.0]
-
-
-def _is_answered(kind: Kind, agreed: Agreement) -> bool:
-    """Whether a judge is better than a constant answer.
-
-    Of a scale its order is what counts: the level that is nearest to people's mean is seldom the usual one.
-    """
-    return (agreed.judge_beyond.low or 0.0) > 0 if kind.numbers else is_above(agreed)
+    decision = fitted_decision(given, found[1.0])
+    judged = [decide(kind, row, decision) for row in found[1.0]]
+    ranked, share = ranking(given, found[1.0], judged), (1 - 1 / FOLDS) * len(own)
+    curve = tuple(Point(round(part * share), round(ranking_value(given, found[part]), 4)) for part in PARTS)
+    report = Report(
+        kind.question.id, len(own), documents, agreement(given, judged), curve, ranked.is_above_chance, ranked
+    )
+    return report, decision, found[1.0]
 
 
 def in_figures(kind: Kind, examples: Sequence[Example], said: Matrix) -> str:
@@ -251,7 +234,7 @@ def shares_of(kind: Kind, examples: Sequence[Example]) -> Matrix:
     return shares
 
 
-def given_by(kind: Kind, examples: Sequence[Example]) -> GivenAnswers:
+def given_by(kind: Kind, examples: Sequence[Example]) -> PeopleAnswers:
     """What people answered, as agreement is told from it."""
     answers = {kind.same(answer): answer for one in examples for answer in one.votes[kind.question.id]}
     codes = {key: place for place, key in enumerate(answers)}
@@ -262,7 +245,7 @@ def given_by(kind: Kind, examples: Sequence[Example]) -> GivenAnswers:
     documents: Mapping[str, int] = {
         name: place for place, name in enumerate(dict.fromkeys(one.group for one in examples))
     }
-    return GivenAnswers(
+    return PeopleAnswers(
         kind,
         np.arange(len(examples)),
         np.array([documents[one.group] for one in examples]),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from semantic_records import CORPORA, Marked
 
-from lapsus.annotators.judge.spans import best_cut
+from lapsus.annotators.marks import best_threshold
 from lapsus.annotators.triples.labeller import Reading
 from lapsus.annotators.triples.marks import Cuts
 
@@ -35,7 +35,7 @@ class Words(NamedTuple):
 
     def cuts(self, before: Cuts) -> Cuts:
         """From which share words of long data are marked; elements as before."""
-        cuts = (best_cut(self.said[self.long, n], self.people[self.long, n], TRIED) for n in range(2))
+        cuts = (best_threshold(self.said[self.long, n], self.people[self.long, n], TRIED) for n in range(2))
         return Cuts(before.omission, *cuts)
 
     def figures(self, cuts: Cuts) -> str:

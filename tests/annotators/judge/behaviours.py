@@ -61,8 +61,8 @@ def scheme(folder: Path) -> Scheme:
     return read_scheme(yes_no_scheme(folder))
 
 
-def entries(count: int, seed: int = 0) -> list[Entry]:
-    """Dialogues of four system turns, judged by three people who err now and then."""
+def entries(count: int, seed: int = 0, rude: float = 0.3) -> list[Entry]:
+    """Dialogues of four system turns, judged by three people who err now and then. `rude`: how often turns are."""
     generator = np.random.default_rng(seed)
     found = []
     for number in range(count):
@@ -71,13 +71,14 @@ def entries(count: int, seed: int = 0) -> list[Entry]:
         said: list[str] = []
         for place in range(4):
             turns.append(Segment(f"u{place}", "user", str(generator.choice(["Hello.", "Go on.", "I see."]))))
-            asks, food, repeats, rude = (bool(generator.random() < share) for share in (0.5, 0.5, 0.3, 0.3))
+            drawn = (bool(generator.random() < share) for share in (0.5, 0.5, 0.3, rude))
+            asks, food, repeats, is_rude = drawn
             repeats = repeats and bool(said)
             if repeats:
                 text = said[-1]
             else:
                 text = str(generator.choice(_ASKED[food] if asks else _TOPICS[food]))
-                text += f" {generator.choice(_RUDE)}" if rude else ""
+                text += f" {generator.choice(_RUDE)}" if is_rude else ""
             truth = {
                 "asks": "?" in text,
                 "food": any(text.startswith(one) for one in (*_TOPICS[True], *_ASKED[True])),
@@ -88,7 +89,8 @@ def entries(count: int, seed: int = 0) -> list[Entry]:
             turns.append(Segment(f"s{place}", "system", text))
             for person in ("ann", "ben", "cleo"):
                 answers = {
-                    id: "yes" if truth[id] != (generator.random() < 0.08) else "no" for id in QUESTIONS[:4]
+                    id: "yes" if truth[id] != (generator.random() < min(0.08, rude / 4)) else "no"
+                    for id in QUESTIONS[:4]
                 }
                 answers["luck"] = "yes" if generator.random() < 0.5 else "no"
                 judgments.append(

@@ -33,7 +33,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(folder: Path) -> Judge:
     """A judge of five yes/no questions."""
-    found = lapsus.train("judge", behaviours.entries(50), scheme=str(behaviours.yes_no_scheme(folder)))
+    found = lapsus.train(
+        "judge", behaviours.entries(50, seed=7), scheme=str(behaviours.yes_no_scheme(folder))
+    )
     assert isinstance(found, Judge)
     return found
 
@@ -59,18 +61,33 @@ def test_five_questions_of_ones_own_are_answered_better_than_by_a_constant(model
         assert sum(shares.values()) == pytest.approx(1, abs=1e-9)
 
 
-def test_what_cannot_be_learned_is_left_unanswered_and_named(model: Judge) -> None:
+def test_what_cannot_be_told_is_left_unanswered_and_named_and_still_has_shares(model: Judge) -> None:
     assert model.unanswered == ["luck"]
     report = {report.question: report for report in model.reports_}
     assert [id for id, one in report.items() if not one.answered] == ["luck"]
-    luck = report["luck"].agreement.judge_beyond
-    assert luck.low is not None
-    assert luck.low <= 0
+    luck = report["luck"].ranking
+    assert luck is not None
+    assert luck.judge.low is not None
+    assert luck.judge.low <= 0.5
     judgment = next(iter(lapsus.detect(behaviours.entries(1, seed=2), model=model))).judgments[0]
     assert "luck" not in judgment.answers
-    assert "luck" not in judgment.distributions
-    assert "luck" in "\n".join(map(str, model.account()))
+    assert sum(judgment.distributions["luck"].values()) == pytest.approx(1)
+    assert "only shares are given: luck" in "\n".join(map(str, model.account()))
     assert model.summary()[-1] == "left unanswered: luck"
+
+
+def test_a_rare_yes_is_said_as_often_as_people_say_it(folder: Path) -> None:
+    """One turn in twelve is rude: the likeliest answer to each alone would hardly ever be yes."""
+    rare = behaviours.entries(60, seed=5, rude=0.08)
+    judge = lapsus.train("judge", rare, scheme=behaviours.scheme(folder), features="")
+    others = behaviours.entries(60, seed=6, rude=0.08)
+    people = [j.answers["rude"] == "yes" for entry in others for j in entry.judgments]
+    judged = [j for entry in lapsus.detect(others, model=judge) for j in entry.judgments]
+    said = [j.answers["rude"] == "yes" for j in judged]
+    assert 0.6 < sum(said) / len(said) / (sum(people) / len(people)) < 1.6
+    ranked = next(one.ranking for one in judge.reports_ if one.question == "rude")  # type: ignore[attr-defined]
+    assert ranked.choices["yes"].said == pytest.approx(ranked.choices["yes"].prevalence, abs=0.05)
+    assert ranked.average_precision > 2 * ranked.prevalence
 
 
 def test_the_table_compares_judge_people_and_constant(model: Judge) -> None:
@@ -87,6 +104,7 @@ def test_the_table_compares_judge_people_and_constant(model: Judge) -> None:
         assert units[-1] < report.units
     lines = "\n".join(map(str, model.account()))
     assert "judge beyond chance" in lines
+    assert "AUC of a person" in lines
     assert "more" in lines
 
 
@@ -151,20 +169,20 @@ def test_whole_documents_are_judged_too(tmp_path: Path) -> None:
 
 def test_train_and_detect_as_commands(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Jsonl().write(behaviours.entries(40), tmp_path / "mine.jsonl")
+    Jsonl().write(behaviours.entries(40, seed=7), tmp_path / "mine.jsonl")
     own = str(behaviours.yes_no_scheme(tmp_path))
     assert "if it is your own, say" in refused("train", "judge", "mine.jsonl", "-o", "m.lapsus")
     out, _ = command("train", "judge", "mine.jsonl", "-o", "m.lapsus", "--scheme", own)
     assert "judge learned from 40 documents, 160 turns, 2,400 votes → m.lapsus" in out
     assert "judge beyond chance" in out
-    assert "left unanswered, no better than a constant answer: luck" in out
+    assert "only shares are given: luck" in out
     out, remarks = command("detect", "mine.jsonl", "-o", "run.jsonl", "--with", "m.lapsus", "--scheme", own)
     assert "asks: agrees with people" in remarks
     assert "left unanswered: luck" in remarks
     assert "40 documents, 160 turns" in out
     entries = list(lapsus.read("run.jsonl"))
     assert {j.annotator for entry in entries for j in entry.judgments} == {"m"}
-    assert set(entries[0].judgments[0].distributions) == {"asks", "food", "repeats", "rude"}
+    assert set(entries[0].judgments[0].distributions) == set(behaviours.QUESTIONS)
     message = refused("detect", "mine.jsonl", "-o", "run.zip", "--with", "m.lapsus")
     assert "under 'breakdown', not under 'behaviours'" in message
     out, _ = command("train", "judge", "mine.jsonl", "-o", "n.lapsus", "--scheme", own, "--json")
@@ -238,10 +256,11 @@ def test_too_little_to_learn_from_is_told(folder: Path, tmp_path: Path) -> None:
                 msgspec.structs.replace(j, answers={"luck": j.answers["luck"]}) for j in entry.judgments
             ),
         )
-        for entry in behaviours.entries(20)
+        for entry in behaviours.entries(20, seed=7)
     ]
-    with pytest.raises(InputError, match="no question of 'behaviours' could be learned"):
-        lapsus.train("judge", coins, scheme=guideline)
+    assert lapsus.train("judge", coins, scheme=guideline, features="").unanswered == list(
+        behaviours.QUESTIONS
+    )  # type: ignore[attr-defined]
 
 
 def test_more_than_can_be_held_is_drawn_by_document() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -15,15 +17,17 @@ from numpy.typing import NDArray
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.judge import sentence_vectors as vectors_module
 from lapsus.annotators.judge.agreement import agreement
-from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers
-from lapsus.annotators.judge.learning import best_taste, choosing, decide
+from lapsus.annotators.judge.decisions import Decision, decide, fitted_decision
+from lapsus.annotators.judge.people_answers import PeopleAnswers, people_answers
+from lapsus.annotators.judge.ranking import average_precision, ranking
 from lapsus.annotators.judge.regression import fit, predict
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.library import default_model
 from lapsus.errors import UsageError
-from lapsus.kinds import Kind, kind_of
+from lapsus.kinds import Kind, kind_of, kinds_of
+from lapsus.kinds.label import LabelKind
 from lapsus.kinds.votes import votes_of
-from lapsus.model import Judgment
+from lapsus.model import Judgment, Label, Question, Scheme
 from lapsus.schemes import load_scheme
 
 HOSTILE = [
@@ -153,7 +157,7 @@ def test_agreement_by_hand() -> None:
     scheme = load_scheme("breakdown")
     kind = kind_of(scheme.questions[0], scheme)
     votes = votes_of(given("OO", "OX", "XX", "OO"), kind)
-    answers = given_answers(kind, votes, votes.units)
+    answers = people_answers(kind, votes, votes.units)
     found = agreement(answers, ["O", "O", "X", "O"])
     assert found.people.value == pytest.approx(3 / 4)
     assert found.judge.value == pytest.approx((1 + 0.5 + 1 + 1) / 4)
@@ -166,10 +170,10 @@ def test_agreement_by_hand() -> None:
     assert constant.judge_beyond.value == pytest.approx(0)
     assert constant.judge.value == constant.floor.value
     alone = votes_of(given("O", "X", "X"), kind)
-    assert agreement(given_answers(kind, alone, alone.units), ["O", "X", "O"]).people.value is None
+    assert agreement(people_answers(kind, alone, alone.units), ["O", "X", "O"]).people.value is None
 
 
-def chosen(*said: tuple[str, ...]) -> tuple[Kind, GivenAnswers]:
+def chosen(*said: tuple[str, ...]) -> tuple[Kind, PeopleAnswers]:
     """Answers to a question that allows several labels or none, one of a document each."""
     scheme = load_scheme("error-types")
     kind = kind_of(msgspec.structs.replace(scheme.questions[0], at_least=0), scheme)
@@ -177,20 +181,97 @@ def chosen(*said: tuple[str, ...]) -> tuple[Kind, GivenAnswers]:
         Judgment(f"d{n}", "s", "p", "error-types", "1.2", {"types": labels}) for n, labels in enumerate(said)
     ]
     votes = votes_of(judgments, kind)
-    return kind, given_answers(kind, votes, votes.units)
+    return kind, people_answers(kind, votes, votes.units)
 
 
 def test_none_is_chosen_only_where_people_choose_none() -> None:
     """Of many labels none is likelier than not; that does not make none of them the likeliest answer."""
-    kind, given = chosen(*[("repetition",), ("wrong-information",), ("ignore-question",)] * 4)
+    types = [("repetition",), ("wrong-information",), ("ignore-question",)]
+    kind, given = chosen(*types * 4)
     unsure = 0.4 * given.shares + 0.05
-    assert decide(kind, unsure[0], given.shares.mean(axis=0), 0.0) == ()
-    taste = best_taste(given, unsure)
-    assert taste.least == 1
-    firm = choosing(kind, taste.least)
-    assert [decide(firm, row, given.shares.mean(axis=0), taste.balance) for row in unsure[:3]] == [
-        ("repetition",), ("wrong-information",), ("ignore-question",),
-    ]  # fmt: skip
+    assert decide(kind, unsure[0], Decision(np.zeros(given.shares.shape[1]))) == ()
+    decision = fitted_decision(given, unsure)
+    assert decision.least == 1
+    assert [decide(kind, row, decision) for row in unsure[:3]] == types
+    nothing = np.full(given.shares.shape[1], 1e-4)
+    assert len(decide(kind, nothing, decision)) == 1  # type: ignore[arg-type]
     kind, given = chosen(*[("repetition",), (), (), ()] * 4)
-    assert best_taste(given, 0.9 * given.shares).least == 0
-    assert choosing(kind, 0) is kind
+    decision = fitted_decision(given, 0.3 * given.shares)
+    assert decision.least == 0
+    assert [decide(kind, row, decision) for row in 0.3 * given.shares[:2]] == [("repetition",), ()]
+
+
+def voted(scheme: Scheme, question: str, votes: Sequence[Sequence[object]]) -> PeopleAnswers:
+    """Answers to a question, a list a unit, each unit of a document of its own."""
+    kind = kinds_of(scheme)[question]
+    judgments = [
+        Judgment(f"d{unit}", "s", f"p{who}", scheme.id, scheme.version, {question: answer})  # type: ignore[dict-item]
+        for unit, answers in enumerate(votes)
+        for who, answer in enumerate(answers)
+    ]
+    found = votes_of(judgments, kind)
+    return people_answers(kind, found, found.units)
+
+
+def test_each_label_is_given_as_often_as_by_people_however_rare() -> None:
+    generator = np.random.default_rng(3)
+    truth = generator.choice(3, size=400, p=[0.85, 0.12, 0.03])
+    given = voted(load_scheme("breakdown"), "breakdown", [["OTX"[one]] for one in truth])
+    logits = generator.normal(size=(400, 3)) + np.eye(3)[truth] + np.log([0.85, 0.12, 0.03])
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert (shares.argmax(axis=1) == 2).sum() < (truth == 2).sum()
+    decision = fitted_decision(given, shares)
+    said = Counter(decide(given.kind, row, decision) for row in shares)
+    for place, label in enumerate("OTX"):
+        assert said[label] == pytest.approx(int((truth == place).sum()), abs=4), label
+
+
+def test_a_scale_is_used_as_widely_as_people_use_it() -> None:
+    scheme = load_scheme("response-quality")
+    levels = [1, 2, 3, 4, 5] * 20
+    given = voted(scheme, "relevance", [[level] for level in levels])
+    timid = np.full((100, 5), 0.17) + 0.15 * np.eye(5)[np.array(levels) - 1]
+    assert {given.kind.best(row) for row in timid} == {3}
+    decision = fitted_decision(given, timid)
+    assert [decide(given.kind, row, decision) for row in timid] == levels
+
+
+def test_ranking_by_hand() -> None:
+    """AUC counts pairs of a yes and a no, those with the same score half; chance has .5."""
+    given_yes = voted(load_scheme("breakdown"), "breakdown", [["X"], ["O"], ["X"], ["O"], ["O"]])
+    scores = np.array([0.9, 0.5, 0.5, 0.1, 0.6])
+    shares = np.column_stack([1 - scores, np.zeros(5), scores])
+    found = ranking(given_yes, shares, ["X", "O", "X", "O", "X"])
+    x = found.choices["X"]
+    assert x.auc == pytest.approx((3 + 1 + 0.5) / 6)
+    assert x.average_precision == pytest.approx((1 + 2 / 4) / 2)
+    assert (x.prevalence, x.said, x.precision) == pytest.approx((0.4, 0.6, 2 / 3))
+    assert found.choices["T"].auc is None
+    assert found.people is None
+    assert average_precision(scores, np.zeros(5)) is None
+    split = voted(load_scheme("breakdown"), "breakdown", [["X", "X"], ["O", "O"], ["X", "O"]])
+    assert ranking(split, np.eye(3)[[2, 0, 1]], ["X", "O", "T"]).people == pytest.approx(2 / 3)
+
+
+def test_intervals_of_auc_hold_the_truth() -> None:
+    """Over samples of documents whose units are alike, 95% intervals hold the true AUC about as often as they say."""
+    generator, held = np.random.default_rng(0), 0
+    for _ in range(200):
+        shift = np.repeat(generator.normal(size=30), 4) * 0.5
+        yes = np.repeat(generator.random(30) < 0.5, 4)
+        scores = 1 / (1 + np.exp(-(generator.normal(size=120) + shift + yes)))
+        judged = voted_yes(yes)
+        found = ranking(judged, np.column_stack([scores, 1 - scores]), ()).judge
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 0.7365 <= found.high
+    assert 0.9 <= held / 200 <= 0.99
+
+
+def voted_yes(yes: NDArray[np.bool_]) -> PeopleAnswers:
+    """Answers of one person to a yes/no question, four units a document."""
+    labels = tuple(Label(one, {"en": one}, {"en": one}) for one in ("yes", "no"))
+    question = Question("q", "label", {"en": "q"}, {"en": "q"}, labels=labels)
+    shares = np.column_stack([yes, ~yes]).astype(np.float64)
+    rows = np.arange(len(yes))
+    return PeopleAnswers(LabelKind(question, labels), rows, rows // 4, shares, ("yes", "no"), shares)

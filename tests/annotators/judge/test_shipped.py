@@ -11,9 +11,9 @@ import pytest
 
 import lapsus
 from lapsus.annotators import load_model
-from lapsus.annotators.judge import looks
+from lapsus.annotators.judge import feature_sets
+from lapsus.annotators.judge.feature_sets import FeatureSets
 from lapsus.annotators.judge.judge import Judge
-from lapsus.annotators.judge.looks import Looks
 from lapsus.annotators.judge.regression import fit
 from lapsus.annotators.library import default_model
 from lapsus.errors import UsageError
@@ -109,9 +109,9 @@ def test_what_was_not_learned_is_left_unanswered_and_named() -> None:
     judge = shipped(QUALITY)
     assert {"conciseness", "brevity", "shown-acts"} <= set(judge.unanswered)
     found = last(QUALITY, chat("Hello!", "Hi! How are you?"))
-    assert not set(judge.unanswered) & (found.answers.keys() | found.distributions.keys())
+    assert not set(judge.unanswered) & found.answers.keys()
     assert "conciseness" in judge.summary()[-1]
-    assert {one.question for one in judge.reports_ if one.answered} == judge.models_.keys()
+    assert {one.question for one in judge.reports_} == judge.models_.keys() == found.distributions.keys()
     assert broken_rules(judge.scheme, found.answers) == [
         rule for rule in broken_rules(judge.scheme, found.answers) if rule.question in judge.unanswered
     ]
@@ -157,14 +157,14 @@ def test_a_judge_of_another_reader_is_refused(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / "quality.lapsus"
     shipped(QUALITY).save(path)
     assert last(QUALITY, chat("Hi!", "Hello!")) == list(load_model(path).judge([chat("Hi!", "Hello!")]))[-1]
-    monkeypatch.setattr(looks, "_reader", lambda: (None, "another"))
-    with pytest.raises(UsageError, match="another reader"):
+    monkeypatch.setattr(feature_sets, "_reader", lambda language: (None, f"another {language}"))
+    with pytest.raises(UsageError, match="other readers of chat"):
         load_model(path)
 
 
-def test_what_a_judge_may_look_at() -> None:
-    with pytest.raises(UsageError, match=r"cannot look at 'sign'.*did you mean 'signs'"):
-        Looks("sign")
+def test_further_features() -> None:
+    with pytest.raises(UsageError, match=r"knows no features 'sign'.*did you mean 'signs'"):
+        FeatureSets("sign")
     known = Document(
         "k",
         (
@@ -177,10 +177,10 @@ def test_what_a_judge_may_look_at() -> None:
         "en",
     )
     judged = list(units(known, load_scheme(QUALITY).unit))
-    uses, does_not = Looks("words").rows(judged)[:, -4:]
+    uses, does_not = FeatureSets("words").rows(judged)[:, -4:]
     assert uses[0] == does_not[0] == 1
     assert uses[1] > 0.9 > does_not[1] == 0
-    assert Looks("").rows(judged).shape == (2, 0)
+    assert FeatureSets("").rows(judged).shape == (2, 0)
 
 
 def test_a_row_that_counts_twice_is_two_rows() -> None:

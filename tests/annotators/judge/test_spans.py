@@ -14,7 +14,8 @@ from lapsus.annotators.entries import judged_entries
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.span_agreement import Seen, _figures, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Place, places_for
-from lapsus.annotators.judge.spans import _spans, best_cut
+from lapsus.annotators.judge.spans import _spans
+from lapsus.annotators.marks import best_threshold
 from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.kinds import kinds_of
@@ -123,9 +124,9 @@ def test_hardly_more_is_marked_than_people_mark() -> None:
     target[:10] = 1
     shares[:40] = 0.25
     shares[:4] = 0.6
-    cut = best_cut(shares, target)
+    cut = best_threshold(shares, target)
     assert 0.25 < cut <= 0.6
     shares[4:10] = 0.6
-    assert best_cut(shares, target) == pytest.approx(cut)
-    assert best_cut(shares, np.zeros(1000)) > shares.max()
-    assert best_cut(np.full(1000, 0.9), target) > 0.9
+    assert best_threshold(shares, target) == pytest.approx(cut)
+    assert best_threshold(shares, np.zeros(1000)) > shares.max()
+    assert best_threshold(np.full(1000, 0.9), target) > 0.9

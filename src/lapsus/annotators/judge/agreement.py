@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.judge.given_answers import GivenAnswers
+from lapsus.annotators.judge.people_answers import PeopleAnswers
 from lapsus.kinds import Kind
 from lapsus.measures.bootstrap import USUAL, group_sums, interval, resampled_values
 from lapsus.model import Answer
@@ -19,6 +19,8 @@ Codes: TypeAlias = NDArray[np.intp]
 
 _UNITS, _JUDGE, _FLOOR, _PAIRED, _PEOPLE, _SUMS = range(6)
 """Columns of sums: units, agreement of the judge and of the floor, units with two people or more, their agreement."""
+_ABOVE: Final = 0.01
+"""Where the interval of an agreement beyond chance must begin."""
 FIGURES: Final = ("judge", "people", "floor", "judge_beyond", "people_beyond")
 
 
@@ -48,7 +50,7 @@ class Agreement(msgspec.Struct, frozen=True):
     """Which answer that is."""
 
 
-class Likeness(NamedTuple):
+class Similarity(NamedTuple):
     """All answers in play, how alike every two of them are, and how often people gave each."""
 
     places: dict[Any, int]
@@ -57,7 +59,7 @@ class Likeness(NamedTuple):
     """A row a unit, a column an answer: the share of people who gave it."""
 
 
-def likeness(given: GivenAnswers, more: Sequence[Answer] = ()) -> Likeness:
+def _similarity(given: PeopleAnswers, more: Sequence[Answer]) -> Similarity:
     """The answers of people and further ones."""
     kind = given.kind
     answers = list(given.answers)
@@ -68,12 +70,12 @@ def likeness(given: GivenAnswers, more: Sequence[Answer] = ()) -> Likeness:
             answers.append(answer)
     shares = np.zeros((len(given), len(answers)))
     shares[:, : given.counts.shape[1]] = given.counts / given.counts.sum(axis=1, keepdims=True)
-    return Likeness(places, _table(kind, answers), shares)
+    return Similarity(places, _table(kind, answers), shares)
 
 
-def agreement(given: GivenAnswers, judged: Sequence[Answer]) -> Agreement:
+def agreement(given: PeopleAnswers, judged: Sequence[Answer]) -> Agreement:
     """The agreement of answers to each row with those of people."""
-    like = likeness(given, judged)
+    like = _similarity(given, judged)
     codes = np.array([like.places[given.kind.same(answer)] for answer in judged], dtype=np.intp)
     constant = int((like.shares.mean(axis=0) @ like.table).argmax())
     sums = group_sums(_columns(given, like, codes, constant), given.groups)
@@ -90,25 +92,17 @@ def agreement(given: GivenAnswers, judged: Sequence[Answer]) -> Agreement:
     return Agreement(**found, constant=list(usual) if isinstance(usual, tuple) else usual)
 
 
-def beyond_chance(given: GivenAnswers, judged: Sequence[Answer]) -> float:
-    """The judge's agreement beyond chance alone, without intervals; 0 where it is not defined."""
-    like = likeness(given, judged)
-    codes = np.array([like.places[given.kind.same(answer)] for answer in judged], dtype=np.intp)
-    value, chance = plain_agreement(like, codes), _chance(like, codes)
-    return (value - chance) / (1 - chance) if chance < 1 else 0.0
+def is_above(found: Agreement) -> bool:
+    """Whether answers agree with people beyond chance, where a constant answer has 0, by all of their interval.
+
+    Plain agreement must not be clearly below that of a constant answer, unless that of people is as low.
+    """
+    bar = min(found.floor.value or 0.0, found.people.value or 1.0)
+    beyond, most = found.judge_beyond.low, found.judge.high
+    return beyond is not None and beyond > _ABOVE and most is not None and most >= bar
 
 
-def plain_agreement(like: Likeness, codes: Codes) -> float:
-    """The mean likeness of an answer to each unit with those that people gave."""
-    return float((like.table[codes] * like.shares).sum(axis=1).mean())
-
-
-def _chance(like: Likeness, codes: Codes) -> float:
-    ours = np.bincount(codes, minlength=len(like.table)) / len(codes)
-    return float(ours @ like.table @ like.shares.mean(axis=0))
-
-
-def _columns(given: GivenAnswers, like: Likeness, codes: Codes, constant: int) -> Matrix:
+def _columns(given: PeopleAnswers, like: Similarity, codes: Codes, constant: int) -> Matrix:
     """For each unit what is summed up: agreement and, for chance, who answered what."""
     table, shares = like.table, like.shares
     people = given.counts.sum(axis=1)

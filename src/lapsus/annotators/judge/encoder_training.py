@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.cases import Case
 from lapsus.annotators.judge.features import texts_of
-from lapsus.annotators.judge.given_answers import GivenAnswers
 from lapsus.annotators.judge.own_encoder import LONGEST, OwnVectors
+from lapsus.annotators.judge.people_answers import PeopleAnswers
 from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
@@ -98,7 +98,7 @@ class LoadedEncoder:
             return small.read_bytes()
 
     def tune(
-        self, cases: Sequence[Case], given: Mapping[str, GivenAnswers], seed: int, progress: Progress
+        self, cases: Sequence[Case], given: Mapping[str, PeopleAnswers], seed: int, progress: Progress
     ) -> None:
         """Train it through, so that the answers of people can be told from its vectors."""
         torch = self.torch
@@ -139,7 +139,7 @@ class LoadedEncoder:
         ids = torch.tensor([one.ids for one in found])
         return self.pooled(ids, torch.tensor([one.attention_mask for one in found]))
 
-    def _loss(self, logits: Any, shares: Mapping[str, Any], given: Mapping[str, GivenAnswers]) -> Any:
+    def _loss(self, logits: Any, shares: Mapping[str, Any], given: Mapping[str, PeopleAnswers]) -> Any:
         """Cross-entropy with the shares of votes, over the questions that somebody answered."""
         functional, start, total = self.torch.nn.functional, 0, 0.0
         for id, target in shares.items():
@@ -156,7 +156,7 @@ class LoadedEncoder:
         return total if not isinstance(total, float) else (logits * 0).sum()
 
 
-def _shares(given: GivenAnswers, units: int) -> NDArray[np.float64]:
+def _shares(given: PeopleAnswers, units: int) -> NDArray[np.float64]:
     """A row for each unit; NaN where nobody answered."""
     found = np.full((units, given.shares.shape[1]), np.nan)
     found[given.rows] = given.shares

@@ -12,22 +12,24 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Lesson, Opinion
 from lapsus.annotators.cases import Case
+from lapsus.annotators.judge.decisions import Decision, decide
+from lapsus.annotators.judge.feature_sets import READER, FeatureSets
 from lapsus.annotators.judge.features import Vectors, feature_rows
-from lapsus.annotators.judge.given_answers import GivenAnswers, given_answers, left_open
-from lapsus.annotators.judge.learning import Model, Report, choosing, decide, learn, predicted
-from lapsus.annotators.judge.looks import Looks
-from lapsus.annotators.judge.material import (
+from lapsus.annotators.judge.learning import Model, Report, learn, predicted
+from lapsus.annotators.judge.own_encoder import GRAPH, TOKENIZER, OwnVectors
+from lapsus.annotators.judge.pair_readings import PairReadings, can_read
+from lapsus.annotators.judge.people_answers import (
     LEAST,
+    PeopleAnswers,
     drawn_cases,
     learnable_answers,
     learnable_marks,
+    left_open,
     origin_of,
     parted_for_tuning,
+    people_answers,
 )
-from lapsus.annotators.judge.own_encoder import GRAPH, TOKENIZER, OwnVectors
-from lapsus.annotators.judge.pair_readings import PairReadings, can_read
-from lapsus.annotators.judge.projection import Projection
-from lapsus.annotators.judge.regression import Weights, fit, predict
+from lapsus.annotators.judge.regression import Projection, Weights, fit, predict
 from lapsus.annotators.judge.report import report_lines, report_table, short_lines
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.judge.spans import (
@@ -47,7 +49,7 @@ from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
 from lapsus.kinds.votes import marks_in
-from lapsus.model import EMPTY, Answer
+from lapsus.model import EMPTY
 from lapsus.model.votes import SpanVotes, Votes
 from lapsus.reports import Table
 
@@ -57,6 +59,8 @@ _AT_ONCE: Final = 256
 _OPEN_PENALTY: Final = 0.1
 _OFTEN: Final = 0.02
 """Share of people who leave a question open, from which the judge learns to leave it open too."""
+_LEFT_OPEN: Final = 0.5
+"""Share of people who would leave a question open, from which the judge does."""
 _DECIMALS: Final = 5
 
 
@@ -64,8 +68,8 @@ class Judge(Annotator):
     """Learns every question of kind label, labels, scale and spans from people's votes.
 
     Frozen multilingual sentence vectors of a unit and of what it answers, some numbers, and the votes of the scheme
-    that this one goes on from are the features; a regularised regression gives each answer its share. Marks are
-    learned word by word: see `spans`.
+    that this one goes on from are the features; a regularised regression gives each answer its share, and answers are
+    given as often as by people. Marks are learned word by word: see `spans`.
     """
 
     method = "judge"
@@ -74,7 +78,13 @@ class Judge(Annotator):
     uses_words = False
 
     def __init__(
-        self, *, seed: int = 0, most: int = MOST, encoder: str = "", tune: bool = False, looks: str = ""
+        self,
+        *,
+        seed: int = 0,
+        most: int = MOST,
+        encoder: str = "",
+        tune: bool = False,
+        features: str = READER,
     ) -> None:
         super().__init__()
         need_at_least(0, seed=seed)
@@ -87,11 +97,12 @@ class Judge(Annotator):
         """A folder as Hugging Face has them, or a name that a hub knows; empty: the shipped sentence vectors."""
         self.tune = tune
         """Whether it is trained through, on a part of the documents."""
-        self.looks = looks
-        """What is looked at beside the vectors: any of signs, words and reader, with commas between them."""
-        self._looks = Looks(looks)
+        self.features = features
+        """Further features beside the vectors: any of signs, words and reader, with commas between them."""
+        self.features_ = FeatureSets(features)
         self.own_: OwnVectors | None = None
         self.models_: dict[str, Model] = {}
+        """For questions of kind label, labels and scale; all of them give shares, and those that are useful answers."""
         self.open_: dict[str, Weights] = {}
         """For questions that people often leave open: the weights of "answered" and "left open"."""
         self.sides_: dict[str, tuple[Side, ...]] = {}
@@ -113,9 +124,9 @@ class Judge(Annotator):
 
     @property
     def unanswered(self) -> list[str]:
-        """The questions that it leaves unanswered: not learned well enough, or with too few answers."""
-        learned = self.models_.keys() | self.sides_.keys()
-        return [question.id for question in countable(self.scheme.questions) if question.id not in learned]
+        """The questions that it gives no answer to: not told better than by chance, or with too few answers."""
+        answered = {report.question for report in self.reports_ if report.answered}
+        return [question.id for question in countable(self.scheme.questions) if question.id not in answered]
 
     def summary(self) -> list[str]:
         """Agreement with people beyond chance, a line a question."""
@@ -136,6 +147,7 @@ class Judge(Annotator):
                 hint="it learns questions of kind label, labels, scale and spans",
             )
         cases = drawn_cases(lesson.cases, self.most, self.seed)
+        self.features_ = FeatureSets(self.features, languages)
         texts = packed(lesson.texts[name] for name in {case.unit.document for case in cases})
         if self.encoder:
             cases = self._with_own_encoder(lesson, cases, part_of(progress, 0.0, 0.7))
@@ -157,12 +169,6 @@ class Judge(Annotator):
                 part = part_of(progress, share + place * step, share + (place + 1) * step)
                 reports.append(self._learn_marks(id, votes, cases, part))
         self.reports_ = tuple(reports)
-        if not self.models_ and not self.sides_:
-            raise InputError(
-                f"no question of {self.scheme.id!r} could be learned: none is answered better than by always"
-                f" giving the usual answer ({len(units):,} units in {reports[0].documents:,} documents)",
-                hint="it takes more judgments, or judgments in which people agree more",
-            )
         return msgspec.structs.replace(origin_of(self.scheme, cases, given, marks, languages), texts=texts)
 
     def _with_own_encoder(self, lesson: Lesson, cases: Sequence[Case], progress: Progress) -> Sequence[Case]:
@@ -189,7 +195,7 @@ class Judge(Annotator):
     def _learn_choices(
         self,
         cases: Sequence[Case],
-        given: Mapping[str, GivenAnswers],
+        given: Mapping[str, PeopleAnswers],
         units: Sequence[Any],
         progress: Progress,
     ) -> list[Report]:
@@ -201,8 +207,7 @@ class Judge(Annotator):
         for place, (id, one) in enumerate(given.items()):
             model, report = learn(one, ready[one.rows], self.seed, self._unaided(one, units))
             reports.append(report)
-            if report.answered:
-                self.models_[id] = model._replace(weights=self.projection_.turned_back(model.weights))
+            self.models_[id] = model._replace(weights=self.projection_.turned_back(model.weights))
             part_of(progress, 0.6, 1.0)(place + 1, len(given))
         self.open_ = self._left_open(given, ready)
         return reports
@@ -218,11 +223,13 @@ class Judge(Annotator):
             self.sides_[id] = sides
         return report
 
-    def _unaided(self, given: GivenAnswers, units: Sequence[Any]) -> GivenAnswers | None:
+    def _unaided(self, given: PeopleAnswers, units: Sequence[Any]) -> PeopleAnswers | None:
         votes = self.measured_by.get(given.kind.question.id)
-        return None if votes is None else given_answers(given.kind, votes, units)
+        return None if votes is None else people_answers(given.kind, votes, units)
 
-    def _left_open(self, given: Mapping[str, GivenAnswers], ready: NDArray[np.float32]) -> dict[str, Weights]:
+    def _left_open(
+        self, given: Mapping[str, PeopleAnswers], ready: NDArray[np.float32]
+    ) -> dict[str, Weights]:
         found = {}
         for id, left in left_open(given, len(ready)).items():
             if id in self.models_ and not given[id].kind.question.required and left.mean() > _OFTEN:
@@ -238,14 +245,14 @@ class Judge(Annotator):
     def _rows(self, cases: Sequence[Case], progress: Progress) -> NDArray[np.float32]:
         blocks = []
         for place in range(0, len(cases), _AT_ONCE):
-            blocks.append(self.features(cases[place : place + _AT_ONCE]))
+            blocks.append(self.feature_rows(cases[place : place + _AT_ONCE]))
             progress(place + len(blocks[-1]), len(cases))
         return np.vstack(blocks)
 
-    def features(self, cases: Sequence[Case]) -> NDArray[np.float32]:
+    def feature_rows(self, cases: Sequence[Case]) -> NDArray[np.float32]:
         """A row a case: what the judge looks at."""
         rows = feature_rows(cases, self._vectors, self.earlier_)
-        return np.hstack([rows, self._looks.rows([case.unit for case in cases])])
+        return np.hstack([rows, self.features_.rows([case.unit for case in cases])])
 
     def _opinions(self, cases: Sequence[Case]) -> list[Opinion]:
         with one_thread():
@@ -263,23 +270,20 @@ class Judge(Annotator):
         return mark(kind, sides, units, self._vectors, self.readings_)
 
     def _choices(self, cases: Sequence[Case]) -> list[Opinion]:
-        rows = self.projection_.scaled(self.features(cases))
-        kinds = {
-            id: choosing(kind, self.models_[id].least)
-            for id, kind in kinds_of(self.scheme).items()
-            if id in self.models_
-        }
+        rows = self.projection_.scaled(self.feature_rows(cases))
+        kinds = {id: kind for id, kind in kinds_of(self.scheme).items() if id in self.models_}
         shares = {id: predicted(rows, self.models_[id], kind) for id, kind in kinds.items()}
         left = {id: predict(rows, weights, exclusive=True)[:, 1] for id, weights in self.open_.items()}
+        silent = frozenset(self.unanswered)
         found = []
         for place in range(len(cases)):
-            answers: dict[str, Answer] = {}
-            for id, kind in kinds.items():
-                if id not in left or left[id][place] < 0.5:
-                    model = self.models_[id]
-                    answers[id] = decide(kind, shares[id][place], model.prior, model.balance)
+            answers = {
+                id: decide(kind, shares[id][place], self.models_[id].decision)
+                for id, kind in kinds.items()
+                if id not in silent and not (id in left and left[id][place] >= _LEFT_OPEN)
+            }
             distributions = {id: _plain(kind, shares[id][place]) for id, kind in kinds.items()}
-            found.append(Opinion(answers, distributions, evidence=self._looks.evidence(cases[place].unit)))
+            found.append(Opinion(answers, distributions, evidence=self.features_.evidence(cases[place].unit)))
         return found
 
     def _state(self) -> State:
@@ -290,20 +294,19 @@ class Judge(Annotator):
             arrays |= {f"{name}.{id}": array for name, array in side_arrays(sides).items()}
         for id, model in self.models_.items():
             arrays |= {f"slopes.{id}": model.weights.slopes, f"bias.{id}": model.weights.bias}
-            arrays[f"prior.{id}"] = model.prior
+            arrays[f"offsets.{id}"] = model.decision.offsets
         for id, weights in self.open_.items():
             arrays |= {f"open-slopes.{id}": weights.slopes, f"open-bias.{id}": weights.bias}
         data = {
             "vectors": self._vectors.name,
             "earlier": list(self.earlier_),
             "sides": {id: [list(side.labels) for side in sides] for id, sides in self.sides_.items()},
-            "balance": {id: model.balance for id, model in self.models_.items()},
-            "least": {id: model.least for id, model in self.models_.items() if model.least},
+            "least": {id: model.decision.least for id, model in self.models_.items()},
             "open": list(self.open_),
             REPORTS: msgspec.to_builtins(self.reports_),
         }
-        if self._looks.fingerprint:
-            data["reader"] = self._looks.fingerprint
+        if self.features_.readers:
+            data["readers"] = self.features_.readers
         if self.readings_ is not None:
             data["pair_reader"] = self.readings_.fingerprint
         if self.own_ is not None:
@@ -317,14 +320,16 @@ class Judge(Annotator):
             self.own_ = OwnVectors(str(state.data["vectors"]), graph, tokenizer, int(state.data["width"]))
         if state.data["vectors"] != self._vectors.name:
             raise UsageError(f"was learned with the vectors of {state.data['vectors']!r}, which are not here")
-        if state.data.get("reader", "") != self._looks.fingerprint:
-            raise UsageError("was learned with another reader of English than the one that is shipped here")
+        readers = dict(state.data.get("readers", {}))
+        self.features_ = FeatureSets(self.features, readers)
+        if readers != self.features_.readers:
+            raise UsageError("was learned with other readers of chat than those that are shipped here")
         if "pair_reader" in state.data:
             self.readings_ = PairReadings(str(state.data["pair_reader"]))
         arrays = {name: np.asarray(array, dtype=np.float64) for name, array in state.arrays.items()}
         width = 3 * self._vectors.width
         self.earlier_ = tuple(map(str, state.data["earlier"]))
-        if state.data["balance"]:
+        if state.data["least"]:
             self.projection_ = Projection(width, arrays["mean"], arrays["spread"], np.zeros((width, 0)))
         self.sides_ = {
             id: restored_sides(
@@ -335,17 +340,14 @@ class Judge(Annotator):
                     if name.endswith(f".{id}")
                 },
             )
-            for id, labels in state.data.get("sides", {}).items()
+            for id, labels in state.data["sides"].items()
         }
-        least = state.data.get("least", {})
         self.models_ = {
             id: Model(
                 Weights(arrays[f"slopes.{id}"], arrays[f"bias.{id}"]),
-                arrays[f"prior.{id}"],
-                float(balance),
-                int(least.get(id, 0)),
+                Decision(arrays[f"offsets.{id}"], int(least)),
             )
-            for id, balance in state.data["balance"].items()
+            for id, least in state.data["least"].items()
         }
         self.open_ = {
             id: Weights(arrays[f"open-slopes.{id}"], arrays[f"open-bias.{id}"]) for id in state.data["open"]

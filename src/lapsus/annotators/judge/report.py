@@ -6,11 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.learning import Report
+from lapsus.annotators.judge.ranking import Ranking
 from lapsus.reports import Table
 
 _COLUMNS = (
     "question",
     "units",
+    "AUC",
+    "AUC of a person",
+    "average precision (at random)",
     "judge",
     "people",
     "constant",
@@ -27,20 +31,23 @@ def report_table(reports: Sequence[Report]) -> Table:
 
 def report_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> Iterator[str]:
     """What follows from the table, in words."""
-    learned = [report for report in reports if report.answered]
+    if any(_is_scale(report) for report in reports):
+        yield "of scales, Spearman's correlation with people's mean stands in the place of AUC"
     tried = {report.question for report in reports if not report.answered}
-    if tried:
-        yield f"left unanswered, no better than a constant answer: {', '.join(sorted(tried))}"
+    if shares := sorted(report.question for report in reports if not report.answered and report.ranking):
+        yield f"no better than chance at telling units apart, so only shares are given: {', '.join(shares)}"
+    if marks := sorted(report.question for report in reports if not report.answered and not report.ranking):
+        yield f"left unanswered, no better than a constant answer: {', '.join(marks)}"
     if others := [id for id in unanswered if id not in tried]:
         yield f"not learned (too few answers): {', '.join(others)}"
-    for report in learned:
+    for report in reports:
         half, full = report.curve[-2:]
         brought = f"{report.question}: from {half.units:,} to {full.units:,} units brought {report.gain:+.3f}"
         yield f"{brought}: {'more judgments would help' if report.more_would_help else 'more would bring little'}"
 
 
 def short_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> list[str]:
-    """Agreement beyond chance, of the judge and of people, a line a question."""
+    """How well units are told apart, and agreement beyond chance, of the judge and of people, a line a question."""
     lines = [
         f"{report.question}: agrees with people {_value(report.agreement.judge_beyond)} beyond chance,"
         f" people with each other {_value(report.agreement.people_beyond)}"
@@ -50,11 +57,24 @@ def short_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> list[st
     return [*lines, f"left unanswered: {', '.join(unanswered)}"] if unanswered else lines
 
 
+def _is_scale(report: Report) -> bool:
+    return report.ranking is not None and report.ranking.measure == "Spearman"
+
+
 def _row(report: Report) -> tuple[str | int, ...]:
     found = report.agreement
-    curve = " → ".join(f"{_number(point.agreement)} ({point.units:,})" for point in report.curve)
+    curve = " → ".join(f"{_number(point.value)} ({point.units:,})" for point in report.curve)
     figures = (found.judge, found.people, found.floor, found.judge_beyond, found.people_beyond)
-    return (report.question, report.units, *map(_with_interval, figures), curve)
+    return (report.question, report.units, *_ranked(report.ranking), *map(_with_interval, figures), curve)
+
+
+def _ranked(ranked: Ranking | None) -> tuple[str, str, str]:
+    if ranked is None:
+        return "", "", ""
+    precise = ""
+    if ranked.average_precision is not None and ranked.prevalence is not None:
+        precise = f"{_number(ranked.average_precision)} ({_number(ranked.prevalence)})"
+    return _with_interval(ranked.judge), _value(Figure(ranked.people)), precise
 
 
 def _with_interval(figure: Figure) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any, Final, NamedTuple
@@ -10,12 +9,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.features.mark_edges import without_edges
+from lapsus.annotators.judge.agreement import is_above
 from lapsus.annotators.judge.features import Vectors
-from lapsus.annotators.judge.learning import FOLDS, PARTS, Point, Report, is_above
+from lapsus.annotators.judge.learning import FOLDS, PARTS, Point, Report
 from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.span_agreement import Mask, Matrix, Rows, Seen, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Meaning, Place, Readings, places_for, sights
+from lapsus.annotators.marks import best_threshold, without_edges
 from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
 from lapsus.kinds import Kind
@@ -23,14 +23,10 @@ from lapsus.model import Label, Span, Unit
 from lapsus.model.votes import SpanVotes
 
 _PENALTIES: Final = (1e-3, 1e-4)
-_CUTS: Final = tuple(np.linspace(0.05, 0.7, 27))
-"""Shares from which a place is marked, of which the best is taken."""
 _MOST: Final = 40_000
 """Places that are learned from at a time: more of them make fitting slower and hardly better."""
 _BLOCK: Final = 128
 """Units whose places are looked at together."""
-_MOST_MARKS: Final = 1.25
-"""How many places are marked for each that a person marks, at most."""
 _ALIKE: Final = 0.25
 """How alike two marks must be for one to stand for the other."""
 
@@ -235,7 +231,7 @@ def _fit(side: Seen, target: Matrix, train: Mask, groups: NDArray[np.intp], seed
         loss = -(target[held] * np.log(kept) + (1 - target[held]) * np.log(1 - kept)).sum()
         tried.append((float(loss), penalty, shares))
     _, penalty, shares = min(tried, key=lambda one: one[0])
-    cuts = np.array([best_cut(shares[:, n], target[held][:, n]) for n in range(len(side.labels))])
+    cuts = np.array([best_threshold(shares[:, n], target[held][:, n]) for n in range(len(side.labels))])
     some = _thinned(train[side.unit])
     weights = fit(side.rows[some], target[some], penalty, exclusive=False)
     names = tuple(label.id for label in side.labels)
@@ -246,24 +242,6 @@ def _thinned(which: Mask) -> NDArray[np.intp]:
     """The rows that are chosen, or every so many of them where they are too many."""
     rows = np.flatnonzero(which)
     return rows[:: -(-len(rows) // _MOST)]
-
-
-def best_cut(shares: Matrix, target: Matrix, cuts: Sequence[float] = _CUTS) -> float:
-    """The share from which to mark that gives the best F1 with people, of those that mark hardly more than they do.
-
-    Where little can be told, F1 alone is best with marks that are mostly wrong. Where none will do, nothing that was
-    seen here would be marked.
-    """
-    best, chosen = 0.0, max(0.5, math.nextafter(float(shares.max(initial=0.0)), math.inf))
-    for cut in cuts:
-        marks = shares >= cut
-        if marks.sum() > _MOST_MARKS * target.sum():
-            continue
-        total = float(marks.sum() + target.sum())
-        f1 = 2 * float(target[marks].sum()) / total if total else 0.0
-        if f1 > best:
-            best, chosen = f1, float(cut)
-    return chosen
 
 
 def _shares(side: Side, rows: Rows) -> Matrix:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from lapsus.annotators.judge.spans import best_cut
+from lapsus.annotators.marks import best_threshold
 from lapsus.annotators.triples.labeller import Reading
 from lapsus.annotators.triples.marks import ADDITION, LABELS, OMISSION, REPETITION, Cuts
 from lapsus.annotators.triples.pair_features import Rows
@@ -28,7 +28,7 @@ def fitted_cuts(readings: Sequence[Reading], answers: Sequence[Answers], before:
                 shares.append(share)
                 targets.append(_share(given, label, segment, start, end))
         said, wanted = np.array(shares), np.array(targets)
-        cuts[label] = best_cut(said, wanted, _CUTS) if wanted.any() else getattr(before, label)
+        cuts[label] = best_threshold(said, wanted, _CUTS) if wanted.any() else getattr(before, label)
     return Cuts(**cuts)
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import regex
 
-from lapsus.annotators.features.mark_edges import without_edges
+from lapsus.annotators.marks import without_edges
 from lapsus.annotators.triples.labeller import Reading, Shares
 from lapsus.annotators.triples.pair import Word, spoken
 from lapsus.model import Span

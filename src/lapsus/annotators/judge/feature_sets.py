@@ -1,11 +1,8 @@
-"""More to look at than vectors: signs and what the user did, rare words and knowledge, what a shipped reader says.
-
-A judge that learns from many corpora has use for them; what one campaign holds is learned as well without.
-"""
+"""Further features of turns, by name: signs and what the user did, rare words and knowledge, what a reader says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -23,12 +20,15 @@ from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.model_files import fingerprint, read_model
 from lapsus.errors import UsageError
+from lapsus.language import plain_language
 from lapsus.model import BACKGROUND, Unit
 from lapsus.registry import did_you_mean
 
 Matrix: TypeAlias = NDArray[np.float32]
 
 SIGNS, WORDS, READER = "signs", "words", "reader"
+READ_IN: Final = frozenset({"en", "ja"})
+"""Languages with a shipped reader of chat."""
 _DONE: Final = ("greeting", "farewell", "thanks", "agree", "deny", "unsure", "confused", "request", "turn")
 """What the user may have done before the turn."""
 _ASKED: Final = ("yes-no", "what", "who", "where", "when", "why", "how", "how-many", "which", "other")
@@ -39,22 +39,32 @@ _FAR: Final = 60
 """Turns that are looked back on."""
 
 
-class Looks:
-    """Some of the further things to look at, by name; an empty text is none of them."""
+class FeatureSets:
+    """Some of the further features, by name; an empty text is none of them.
 
-    def __init__(self, names: str) -> None:
+    `languages` are those in which a shipped reader is asked: each has columns of its own, unknown (NaN) for units in
+    other languages and for whole documents.
+    """
+
+    def __init__(self, names: str, languages: Iterable[str] = ()) -> None:
         self.names = tuple(name.strip() for name in names.split(",") if name.strip())
         for name in self.names:
-            if name not in _LOOKS:
-                raise UsageError(f"a judge cannot look at {name!r}", hint=did_you_mean(name, sorted(_LOOKS)))
+            if name not in _SETS:
+                raise UsageError(
+                    f"a judge knows no features {name!r}", hint=did_you_mean(name, sorted(_SETS))
+                )
+        self.languages = tuple(sorted(READ_IN.intersection(languages))) if READER in self.names else ()
 
     def rows(self, units: Sequence[Unit]) -> Matrix:
         """A row a unit."""
-        blocks = [np.asarray(_LOOKS[name](units), dtype=np.float32) for name in self.names]
-        return np.hstack([np.zeros((len(units), 0), dtype=np.float32), *blocks])
+        blocks = [np.zeros((len(units), 0), dtype=np.float32)]
+        for name in self.names:
+            made = [_read(units, one) for one in self.languages] if name == READER else [_SETS[name](units)]
+            blocks += [np.asarray(block, dtype=np.float32) for block in made]
+        return np.hstack(blocks)
 
     def evidence(self, unit: Unit) -> list[dict[str, Any]] | None:
-        """The signs of a breakdown that a reader can check, as JSON values, where signs are looked at."""
+        """The signs of a breakdown that a reader can check, as JSON values, where signs are among the features."""
         if SIGNS not in self.names or unit.target is None:
             return None
         return [
@@ -63,9 +73,9 @@ class Looks:
         ]
 
     @property
-    def fingerprint(self) -> str:
-        """Of the reader that is asked; empty where none is. What was fitted on one fits no other."""
-        return _reader()[1] if READER in self.names else ""
+    def readers(self) -> dict[str, str]:
+        """The fingerprint of the reader of each language: what was fitted on one fits no other."""
+        return {language: _reader(language)[1] for language in self.languages}
 
 
 def _signs(units: Sequence[Unit]) -> list[list[float]]:
@@ -138,16 +148,26 @@ def _known(unit: Unit) -> list[float]:
     ]
 
 
-def _read(units: Sequence[Unit]) -> NDArray[np.floating[Any]]:
-    return _reader()[0].said([passages_of(unit)[0] for unit in units], GENERAL)
+def _read(units: Sequence[Unit], language: str) -> Matrix:
+    """What the shipped reader of a language says of turns in it."""
+    reader = _reader(language)[0]
+    mine = [
+        place
+        for place, unit in enumerate(units)
+        if unit.target is not None and plain_language(unit.language) in ("", language)
+    ]
+    said = reader.said([passages_of(units[place])[0] for place in mine], GENERAL)
+    rows = np.full((len(units), said.shape[1]), np.nan, dtype=np.float32)
+    rows[mine] = said
+    return rows
 
 
 @cache
-def _reader() -> tuple[ChatReader, str]:
-    """The reader of English that is shipped, and its fingerprint."""
+def _reader(language: str) -> tuple[ChatReader, str]:
+    """The reader of a language that is shipped, and its fingerprint."""
     from lapsus.annotators.library import default_model
 
-    _, state = read_model(default_model("en"))
+    _, state = read_model(default_model(language))
     arrays = {
         name.removeprefix("reader."): array
         for name, array in state.arrays.items()
@@ -157,4 +177,4 @@ def _reader() -> tuple[ChatReader, str]:
     return ChatReader.restore(kept), fingerprint(state)
 
 
-_LOOKS: Mapping[str, Callable[[Sequence[Unit]], Any]] = {SIGNS: _signs, WORDS: _words, READER: _read}
+_SETS: Mapping[str, Callable[[Sequence[Unit]], Any] | None] = {SIGNS: _signs, WORDS: _words, READER: None}

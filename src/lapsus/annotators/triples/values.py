@@ -1,0 +1,263 @@
+"""Dates, numbers and amounts with units, however they are written: 10252 and 10,252, 2400 m and 2.4 km, 32 °F and 0 °C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import lru_cache
+from itertools import chain
+from typing import Final, NamedTuple
+
+import regex
+
+_NUMERAL: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_SCALES: Final = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
+_MEASURES: Final = {
+    "length": {"0.001": "mm millimetre millimeter", "0.01": "cm centimetre centimeter", "1": "m metre meter",
+               "1000": "km kilometre kilometer", "0.3048": "ft foot feet", "0.0254": "inch inches",
+               "0.9144": "yd yard", "1609.344": "mi mile", "1852": "nautical-mile"},
+    "area": {"1": "m² m2 sqm square-metre square-meter", "1000000": "km² km2 sqkm square-kilometre square-kilometer square-km",
+             "0.09290304": "sqft square-foot square-feet", "2589988.11": "sqmi square-mile", "10000": "ha hectare",
+             "4046.8564": "acre"},
+    "mass": {"0.001": "mg milligram", "1": "g gram", "1000": "kg kilogram kilo", "1000000": "t tonne ton",
+             "453.59237": "lb lbs pound", "28.349523": "oz ounce"},
+    "volume": {"0.001": "ml millilitre milliliter", "0.01": "cl centilitre", "1": "l litre liter", "3.7854118": "gallon",
+               "1000": "m³ m3 cubic-metre cubic-meter", "0.000001": "mm³"},
+    "time": {"1": "s sec second", "60": "min mins minute", "3600": "h hr hrs hour", "86400": "day", "604800": "week",
+             "2629800": "month", "31557600": "year"},
+    "speed": {"1": "km/h kph kmh kilometre-per-hour kilometer-per-hour kilometres-per-hour kilometers-per-hour",
+              "1.609344": "mph mile-per-hour miles-per-hour", "3.6": "m/s metres-per-second meters-per-second",
+              "1.852": "knot kn"},
+    "temperature": {"1": "kelvin K", "C": "°C celsius degree-celsius degrees-celsius degree-centigrade",
+                    "F": "°F fahrenheit degree-fahrenheit degrees-fahrenheit"},
+    "share": {"1": "% percent per-cent"},
+    "dollar": {"1": "$ US$ USD dollar"}, "euro": {"1": "€ EUR euro"}, "sterling": {"1": "£ GBP"},
+    "yen": {"1": "¥ JPY yen 円"}, "rupee": {"1": "₹ INR Rs rupee"},
+    "power": {"1": "W watt", "1000": "kW kilowatt", "1000000": "MW megawatt", "735.49875": "hp horsepower PS"},
+    "data": {"1": "byte", "1000": "kB KB kilobyte", "1000000": "MB megabyte", "1000000000": "GB gigabyte"},
+}  # fmt: skip
+_SINGULAR: Final = 3
+"""Letters of a unit's name up to which it is a sign, and has no plural."""
+_SIGNS_BEFORE: Final = ("US$", "$", "€", "£", "¥", "₹")
+_MONTHS: Final = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split(" "))
+_MONTH: Final = (
+    "(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DAY, _YEAR = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?P<year>\d{4})"
+_DATES: Final = tuple(
+    regex.compile(rf"(?<![\w-]){form}(?![\w-])", regex.IGNORECASE)
+    for form in (
+        rf"{_YEAR}[-/.](?P<number>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
+        rf"(?:the\s+)?{_DAY}\s+(?:day\s+)?(?:of\s+)?{_MONTH},?(?:\s+(?:of\s+)?{_YEAR})?",
+        rf"{_MONTH}\s+(?:the\s+)?{_DAY},?(?:\s+{_YEAR})?",
+        rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}",
+        r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
+    )
+) + (regex.compile(r"(?P<year>\d{4})年(?:(?P<number>\d{1,2})月)?(?:(?P<day>\d{1,2})日)?"),)
+_SMALL: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
+).split(" ")
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ")
+_BARE: Final = regex.compile(rf"[-+−]?(?:{_NUMERAL})")
+
+
+class Date(NamedTuple):
+    """A day, or as much of it as is said."""
+
+    year: int | None
+    month: int | None
+    day: int | None
+
+
+class Unit(NamedTuple):
+    """What a number counts: a measure, and how much of it one is; Celsius and Fahrenheit by their letters."""
+
+    measure: str
+    size: str
+
+
+class Mention(NamedTuple):
+    """A date or a number where it stands in a text."""
+
+    start: int
+    end: int
+    """With its unit, if it has one."""
+    number_end: int
+    dates: frozenset[Date] = frozenset()
+    """All that it may be read as; empty for a number."""
+    number: Decimal | None = None
+    unit: Unit | None = None
+    is_numeral: bool = True
+    """Whether it is written in digits."""
+
+
+def _units() -> Iterator[tuple[str, Unit]]:
+    for measure, sizes in _MEASURES.items():
+        for size, names in sizes.items():
+            for name in names.split():
+                plain = name.replace("-", " ")
+                yield plain, Unit(measure, size)
+                if len(name) > _SINGULAR and plain[-1:].isalpha() and not plain.endswith("s"):
+                    yield f"{plain}s", Unit(measure, size)
+
+
+_UNITS: Final = dict(_units())
+_LOWER: Final = {name.lower(): unit for name, unit in _UNITS.items() if len(name) > _SINGULAR}
+_NAMES: Final = "|".join(regex.escape(name) for name in sorted(_UNITS, key=len, reverse=True))
+_BEFORE: Final = "|".join(regex.escape(sign) for sign in _SIGNS_BEFORE)
+_AMOUNT: Final = regex.compile(
+    rf"(?P<before>{_BEFORE})?\s?(?<![\w.,/])(?P<number>{_NUMERAL})(?:[\s-](?P<scale>{'|'.join(_SCALES)})\b)?"
+    rf"(?P<number_end>)(?:[\s-]?(?P<unit>(?i:{_NAMES})))?(?![\p{{L}}\d])"
+)
+_PLAIN: Final = regex.compile(
+    rf"(?<![\p{{L}}\d.,/])(?P<number>{_NUMERAL})(?:[\s-](?P<scale>{'|'.join(_SCALES)})\b)?"
+)
+_WORDS: Final = regex.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-](?P<ones>{'|'.join(_SMALL[1:10])}))?|(?P<small>{'|'.join(_SMALL)}))\b",
+    regex.IGNORECASE,
+)
+
+
+def mentions(text: str) -> list[Mention]:
+    """All dates and numbers of a text, in order; none within another."""
+    found: list[Mention] = []
+    for one in chain(_dates(text), _amounts(text), _in_words(text)):
+        if not any(one.start < other.end and other.start < one.end for other in found):
+            found.append(one)
+    return sorted(found, key=lambda one: one.start)
+
+
+@lru_cache(maxsize=1 << 14)
+def value_of(text: str) -> Mention | None:
+    """The one date or number, with its unit or without, that a value of the data is; None for anything else."""
+    plain = regex.sub(r'["“”]|\^\^.*$|@\w+$', "", text.replace("_", " ")).strip()
+    plain = regex.sub(r"\s*\((?:in )?([^()]*)\)$", r" \1", plain).strip()
+    found = mentions(plain)
+    if len(found) != 1 or found[0].start > 0 or not found[0].is_numeral:
+        return None
+    rest = plain[found[0].end :].strip(" .")
+    if not rest:
+        return found[0]
+    # A unit that is not known here is a unit all the same.
+    return found[0]._replace(unit=Unit(rest.lower(), "1")) if rest.isalpha() and found[0].unit is None else None
+
+
+@lru_cache(maxsize=1 << 12)
+def unit_in_name(predicate: str) -> Unit | None:
+    """The unit that a predicate names: `elevation_(in_metres)`, `runtime (minutes)`, `weightKg`."""
+    words = regex.sub(r"(\p{Ll})(\p{Lu})", r"\1 \2", predicate).replace("_", " ")
+    for word in reversed(regex.findall(r"[\p{L}°²³/%$€£]+", words)):
+        unit = _LOWER.get(word.lower()) or (_UNITS.get(word) if f"({word})" in words else None)
+        if unit is not None and unit.measure != "time":
+            return unit
+        if unit is not None and f"{word})" in words:
+            return unit
+    return None
+
+
+def same_amount(one: Mention, other: Mention) -> bool:
+    """Whether two numbers with units are as much, allowing for rounding where they are not in the same unit."""
+    if one.number is None or other.number is None:
+        return False
+    if one.unit == other.unit:
+        return same_number(one.number, other.number)
+    if one.unit is None or other.unit is None or one.unit.measure != other.unit.measure:
+        return False
+    a, b = _base(one.number, one.unit), _base(other.number, other.unit)
+    return abs(a - b) <= Decimal("0.005") * max(abs(a), abs(b)) or _is_rounded(a, b, one, other)
+
+
+def same_number(one: Decimal, other: Decimal) -> bool:
+    """Whether two numbers are the same, or one is the other rounded to two digits or more."""
+    if one == other:
+        return True
+    rough, exact = sorted((one, other), key=lambda number: -int(number.normalize().as_tuple().exponent))
+    places = int(rough.normalize().as_tuple().exponent)
+    if places > 0 or len(rough.normalize().as_tuple().digits) < 2 or places == exact.normalize().as_tuple().exponent:
+        return False
+    return abs(one - other) <= Decimal(5).scaleb(places - 1)
+
+
+def same_date(one: Mention, other: Mention) -> bool:
+    """Whether two dates may be the same day; what one of them leaves out counts for nothing."""
+    return any(
+        all(a is None or b is None or a == b for a, b in zip(mine, theirs, strict=True))
+        for mine in one.dates
+        for theirs in other.dates
+    )
+
+
+def _is_rounded(a: Decimal, b: Decimal, one: Mention, other: Mention) -> bool:
+    """Whether amounts differ by no more than half of the last digit of either."""
+    for number, unit, off in ((one.number, one.unit, a - b), (other.number, other.unit, a - b)):
+        if number is None or unit is None or unit.size in ("C", "F"):
+            continue
+        last = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) * Decimal(unit.size)
+        if abs(off) <= last and len(number.as_tuple().digits) > 1:
+            return True
+    return False
+
+
+def _base(number: Decimal, unit: Unit) -> Decimal:
+    if unit.size == "C":
+        return number + Decimal("273.15")
+    if unit.size == "F":
+        return (number - 32) * 5 / 9 + Decimal("273.15")
+    return number * Decimal(unit.size)
+
+
+def _dates(text: str) -> Iterator[Mention]:
+    for form in _DATES:
+        for one in form.finditer(text):
+            parts = one.groupdict()
+            year, day = parts.get("year"), parts.get("day")
+            months = [parts[name] for name in ("number",) if parts.get(name)]
+            read: list[tuple[str | int | None, str | None]] = [(months[0] if months else None, day)]
+            if name := parts.get("month"):
+                read = [(1 + _MONTHS.index(name[:3].lower()), day)]
+            elif parts.get("first"):
+                read = [(parts["second"], parts["first"]), (parts["first"], parts["second"])]
+            dates = frozenset(
+                Date(int(year) if year else None, int(month) if month else None, int(on) if on else None)
+                for month, on in read
+                if (month is None or 1 <= int(month) <= 12) and (on is None or 1 <= int(on) <= 31)
+            )
+            if dates:
+                yield Mention(one.start(), one.end(), one.end(), dates)
+
+
+def _amounts(text: str) -> Iterator[Mention]:
+    place = 0
+    while place < len(text):
+        one = _AMOUNT.search(text, place) or None
+        plain = _PLAIN.search(text, place)
+        if plain is not None and (one is None or plain.start() < one.start("number")):
+            one = None if one is None or plain.start() < one.start() else one
+        if one is None and plain is None:
+            return
+        match = one or plain
+        assert match is not None  # noqa: S101
+        named = match.groupdict()
+        sign = named.get("before")
+        unit = named.get("unit")
+        known = _UNITS.get(unit or "") or _LOWER.get((unit or "").lower()) or _UNITS.get(sign or "")
+        end = match.end() if known is not None and unit else (match.end("scale") if named["scale"] else match.end("number"))
+        number_end = match.end("scale") if named["scale"] else match.end("number")
+        start = match.start("before") if sign else match.start("number")
+        number = Decimal(match["number"].replace(",", "")) * _SCALES.get(named["scale"] or "", 1)
+        # "1990s" is a decade and "21st" no number; a name such as "A330-200" has none of its own either.
+        if not regex.match(r"\p{L}", text, pos=number_end) or (known is not None and unit):
+            yield Mention(start, end, number_end, number=number, unit=known)
+        place = max(end, place + 1)
+
+
+def _in_words(text: str) -> Iterator[Mention]:
+    for one in _WORDS.finditer(text):
+        if one["small"]:
+            value = _SMALL.index(one["small"].lower())
+        else:
+            value = 20 + 10 * _TENS.index(one["tens"].lower())
+            value += _SMALL.index(one["ones"].lower()) if one["ones"] else 0
+        yield Mention(one.start(), one.end(), one.end(), number=Decimal(value), is_numeral=False)
