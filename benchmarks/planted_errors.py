@@ -1,4 +1,4 @@
-"""Errors put into texts of WebNLG by rule: how many of each kind the shipped judge finds, and how many good texts it marks.
+"""Errors put into texts of WebNLG by rule: how many the shipped judge finds, and how many good texts it marks.
 
     LAPSUS_DATA=/path/to/corpora python benchmarks/planted_errors.py [--texts 100] [--split dev]
 
@@ -27,7 +27,10 @@ UNITS = (
     ("kilometers", "meters"), ("kg", "g"), ("kilograms", "pounds"), ("grams", "kilograms"), ("g", "kg"),
     ("days", "years"), ("minutes", "hours"), ("kelvins", "degrees"), ("feet", "metres"), ("inches", "feet"),
 )  # fmt: skip
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
 DATE = regex.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
 
 

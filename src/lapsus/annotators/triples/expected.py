@@ -38,7 +38,9 @@ class Regression(NamedTuple):
 
     def expected(self, readings: Sequence[Reading]) -> Rows:
         """The number of omissions, additions and repetitions: a row a pair. Never below zero."""
-        alike = likeness(self.scaled(feature_rows(readings)), self.known, float(self.reach[0]))
+        # It was fitted to what the network says, values in other forms settled.
+        alone = [reading.network or reading for reading in readings]
+        alike = likeness(self.scaled(feature_rows(alone)), self.known, float(self.reach[0]))
         found = np.maximum(alike @ self.weights + self.bias, 0.0)
         short = np.array([reading.short for reading in readings]).reshape(-1, 2)
         share = np.where(np.isfinite(short), self.share, 0.0)

@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.chat_reader import shared_lower
 from lapsus.annotators.features.subwords import Subwords
-from lapsus.annotators.triples.numbers import amount_in, amount_of, number_in, plain_number
 from lapsus.annotators.triples.pair import Pair, Pairs, Window
 from lapsus.annotators.triples.repeats import said_again, with_neighbours
+from lapsus.annotators.triples.rules import Settled, settled
 from lapsus.errors import InputError
 from lapsus.model import Segment
 
@@ -32,11 +30,10 @@ GRAPH, LONG_GRAPH = "labeller.onnx", "long.onnx"
 _BESIDE: Final = 2
 """Threads: pairs that are read at the same time."""
 _BY_RULE: Final = 0.95
-"""The probability of `repeated` set by rule. Chosen by hand: in six hundred good texts the rule marked nothing."""
+"""The probability of what a rule tells."""
 _ADDED: Final = 0.5
 """From which probability of `added` on the rule for repetitions leaves a word alone."""
 _HALF: Final = 0.5
-_NUMERIC = regex.compile(r"[\d,]*\d(?:\.\d+)?")
 _KEPT, _SAID = slice(0, 2), slice(2, 5)
 """Columns of the logits: kept or omitted, for pieces of the data; said, added, repeated, for those of the text."""
 
@@ -58,6 +55,8 @@ class Reading(NamedTuple):
     one window."""
     is_long: bool = False
     """Whether it took several windows, and the graph for long data read them."""
+    network: Reading | None = None
+    """What the network said, with values in other forms settled and no further rules."""
 
     @property
     def is_selection(self) -> bool:
@@ -108,8 +107,8 @@ class Labeller:
             rows[better] = text[better]
         added, repeated = _by_word(pair, said[:, 1:]).T
         reading = Reading(pair, omitted, added, repeated, said[:, 1:], short, is_long)
-        # Long data has nearly every number somewhere; models of before keep the rules.
-        reading = reading if is_long else with_amounts(_with_numbers(reading))
+        # Long data has nearly every number somewhere: there rules tell nothing.
+        reading = reading if is_long else with_rules(reading, settled(pair))
         # A long text comes back to what it said: there the rule was not tried.
         return with_repeats(reading) if len(windows) == 1 else reading
 
@@ -148,35 +147,36 @@ def softmax(logits: Shares) -> Shares:
     return found
 
 
-def _with_numbers(reading: Reading) -> Reading:
-    """Change the reading in place: a number that is only written otherwise than in the data is said and not added."""
-    parts = [part for triple in reading.pair.triples for part in triple.parts or ()]
-    forms: dict[str, list[int]] = {}
-    for place, part in enumerate(parts):
-        if _NUMERIC.fullmatch(part):
-            forms.setdefault(plain_number(part), []).append(place)
-    if forms:
-        for place, word in enumerate(reading.pair.words):
-            for element in forms.get(number_in(word.text) or "", ()):
-                if parts[element] not in word.text:
-                    reading.omitted[element] = 0.0
-                    reading.added[place] = reading.pieces[word.first : word.last, 0] = 0.0
-    return reading
-
-
-def with_amounts(reading: Reading) -> Reading:
-    """Change the reading in place: an amount in another unit than in the data is said and not added."""
-    amounts: dict[object, list[int]] = {}
-    for place, part in enumerate(part for triple in reading.pair.triples for part in triple.parts or ()):
-        if amount := amount_of(part.strip('"').replace("_", " ")):
-            amounts.setdefault(amount, []).append(place)
-    words = reading.pair.words if amounts else []
-    for place, (number, unit) in enumerate(pairwise(words)):
-        amount = amount_in(number.text, unit.text.rstrip(".,;:!?)"))
-        for element in amounts.get(amount, ()):
-            reading.omitted[element] = 0.0
-            reading.added[place : place + 2] = reading.pieces[number.first : unit.last, 0] = 0.0
-    return reading
+def with_rules(reading: Reading, found: Settled) -> Reading:
+    """The reading in which what rules tell stands, and a triple of which nothing is said is left out whole."""
+    reading.omitted[list(found.of_values)] = 0.0
+    for word in (reading.pair.words[place] for place in found.values):
+        reading.pieces[word.first : word.last, 0] = 0.0
+    reading.added[list(found.values)] = 0.0
+    copies = (reading.omitted, reading.added, reading.repeated, reading.pieces)
+    omitted, added, repeated, pieces = (shares.copy() for shares in copies)
+    network, reading = (
+        reading,
+        reading._replace(omitted=omitted, added=added, repeated=repeated, pieces=pieces),
+    )
+    for place in found.said:
+        omitted[place] = 0.0
+    for place in found.left_out:
+        omitted[place] = max(omitted[place], _BY_RULE)
+    for words, share in ((found.from_data, 0.0), (found.added, _BY_RULE)):
+        for place in words:
+            word = reading.pair.words[place]
+            added[place] = pieces[word.first : word.last, 0] = share
+    for place in found.named:
+        reading.repeated[place] = reading.pieces[
+            reading.pair.words[place].first : reading.pair.words[place].last, 1
+        ] = 0.0
+    for place, triple in enumerate(omitted.reshape(-1, 3)):
+        if triple[1:].min() >= _HALF:
+            triple[0] = max(triple[0], triple[1:].min())
+        elif 3 * place in found.subjects:
+            triple[0] = 0.0
+    return reading._replace(network=network)
 
 
 def with_repeats(reading: Reading) -> Reading:

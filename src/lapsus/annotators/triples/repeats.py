@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
-import regex
-
-from lapsus.annotators.triples.numbers import amount_in, amount_of
 from lapsus.annotators.triples.pair import Pair, ends_sentence, spoken
+from lapsus.annotators.triples.rules import plain_word
+from lapsus.annotators.triples.values import mentions, same_amount, value_of
 from lapsus.model import ELEMENTS
 
 Phrase = tuple[str, ...]
-_EDGES = regex.compile(r"^[^\p{L}\p{N}]+|(?:['’]s)?[^\p{L}\p{N}]*$")
 _SHORTEST: Final = 3
 """Letters of a value that is told from the little words of a text; digits are always."""
 
@@ -27,7 +25,7 @@ def said_again(pair: Pair) -> list[range]:
 
     A value is the object of one triple and stands nowhere else in the data: subjects are named as often as one likes.
     """
-    words = [_plain(word.text) for word in pair.words]
+    words = [plain_word(word.text) for word in pair.words]
     given, values = _given(pair)
     taken: set[int] = set()
     found: list[range] = []
@@ -51,7 +49,7 @@ def with_neighbours(pair: Pair, place: range) -> range:
 def _given(pair: Pair) -> tuple[Counter[Phrase], set[Phrase]]:
     """How often the data give each phrase, within others too, and which of them are values."""
     parts = [
-        tuple(filter(None, map(_plain, spoken(part, name).split())))
+        tuple(filter(None, map(plain_word, spoken(part, name).split())))
         for triple in pair.triples
         for name, part in zip(ELEMENTS, triple.parts or (), strict=True)
     ]
@@ -66,10 +64,13 @@ def _tells(value: Phrase) -> bool:
 
 def _places(words: Sequence[str], phrase: Phrase) -> list[range]:
     """Where a phrase is said, or an amount in another unit."""
-    size, amount = len(phrase), amount_of(" ".join(phrase))
+    size, amount = len(phrase), value_of(" ".join(phrase))
     found = [range(n, n + size) for n in range(len(words) - size + 1) if tuple(words[n : n + size]) == phrase]
-    if amount is not None and not found:
-        found = [range(n, n + 2) for n in range(len(words) - 1) if amount_in(*words[n : n + 2]) == amount]
+    if amount is not None and amount.unit is not None and not found:
+        for n in range(len(words) - 1):
+            match mentions(" ".join(words[n : n + 2])):
+                case [one] if one.start == 0 and one.unit is not None and same_amount(one, amount):
+                    found.append(range(n, n + 2))
     return found
 
 
@@ -89,7 +90,3 @@ def _wider(pair: Pair, words: Sequence[str], first: range, second: range) -> ran
 
 def _same(words: Sequence[str], place: int, back: int) -> bool:
     return place >= back and words[place] != "" and words[place] == words[place - back]
-
-
-def _plain(word: str) -> str:
-    return _EDGES.sub("", word).casefold()

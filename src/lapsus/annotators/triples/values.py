@@ -1,4 +1,4 @@
-"""Dates, numbers and amounts with units, however they are written: 10252 and 10,252, 2400 m and 2.4 km, 32 °F and 0 °C."""
+"""Dates, numbers and amounts with units, however written: 10,252 and 10252, 2400 m and 2.4 km, 32 °F and 0 °C."""
 
 from __future__ import annotations
 
@@ -6,61 +6,44 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import regex
+import yaml
 
 _NUMERAL: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _SCALES: Final = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
-_MEASURES: Final = {
-    "length": {"0.001": "mm millimetre millimeter", "0.01": "cm centimetre centimeter", "1": "m metre meter",
-               "1000": "km kilometre kilometer", "0.3048": "ft foot feet", "0.0254": "inch inches",
-               "0.9144": "yd yard", "1609.344": "mi mile", "1852": "nautical-mile"},
-    "area": {"1": "m² m2 sqm square-metre square-meter", "1000000": "km² km2 sqkm square-kilometre square-kilometer square-km",
-             "0.09290304": "sqft square-foot square-feet", "2589988.11": "sqmi square-mile", "10000": "ha hectare",
-             "4046.8564": "acre"},
-    "mass": {"0.001": "mg milligram", "1": "g gram", "1000": "kg kilogram kilo", "1000000": "t tonne ton",
-             "453.59237": "lb lbs pound", "28.349523": "oz ounce"},
-    "volume": {"0.001": "ml millilitre milliliter", "0.01": "cl centilitre", "1": "l litre liter", "3.7854118": "gallon",
-               "1000": "m³ m3 cubic-metre cubic-meter", "0.000001": "mm³"},
-    "time": {"1": "s sec second", "60": "min mins minute", "3600": "h hr hrs hour", "86400": "day", "604800": "week",
-             "2629800": "month", "31557600": "year"},
-    "speed": {"1": "km/h kph kmh kilometre-per-hour kilometer-per-hour kilometres-per-hour kilometers-per-hour",
-              "1.609344": "mph mile-per-hour miles-per-hour", "3.6": "m/s metres-per-second meters-per-second",
-              "1.852": "knot kn"},
-    "temperature": {"1": "kelvin K", "C": "°C celsius degree-celsius degrees-celsius degree-centigrade",
-                    "F": "°F fahrenheit degree-fahrenheit degrees-fahrenheit"},
-    "share": {"1": "% percent per-cent"},
-    "dollar": {"1": "$ US$ USD dollar"}, "euro": {"1": "€ EUR euro"}, "sterling": {"1": "£ GBP"},
-    "yen": {"1": "¥ JPY yen 円"}, "rupee": {"1": "₹ INR Rs rupee"},
-    "power": {"1": "W watt", "1000": "kW kilowatt", "1000000": "MW megawatt", "735.49875": "hp horsepower PS"},
-    "data": {"1": "byte", "1000": "kB KB kilobyte", "1000000": "MB megabyte", "1000000000": "GB gigabyte"},
-}  # fmt: skip
+_MEASURES: Final[dict[str, dict[str, list[str]]]] = yaml.safe_load(
+    Path(__file__).with_name("units.yaml").read_text(encoding="utf-8")
+)
 _SINGULAR: Final = 3
 """Letters of a unit's name up to which it is a sign, and has no plural."""
 _SIGNS_BEFORE: Final = ("US$", "$", "€", "£", "¥", "₹")
-_MONTHS: Final = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split(" "))
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH: Final = (
     "(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
 _DAY, _YEAR = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?P<year>\d{4})"
-_DATES: Final = tuple(
-    regex.compile(rf"(?<![\w-]){form}(?![\w-])", regex.IGNORECASE)
-    for form in (
-        rf"{_YEAR}[-/.](?P<number>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
-        rf"(?:the\s+)?{_DAY}\s+(?:day\s+)?(?:of\s+)?{_MONTH},?(?:\s+(?:of\s+)?{_YEAR})?",
-        rf"{_MONTH}\s+(?:the\s+)?{_DAY},?(?:\s+{_YEAR})?",
-        rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}",
-        r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
-    )
-) + (regex.compile(r"(?P<year>\d{4})年(?:(?P<number>\d{1,2})月)?(?:(?P<day>\d{1,2})日)?"),)
-_SMALL: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen"
-).split(" ")
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ")
-_BARE: Final = regex.compile(rf"[-+−]?(?:{_NUMERAL})")
+_DATES: Final = (
+    *(
+        regex.compile(rf"(?<![\w-]){form}(?![\w-])", regex.IGNORECASE)
+        for form in (
+            rf"{_YEAR}[-/.](?P<number>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
+            rf"(?:the\s+)?{_DAY}\s+(?:day\s+)?(?:of\s+)?{_MONTH},?(?:\s+(?:of\s+)?{_YEAR})?",
+            rf"{_MONTH}\s+(?:the\s+)?{_DAY},?(?:\s+{_YEAR})?",
+            rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}",
+            r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
+        )
+    ),
+    regex.compile(r"(?P<year>\d{4})年(?:(?P<number>\d{1,2})月)?(?:(?P<day>\d{1,2})日)?"),
+)
+_SMALL: Final = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+]  # fmt: skip
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
 class Date(NamedTuple):
@@ -96,7 +79,7 @@ class Mention(NamedTuple):
 def _units() -> Iterator[tuple[str, Unit]]:
     for measure, sizes in _MEASURES.items():
         for size, names in sizes.items():
-            for name in names.split():
+            for name in names:
                 plain = name.replace("-", " ")
                 yield plain, Unit(measure, size)
                 if len(name) > _SINGULAR and plain[-1:].isalpha() and not plain.endswith("s"):
@@ -141,7 +124,9 @@ def value_of(text: str) -> Mention | None:
     if not rest:
         return found[0]
     # A unit that is not known here is a unit all the same.
-    return found[0]._replace(unit=Unit(rest.lower(), "1")) if rest.isalpha() and found[0].unit is None else None
+    return (
+        found[0]._replace(unit=Unit(rest.lower(), "1")) if rest.isalpha() and found[0].unit is None else None
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -175,7 +160,11 @@ def same_number(one: Decimal, other: Decimal) -> bool:
         return True
     rough, exact = sorted((one, other), key=lambda number: -int(number.normalize().as_tuple().exponent))
     places = int(rough.normalize().as_tuple().exponent)
-    if places > 0 or len(rough.normalize().as_tuple().digits) < 2 or places == exact.normalize().as_tuple().exponent:
+    if (
+        places > 0
+        or len(rough.normalize().as_tuple().digits) < 2
+        or places == exact.normalize().as_tuple().exponent
+    ):
         return False
     return abs(one - other) <= Decimal(5).scaleb(places - 1)
 
@@ -243,12 +232,19 @@ def _amounts(text: str) -> Iterator[Mention]:
         sign = named.get("before")
         unit = named.get("unit")
         known = _UNITS.get(unit or "") or _LOWER.get((unit or "").lower()) or _UNITS.get(sign or "")
-        end = match.end() if known is not None and unit else (match.end("scale") if named["scale"] else match.end("number"))
+        end = (
+            match.end()
+            if known is not None and unit
+            else (match.end("scale") if named["scale"] else match.end("number"))
+        )
         number_end = match.end("scale") if named["scale"] else match.end("number")
         start = match.start("before") if sign else match.start("number")
         number = Decimal(match["number"].replace(",", "")) * _SCALES.get(named["scale"] or "", 1)
         # "1990s" is a decade and "21st" no number; a name such as "A330-200" has none of its own either.
-        if not regex.match(r"\p{L}", text, pos=number_end) or (known is not None and unit):
+        is_decade = unit == "s" and text[number_end : number_end + 1] == "s"
+        if not is_decade and (
+            not regex.match(r"\p{L}", text, pos=number_end) or (known is not None and unit)
+        ):
             yield Mention(start, end, number_end, number=number, unit=known)
         place = max(end, place + 1)
 
