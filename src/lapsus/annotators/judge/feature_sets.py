@@ -177,4 +177,4 @@ def _reader(language: str) -> tuple[ChatReader, str]:
     return ChatReader.restore(kept), fingerprint(state)
 
 
-_SETS: Mapping[str, Callable[[Sequence[Unit]], Any] | None] = {SIGNS: _signs, WORDS: _words, READER: None}
+_SETS: Mapping[str, Callable[[Sequence[Unit]], Any]] = {SIGNS: _signs, WORDS: _words}
