@@ -49,10 +49,8 @@ class FeatureSets:
     def __init__(self, names: str, languages: Iterable[str] = ()) -> None:
         self.names = tuple(name.strip() for name in names.split(",") if name.strip())
         for name in self.names:
-            if name not in _SETS:
-                raise UsageError(
-                    f"a judge knows no features {name!r}", hint=did_you_mean(name, sorted(_SETS))
-                )
+            if name not in (known := sorted([*_SETS, READER])):
+                raise UsageError(f"a judge knows no features {name!r}", hint=did_you_mean(name, known))
         self.languages = tuple(sorted(READ_IN.intersection(languages))) if READER in self.names else ()
 
     def rows(self, units: Sequence[Unit]) -> Matrix:
