@@ -11,7 +11,7 @@ import pytest
 from lapsus.kinds.similarity import compared
 from lapsus.translation import translated
 from lapsus.trust.alternative_test import Trial, agrees_better, constant_judge, duels
-from lapsus.trust.ranking import CONSTANT, RANDOM, Sight, Stand, standings, verdict
+from lapsus.trust.ranking import CONSTANT, RANDOM, Sight, Stand, standings, verdict, without_verdict
 from tests.trust.helpers import label_votes
 
 TRIAL = Trial((0, 1), (), 60, 20, 0.9, (0.8, 1.0), 0.9, 0.9, (), ())
@@ -77,3 +77,29 @@ def test_a_floor_says_what_it_tells_of_the_data() -> None:
     assert told[CONSTANT].verdict == "passes, though it is a floor: on these data the test tells nothing"
     assert told["judge"].floors == (CONSTANT, RANDOM)
     assert told["judge"].passes is True
+
+
+def test_labels_that_a_judge_never_gives_are_named_with_its_rates() -> None:
+    people = "OOTXOOTXOOTX" * 3
+    votes = label_votes(
+        {"a": people, "b": people, "c": people, "judge": people.replace("X", "T")}, per_document=4
+    )
+    (found,) = [
+        one for one in standings("q", votes, Sight(("a", "b", "c"), ("judge",))) if one.judge == "judge"
+    ]
+    assert found.never_given == ("X",)
+    assert found.verdict.endswith("; it never gives X")
+    rates = {one.label: (one.sensitivity, one.specificity, one.n) for one in found.rates}
+    assert rates == {"O": (1.0, 1.0, 36), "T": (1.0, 18 / 27, 36), "X": (0.0, 1.0, 36)}
+    assert not re.search("[a-z]", translated(found.verdict, "ja"))
+
+
+def test_there_is_no_verdict_on_a_judge_that_learned_from_these_documents() -> None:
+    people = "OOTXOOTXOOTX" * 3
+    votes = label_votes({"a": people, "b": people, "c": people, "judge": people}, per_document=4)
+    one = standings("q", votes, Sight(("a", "b", "c"), ("judge",)))[0]
+    assert one.passes
+    told = without_verdict(one, 3)
+    assert (told.passes, told.learned_documents) == (None, 3)
+    assert told.verdict == "no verdict: it learned from 3 of these 9 documents"
+    assert without_verdict(one, 0) is one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lapsus.analysis.corpus import (
@@ -20,6 +20,7 @@ from lapsus.kinds import Kind, kind_of
 from lapsus.language.tokenizer import is_spaceless, knows_words
 from lapsus.measures.agreement import coefficient, merge_labels
 from lapsus.measures.agreement.details import with_the_rest
+from lapsus.measures.agreement.label_use import label_use, why_apart
 from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.declaration import parse_measure
@@ -105,6 +106,7 @@ def agree(
     shown = tuple((row.shown(several), *(column.get(row) for column in columns.values())) for row in rows)
     scores = [cell for line in shown for cell in line[1:] if isinstance(cell, Score)]
     notes = list(dict.fromkeys(score.signature for score in scores if score.signature))
+    notes += [*_apart_notes(corpus, chosen, kinds, columns["all"])]
     notes += [*corpus.version_warnings(chosen), *_words_note(corpus)]
     data_out = {"data": corpus.name, "scheme": chosen.id, **_as_json(columns["all"], several)}
     if by:
@@ -190,12 +192,17 @@ def _agreement(
 ) -> dict[AgreementRow, Any]:
     cells: dict[AgreementRow, Any] = {}
     id = kind.question.id
-    if kind.by_label:
-        totals, whole = kind.totals(votes)
-        for label, total in zip(kind.label_ids, totals.tolist(), strict=True):
-            cells[AgreementRow(f"share {_shown(label, kind)}", id)] = total / max(whole, 1)
+    for one in label_use(votes, kind.label_ids) if kind.by_label else ():
+        name = _shown(one.label, kind)
+        cells[AgreementRow(f"share {name}", id)] = one.given / max(one.answers, 1)
+        cells[AgreementRow(f"given {name}", id)] = one.given
+        cells[AgreementRow(f"positive agreement {name}", id)] = one.positive
+        cells[AgreementRow(f"negative agreement {name}", id)] = one.negative
+        cells[AgreementRow(f"expected agreement {name}", id)] = one.expected
     lengths = corpus.lengths() if kind.on_text else None
-    return cells | coefficients(votes, kind, bootstrap, measures=measures, merge=merge, lengths=lengths)
+    found = coefficients(votes, kind, bootstrap, measures=measures, merge=merge, lengths=lengths)
+    cells[AgreementRow("units compared", id)] = max((score.n for score in found.values()), default=0)
+    return cells | found
 
 
 def coefficients(
@@ -268,6 +275,19 @@ def _groups(kind: Kind, together: Collection[str]) -> list[list[str]]:
                 groups.append(joined)
             joined.append(label)
     return groups
+
+
+def _apart_notes(
+    corpus: Corpus, scheme: Scheme, kinds: Sequence[Kind], column: Mapping[AgreementRow, Any]
+) -> Iterator[str]:
+    """One line for each question on which alpha and AC1 tell different stories."""
+    for kind in kinds:
+        alpha, ac1 = (column.get(AgreementRow(name, kind.question.id)) for name in ("alpha", "ac1"))
+        if kind.by_label and isinstance(alpha, Score) and isinstance(ac1, Score):
+            votes = corpus.votes(scheme, kind.question)
+            use = [one._replace(label=_shown(one.label, kind)) for one in label_use(votes, kind.label_ids)]
+            if (why := why_apart(alpha.value, ac1.value, use)) is not None:
+                yield why
 
 
 def _words_note(corpus: Corpus) -> list[str]:

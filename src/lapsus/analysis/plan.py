@@ -43,6 +43,8 @@ class Wanted(msgspec.Struct, frozen=True):
     """None: as it looks, no number of units will do."""
     from_people: bool
     """Whether people's answers so far were used."""
+    why: str | None = None
+    """Why no number of units will do."""
 
 
 class Stratum(msgspec.Struct, frozen=True):
@@ -113,9 +115,14 @@ def plan_units(
     size = units or max(enough, default=0)
     size = min(size, len(population.units))
     if not size:
+        reasons = (
+            "; ".join(dict.fromkeys(goal.why for goal in goals if goal.why)) or "no question is answered"
+        )
         raise InputError(
-            "no number of units will do: the judge is worse than people by more than epsilon",
-            hint="say how many to draw with --units, or plan for an interval with --within",
+            f"no number of units will do: {reasons}",
+            hint="say how many to draw with --units, or plan for an interval with --within"
+            if within is None
+            else "say how many to draw with --units",
         )
     drawn = draw(population.stratum, np.nan_to_num(population.doubt), size, seed, population.before)
     bootstrap = SamplingPlan(
@@ -144,6 +151,10 @@ def _goals(
     for question in countable_questions(scheme, questions):
         votes = corpus.votes(scheme, question)
         if who.judges[0] not in votes.annotators:
+            why = f"{who.judges[0]} left {question.id} unanswered"
+            yield Wanted(
+                "interval" if epsilon is None else "test", question.id, "", within, epsilon, None, False, why
+            )
             continue
         place = {name: number for number, name in enumerate(votes.annotators)}
         columns = [place[name] for name in who.people if name in place]
@@ -159,7 +170,13 @@ def _goals(
         if epsilon is not None:
             answers = compared(votes)
             found = duels(answers, columns, answers.codes[:, place[who.judges[0]]])
-            yield Wanted("test", question.id, "", None, epsilon, *units_for_test(found, people, epsilon))
+            goal = units_for_test(found, people, epsilon)
+            why = (
+                None
+                if goal.units is not None
+                else f"on {question.id} it is worse than people by more than {epsilon:g}"
+            )
+            yield Wanted("test", question.id, "", None, epsilon, *goal, why if goal.units is None else None)
     if label is not None and within is not None and label not in known:
         raise UsageError(f"there is no label {label!r}", hint=did_you_mean(label, sorted(set(known))))
 

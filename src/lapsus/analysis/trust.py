@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
 from lapsus.analysis.corpus import (
     Announce,
     Corpus,
@@ -28,9 +26,12 @@ from lapsus.reports import Table
 from lapsus.reports.table import Cell
 from lapsus.schemes import AnyScheme, given_schemes
 from lapsus.schemes.spelling import Spelling
-from lapsus.trust.alternative_test import LEAST_UNITS
-from lapsus.trust.ranking import USUAL_EPSILON, Sight, Standing, standings
+from lapsus.trust.alternative_test import EPSILONS, LEAST_UNITS
+from lapsus.trust.ranking import USUAL_EPSILON, Sight, Standing, standings, without_verdict
 
+EPSILONS_SAID = "ε is by how much a judge may do worse than a person, for what it saves: " + ", ".join(
+    f"{epsilon:g} beside {people}" for epsilon, people in EPSILONS.items()
+)
 COLUMNS = (
     "judge", "advantage", "winning rate", "clustered", "passes", "agreement", "people's own", "people", "units",
     "settled by",
@@ -70,11 +71,28 @@ def rank_judges(
     notes = (
         *verdicts,
         f"passes: at ε {epsilon:g}, plain test as published; clustered: units of one document as one draw",
+        EPSILONS_SAID,
+        *(said for one in found if (said := _rates_said(one, several))),
         *dict.fromkeys(one.signature for one in found),
         *corpus.version_warnings(chosen),
         *(f"warning: {told}" for told in learned_warnings(corpus, chosen, sight(corpus, chosen, judges))),
     )
     return Table(COLUMNS, rows, notes=notes, data=found)
+
+
+def _rates_said(one: Standing, several: bool) -> str | None:
+    """Sensitivity and specificity of each label, in one line."""
+    rates = [
+        f"{rate.label} {_share(rate.sensitivity)} / {_share(rate.specificity)}"
+        for rate in one.rates
+        if rate.n
+    ]
+    who = f"{one.question}: {one.judge}" if several else one.judge
+    return f"{who}, sensitivity / specificity: {', '.join(rates)} (n {one.rates[0].n:,})" if rates else None
+
+
+def _share(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.2f}"
 
 
 def all_standings(
@@ -100,10 +118,7 @@ def all_standings(
             )
     learned = learned_documents(corpus, scheme, who)
     return [
-        msgspec.structs.replace(one, learned_documents=learned[one.judge].learned)
-        if one.judge in learned
-        else one
-        for one in found
+        without_verdict(one, learned[one.judge].learned) if one.judge in learned else one for one in found
     ]
 
 

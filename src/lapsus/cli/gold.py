@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from lapsus.cli.result_tables import DropBrokenOption, QuestionOption, SchemeOpt
 
 if TYPE_CHECKING:
     from lapsus.measures.gold import Gold
+    from lapsus.measures.gold.result import LabelRates
 
 SHOWN = 20
 """How many undecided units are listed."""
@@ -78,9 +80,7 @@ def gold_command(
         typer.echo(f"  {one.signature}")
         tell_undecided(one)
         if one.reliability:
-            ordered = sorted(one.reliability.items(), key=lambda pair: pair[1])
-            rows = [(who, f"{trust:.3f}") for who, trust in ordered]
-            print_table(("annotator", "reliability"), rows, numbers=("reliability",))
+            _print_annotators(one)
 
 
 def tell_undecided(made: Gold) -> None:
@@ -97,6 +97,28 @@ def tell_undecided(made: Gold) -> None:
         say(f"  and {more:,} more, which --json lists")
 
 
+def _print_annotators(made: Gold) -> None:
+    """Each annotator's reliability and, where the method tells, sensitivity / specificity of each label.
+
+    The least informed first: the reliability alone hides what is done to rare labels.
+    """
+    from lapsus.measures.gold.result import informedness
+
+    rates = made.details.get("rates", {})
+    ordered = sorted(
+        made.reliability.items(), key=lambda pair: informedness(rates[pair[0]]) if rates else pair[1]
+    )
+    rows = [(who, f"{trust:.3f}", *_rates(rates.get(who, {}))) for who, trust in ordered]
+    columns = ("annotator", "reliability", *(made.labels if rates else ()))
+    print_table(columns, rows, numbers=columns[1:])
+    if rates:
+        say("by label: sensitivity / specificity")
+
+
+def _rates(by_label: Mapping[str, LabelRates]) -> list[str]:
+    return [f"{one.sensitivity:.2f} / {one.specificity:.2f}" for one in by_label.values()]
+
+
 def _summary(made: Gold) -> dict[str, Any]:
     return {
         "method": made.method,
@@ -104,6 +126,10 @@ def _summary(made: Gold) -> dict[str, Any]:
         "units": len(made.units),
         "decided": len(made.by_unit()),
         "reliability": dict(made.reliability),
+        "rates": {
+            who: {label: one._asdict() for label, one in rates.items()}
+            for who, rates in made.details.get("rates", {}).items()
+        },
         "undecided": [unit._asdict() for unit in made.undecided],
         "note": made.note,
     }

@@ -112,6 +112,8 @@ def _tell(plan: SamplingPlan) -> None:
         for one in plan.goals
     ]
     print_table(columns, rows, numbers=("units",))
+    for why in _reasons(plan):
+        warn(f"will not do: {why}")
     typer.echo("")
     drawn = [
         (_stratum(one.name), f"{one.units:,}", f"{one.drawn:,}", f"{one.weight:.2f}") for one in plan.strata
@@ -136,8 +138,12 @@ def _stratum(name: str) -> str:
 def _goal(one: Wanted) -> str:
     if one.goal == "test":
         return in_words(f"pass at ε {one.epsilon:g}")
-    return f"{one.label or word('mean')} ± {one.within:g}"
+    return f"{one.label or word('mean')} ± {one.within or 0:g}"
 
 
 def _units(one: Wanted) -> str:
     return word("will not do") if one.units is None else f"{one.units:,}"
+
+
+def _reasons(plan: SamplingPlan) -> Iterable[str]:
+    return dict.fromkeys(one.why for one in plan.goals if one.why)

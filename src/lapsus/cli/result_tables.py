@@ -118,12 +118,15 @@ def in_readers_words(table: Table) -> Table:
     )
 
 
+_HEADS = ("share ", "marks ", "given ", "positive agreement ", "negative agreement ", "expected agreement ")
+
+
 def _head(cell: Cell) -> Cell:
     """The head of a row. Most are names, which stay as they are."""
     if not isinstance(cell, str):
         return cell
     question, colon, name = cell.rpartition(": ")
-    for begin in ("share ", "marks "):
+    for begin in _HEADS:
         if name.startswith(begin):
             return question + colon + word(f"{begin}{{}}").format(name.removeprefix(begin))
     return question + colon + word(name)

@@ -10,10 +10,10 @@ import numpy as np
 
 from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
-from lapsus.measures.bootstrap import Floats
 from lapsus.model import UnitKey
 from lapsus.model.votes import Votes
 from lapsus.trust.ranking import Sight
+from lapsus.trust.rates import people_mean
 
 BINS = 10
 
@@ -52,7 +52,7 @@ def confusion(votes: Votes, who: Sight) -> list[Confused]:
     """People's labels against those of the first judge, for each pair of labels; nothing for scales and spans."""
     shares = [quantity for quantity in quantities(votes) if quantity.is_share]
     people, judge = _columns(votes, who)
-    said = {quantity.label: _mean(quantity.values[:, people]) for quantity in shares}
+    said = {quantity.label: people_mean(quantity.values[:, people]) for quantity in shares}
     judged = {quantity.label: quantity.values[:, judge] for quantity in shares}
     return [
         Confused(one, other, float(np.nansum(said[one] * judged[other]))) for one in said for other in judged
@@ -85,7 +85,7 @@ def sure_answers(votes: Votes, who: Sight, shares: dict[UnitKey, dict[str, float
     for quantity in quantities(votes):
         if not quantity.is_share:
             continue
-        said, judged = _mean(quantity.values[:, people]), quantity.values[:, judge]
+        said, judged = people_mean(quantity.values[:, people]), quantity.values[:, judge]
         for row in np.flatnonzero((judged == 1) & np.isfinite(said)).tolist():
             share = shares.get(votes.units[row], {}).get(quantity.label)
             if share is not None:
@@ -114,9 +114,3 @@ def disagreements(votes: Votes, who: Sight, top: int = 20) -> list[Disagreement]
 def _columns(votes: Votes, who: Sight) -> tuple[list[int], int]:
     place = {name: number for number, name in enumerate(votes.annotators)}
     return [place[name] for name in who.people if name in place], place[who.judges[0]]
-
-
-def _mean(said: Floats) -> Floats:
-    count = np.isfinite(said).sum(axis=1)
-    found: Floats = np.where(count > 0, np.nansum(said, axis=1) / np.maximum(count, 1), np.nan)
-    return found

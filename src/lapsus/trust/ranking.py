@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
 from lapsus.measures.score import signature
 from lapsus.model.votes import Votes
@@ -24,6 +25,7 @@ from lapsus.trust.alternative_test import (
     trial,
 )
 from lapsus.trust.jury import JURY, jury
+from lapsus.trust.rates import JudgeRates, judge_rates
 
 CONSTANT, RANDOM = "(constant)", "(random)"
 """The floors' names: no annotator needs a name in brackets."""
@@ -88,7 +90,11 @@ class Standing(msgspec.Struct, frozen=True):
     beats_constant: bool | None = None
     """Whether it is shown to agree with people better than the usual answer, always; null where it cannot be told."""
     learned_documents: int = 0
-    """How many of the documents it learned from: its figures are too good then."""
+    """How many of the documents it learned from: its figures are too good then, and there is no verdict."""
+    rates: tuple[JudgeRates, ...] = ()
+    """Sensitivity and specificity of each label; none for scales and spans."""
+    never_given: tuple[str, ...] = ()
+    """Labels that people gave and the judge never did."""
 
 
 def standings(
@@ -134,12 +140,31 @@ def standings(
         where = np.where(seen[name] >= 0, seen[CONSTANT], -1)
         return agrees_better(fought[name], duels(answers, people, where, among), documents)
 
-    return [
-        _standing(
+    shares = [one for one in quantities(votes) if one.is_share]
+    found = []
+    for name in [*ordered, *floors]:
+        one = _standing(
             name, question, trials[name], epsilon, ranks.get(name), least_units, passing, beats_constant(name)
         )
-        for name in [*ordered, *floors]
-    ]
+        if name in column and people:
+            judged = np.array([quantity.values[:, column[name]] for quantity in shares])
+            one = _with_rates(one, judge_rates(votes, people, judged))
+        found.append(one)
+    return found
+
+
+def _with_rates(one: Standing, rates: Sequence[JudgeRates]) -> Standing:
+    never = tuple(rate.label for rate in rates if not rate.given and rate.sensitivity is not None)
+    said = f"{one.verdict}; it never gives {', '.join(never)}" if never else one.verdict
+    return msgspec.structs.replace(one, rates=tuple(rates), never_given=never, verdict=said)
+
+
+def without_verdict(one: Standing, learned: int) -> Standing:
+    """A judge that learned from documents it is tested on: its figures stay, and prove nothing."""
+    if not learned:
+        return one
+    said = f"no verdict: it learned from {learned:,} of these {one.documents:,} documents"
+    return msgspec.structs.replace(one, learned_documents=learned, passes=None, verdict=said)
 
 
 def _standing(

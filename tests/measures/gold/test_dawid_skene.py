@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.measures.gold.dawid_skene import dawid_skene
-from lapsus.measures.gold.result import NOBODY
+from lapsus.measures.gold.result import NOBODY, informedness
 from lapsus.measures.gold.vote_codes import VoteCodes
+from lapsus.model import UnitKey
 from lapsus.model.votes import LabelVotes
 from tests.measures.agreement.helpers import label_rows, labels
 from tests.measures.gold.helpers import simulated, units, votes_of
@@ -191,3 +192,25 @@ def test_packed_votes_add_up_and_count_like_loops(annotators: int, count: int, m
                 counted[annotator, :, code] += posterior[:, unit]
     assert np.allclose(packed.expected_answers(posterior), counted)
     assert packed.votes == (codes >= 0).sum()
+
+
+def test_rates_by_label_tell_apart_whom_the_reliability_does_not() -> None:
+    """X is rare: who never says it is right most of the time, and finds nothing."""
+    generator = np.random.default_rng(5)
+    truth = (generator.random(2000) < 0.06).astype(np.int8)
+
+    def said(sensitivity: float, specificity: float) -> np.ndarray:
+        right = generator.random(2000) < np.where(truth == 1, sensitivity, specificity)
+        return np.where(right, truth, 1 - truth).astype(np.int8)
+
+    rates = {"careful": (0.95, 0.94), "good": (0.9, 0.94), "fair": (0.85, 0.94), "blind": (0.4, 0.999)}
+    codes = np.stack([said(*pair) for pair in rates.values()], axis=1)
+    units = tuple(UnitKey(str(n), None) for n in range(2000))
+    gold = dawid_skene(LabelVotes(units, tuple(rates), ("O", "X"), codes))
+    # By reliability the one who overlooks most is the best; by what is told apart, the worst.
+    assert max(gold.reliability, key=lambda name: gold.reliability[name]) == "blind"
+    found = gold.details["rates"]
+    assert min(found, key=lambda name: informedness(found[name])) == "blind"
+    for name, (sensitivity, specificity) in rates.items():
+        assert found[name]["X"] == pytest.approx((sensitivity, specificity), abs=0.1)
+        assert found[name]["O"] == pytest.approx((specificity, sensitivity), abs=0.1)

@@ -13,7 +13,7 @@ import numpy as np
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.answer_codes import require_names
 from lapsus.measures.bootstrap import Floats
-from lapsus.measures.gold.result import NOBODY, Gold, label_answers, raters
+from lapsus.measures.gold.result import NOBODY, Gold, label_answers, label_rates, raters
 from lapsus.measures.gold.vote_codes import VoteCodes, likeliest, normalised, spread_out
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
@@ -40,8 +40,9 @@ def dawid_skene(
     or after so many iterations; nothing in it is random. `smoothing` is added to every cell of the counts
     that make a confusion matrix, and to how often each label is expected, so that what was never seen stays
     possible; with 0 the estimates are those of greatest likelihood. An annotator's reliability is how likely
-    the answer is right: the diagonal of the confusion matrix, weighed by how common the labels are. Ties go
-    to the earlier label.
+    the answer is right: the diagonal of the confusion matrix, weighed by how common the labels are; where one label is
+    common that hides mistakes with the others, so `details["rates"]` has sensitivity and specificity by label. Ties
+    go to the earlier label.
     """
     if smoothing < 0 or iterations < 1 or tolerance < 0:
         raise UsageError("Dawid-Skene needs smoothing and tolerance from 0 and at least one iteration")
@@ -72,6 +73,11 @@ def _gold(votes: LabelVotes, packed: VoteCodes, fit: _Fit, line: str) -> Gold:
         {name: float(right[place]) for place, name in enumerate(votes.annotators) if packed.active[place]},
         details={
             "confusion": dict(zip(votes.annotators, fit.confusion, strict=True)),
+            "rates": {
+                name: label_rates(table, fit.prior, votes.labels)
+                for name, table, is_active in zip(votes.annotators, fit.confusion, packed.active, strict=True)
+                if is_active
+            },
             "prior": fit.prior,
             "log_likelihood": fit.log_likelihood,
             "iterations": fit.iterations,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,33 @@ class Gold:
         """The answers that there are, by unit."""
         answers = self.answers or (None,) * len(self.units)
         return {unit: answer for unit, answer in zip(self.units, answers, strict=True) if answer is not None}
+
+
+class LabelRates(NamedTuple):
+    """How an annotator uses one label: how often it is given where it is right, and not given where it is not."""
+
+    sensitivity: float
+    specificity: float
+
+
+def label_rates(confusion: Floats, prior: Floats, labels: Sequence[str]) -> dict[str, LabelRates]:
+    """From a confusion matrix (true label by answer) and how common the true labels are.
+
+    Both are shown, label by label: where one label is common, being right most of the time says nothing of the others.
+    """
+    rates = {}
+    for place, label in enumerate(labels):
+        others = np.delete(prior, place)
+        wrongly = np.delete(confusion[:, place], place)
+        specificity = 1 - float(wrongly @ others / others.sum()) if others.sum() > 0 else float("nan")
+        rates[label] = LabelRates(float(confusion[place, place]), specificity)
+    return rates
+
+
+def informedness(rates: Mapping[str, LabelRates]) -> float:
+    """The mean over labels of sensitivity + specificity - 1: 0 for answers without looking, 1 for no mistakes."""
+    found = [one.sensitivity + one.specificity - 1 for one in rates.values()]
+    return float(np.mean(found)) if found else float("nan")
 
 
 def label_answers(
