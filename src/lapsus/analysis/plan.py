@@ -171,11 +171,7 @@ def _goals(
             answers = compared(votes)
             found = duels(answers, columns, answers.codes[:, place[who.judges[0]]])
             goal = units_for_test(found, people, epsilon)
-            why = (
-                None
-                if goal.units is not None
-                else f"on {question.id} it is worse than people by more than {epsilon:g}"
-            )
+            why = f"on {question.id} it is worse than people by more than {epsilon:g}"
             yield Wanted("test", question.id, "", None, epsilon, *goal, why if goal.units is None else None)
     if label is not None and within is not None and label not in known:
         raise UsageError(f"there is no label {label!r}", hint=did_you_mean(label, sorted(set(known))))
