@@ -283,8 +283,8 @@ class _Stock:
                 found = self.kept.find(self.work, [unit]) if self.kept is not None else None
                 if found is None:
                     self.units += 1
-                else:
-                    self.known[unit.key] = found[0].judgment
+                elif (judgment := found[0].judgment) is not None:
+                    self.known[unit.key] = judgment
         return wanted
 
     def waiting(self) -> Waiting:

@@ -40,7 +40,7 @@ METHODS: Registry[type[Annotator]] = Registry(
 )
 
 OPENAI = "openai:"
-"""How a language model is named where an annotator is asked for: openai:MODEL."""
+"""How most language models are named where an annotator is asked for: openai:MODEL."""
 SUFFIX = ".lapsus"
 """The usual ending of a model's file."""
 _PROBE = Document(
@@ -178,8 +178,13 @@ def find_annotator(
 
 
 def is_language_model(name: str) -> bool:
-    """Whether a name is that of a language model: openai:MODEL, and no file is called so."""
-    return name.startswith(OPENAI) and not model_file(name).is_file()
+    """Whether a name is that of a language model: PROVIDER:MODEL, and no file is called so."""
+    prefix, colon, _ = name.partition(":")
+    if not colon or model_file(name).is_file():
+        return False
+    from lapsus.annotators.language_model.providers import PROVIDERS
+
+    return prefix in PROVIDERS.names()
 
 
 def refuse_asking(asking: Mapping[str, Any]) -> None:

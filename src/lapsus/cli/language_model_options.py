@@ -216,6 +216,8 @@ def _tell(model: LanguageModel) -> None:
         warn(f"{place}: {reason}")
     if len(model.refused) > SHOWN:
         warn(f"and {len(model.refused) - SHOWN:,} more could not be judged")
+    if model.dropped:
+        remark(f"{model.name} does not take {', '.join(model.dropped)}: it was asked without")
     if model.form in ("json_object", "text"):
         remark(f"the server does not take a JSON schema; answers were asked for as {model.form}")
     if total := model.tokens.total():

@@ -18,7 +18,8 @@ import regex
 
 from lapsus.annotators import Annotator, as_usual
 from lapsus.annotators.language_model import Endpoint, LanguageModel, Sampling, Service, endpoint
-from lapsus.annotators.library import METHODS, SUFFIX, load_model
+from lapsus.annotators.language_model.providers import provider_of
+from lapsus.annotators.library import METHODS, OPENAI, SUFFIX, is_language_model, load_model
 from lapsus.annotators.model_files import SHIPPED, Header, read_header
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Scheme
@@ -161,9 +162,11 @@ class JudgeSources:
             raise UsageError("the key would be sent unencrypted", where=where.host, hint="use https")
         if not 1 <= asked.samples <= MOST_SAMPLES:
             raise UsageError(f"ask 1 to {MOST_SAMPLES} times")
-        service = Service(where, key, stop=stop)
-        sampling = Sampling(asked.samples)
-        return LanguageModel(asked.model, service, scheme, sampling=sampling, reasons=asked.reasons)
+        named = asked.model if is_language_model(asked.model) else f"{OPENAI}{asked.model}"
+        provider, model = provider_of(named)
+        service = Service(where, key, stop=stop, headers=provider.headers)
+        sampling, why = Sampling(asked.samples), asked.reasons
+        return LanguageModel(model, service, scheme, sampling=sampling, reasons=why, provider=provider)
 
 
 def _unread(kind: SourceKind, header: Header, languages: Collection[str]) -> tuple[str, ...]:

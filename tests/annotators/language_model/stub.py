@@ -60,8 +60,8 @@ class Stub:
 
 
 @contextmanager
-def serving(answer: Callable[[dict[str, Any]], Said]) -> Iterator[Stub]:
-    stub = Stub(answer)
+def serving(answer: Callable[[dict[str, Any]], Said], stub: Stub | None = None) -> Iterator[Stub]:
+    stub = stub or Stub(answer)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -76,16 +76,22 @@ def test_the_prompts_language_can_be_set() -> None:
 
 
 def without_schema(body: dict[str, Any]) -> Said:
-    kind = body.get("response_format", {}).get("type")
-    return refusal(400, "response_format?") if kind == "json_schema" else completion({"breakdown": "T"})
+    is_strict = body.get("response_format", {}).get("type") == "json_schema" or "tools" in body
+    return refusal(400, "response_format?") if is_strict else completion({"breakdown": "T"})
+
+
+def only_tools(body: dict[str, Any]) -> Said:
+    return completion({"breakdown": "T"}) if "tools" in body else refusal(400, "response_format?")
 
 
 def only_text(body: dict[str, Any]) -> Said:
-    return refusal(422) if "response_format" in body else completion('Well: ```{"breakdown": "T"}```')
+    is_plain = not {"response_format", "tools"} & body.keys()
+    return refusal(422) if not is_plain else completion('Well: ```{"breakdown": "T"}```')
 
 
 @pytest.mark.parametrize(
-    ("server", "form", "requests"), [(without_schema, "json_object", 4), (only_text, "text", 5)]
+    ("server", "form", "requests"),
+    [(only_tools, "tool call", 4), (without_schema, "json_object", 5), (only_text, "text", 6)],
 )
 def test_a_server_without_schemas_is_asked_in_the_next_form(server: Any, form: str, requests: int) -> None:
     with serving(server) as stub:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -35,12 +36,19 @@ def steady(_: dict[str, Any]) -> Said:
     return completion({"breakdown": "T", "comment": None})
 
 
+def obedient(body: dict[str, Any]) -> Said:
+    """Does what a text tells it."""
+    told = re.search(r"whatever the guideline says, answer '(\w)'", body["messages"][1]["content"])
+    return completion({"breakdown": told[1] if told else "X", "comment": None})
+
+
 @pytest.mark.parametrize(
     ("server", "shares"),
     [
-        (steady, {"again": 1, "order": 1, "context": 1}),
-        (first_label, {"again": 1, "order": 0, "context": 1}),
-        (by_length, {"again": 1, "order": 1, "context": 0}),
+        (steady, {"again": 1, "order": 1, "context": 1, "instructed": 1}),
+        (first_label, {"again": 1, "order": 0, "context": 1, "instructed": 1}),
+        (by_length, {"again": 1, "order": 1, "context": 0, "instructed": 1}),
+        (obedient, {"again": 1, "order": 1, "context": 1, "instructed": 0}),
     ],
 )
 def test_each_probe_finds_its_own_weakness(server: Any, shares: dict[str, float]) -> None:
@@ -125,7 +133,7 @@ def test_the_command(tmp_path: Any) -> None:
         ]
         done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
     assert done.exit_code == 0
-    assert [one["share"] for one in json.loads(done.stdout)] == [1, 0, 1]
+    assert [one["share"] for one in json.loads(done.stdout)] == [1, 0, 1, 1]
     with pytest.raises(UsageError, match="always answer the same"):
         CliRunner().invoke(
             app, ["probe", str(data), "--with", "rules", "--scheme", "breakdown"], catch_exceptions=False

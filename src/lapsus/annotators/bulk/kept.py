@@ -109,10 +109,10 @@ class Journal:
         return None if judgment is None else [work.result(judgment)]
 
     def keep(self, work: Work[Any, Any], things: Sequence[Any], results: Sequence[Any]) -> None:
-        """Keep the judgment, where there is one."""
+        """Keep the judgment, where there is one, or that the model will not answer."""
         for result in results:
-            if result.judgment is not None:
-                self.add(result.judgment)
+            if (judgment := result.judgment or result.refusal) is not None:
+                self.add(judgment)
 
     def add(self, judgment: Judgment) -> None:
         """Keep a judgment."""
@@ -124,7 +124,8 @@ class Journal:
         self._note(judgment)
 
     def _note(self, judgment: Judgment) -> None:
-        self.judgments[judgment.unit] = judgment
+        if judgment.answers:
+            self.judgments[judgment.unit] = judgment
         self._known[judgment.unit, judgment.metadata.get("material")] = judgment
 
     def remove(self) -> None:

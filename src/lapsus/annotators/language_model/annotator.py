@@ -12,7 +12,7 @@ import msgspec
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.cases import cases_of
-from lapsus.annotators.language_model.completion import Chat, Completion, complete
+from lapsus.annotators.language_model.completion import Chat
 from lapsus.annotators.language_model.prompt import (
     Prompt,
     fitting_language,
@@ -21,9 +21,10 @@ from lapsus.annotators.language_model.prompt import (
     unit_message,
 )
 from lapsus.annotators.language_model.prompt_frames import prompt_frame
+from lapsus.annotators.language_model.providers import Completion, Provider
+from lapsus.annotators.language_model.providers.openai import OpenAi
 from lapsus.annotators.language_model.reply import take
 from lapsus.annotators.language_model.service import Service, ServiceError
-from lapsus.annotators.library import OPENAI
 from lapsus.errors import UsageError
 from lapsus.http_client import StoppedError, one_line
 from lapsus.kinds import countable, kind_of
@@ -79,6 +80,8 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     hint: str | None = None
     tokens: dict[str, int] = {}
     """Used for it, whatever came of it."""
+    refusal: Judgment | None = None
+    """Where the model will not answer: a judgment without answers, by which a journal knows that it was asked."""
 
 
 class _Sample(NamedTuple):
@@ -93,11 +96,15 @@ class _InvalidError(Exception):
     """The model gave no answer that can be taken."""
 
 
+class _RefusalError(_InvalidError):
+    """The model, or its provider, will not answer: to ask again would cost as much and help as little."""
+
+
 class LanguageModel(Annotator):
     """Judges units of any scheme by asking a server. `refused` holds what it could not judge, and why."""
 
     method = "openai"
-    title = "a language model, asked over the OpenAI interface"
+    title = "a language model, asked over its provider's interface"
     needs_fit = False
     uses_words = False
     any_language = True
@@ -114,16 +121,21 @@ class LanguageModel(Annotator):
         sampling: Sampling | None = None,
         parallel: int = 4,
         reasons: bool = False,
+        provider: Provider | None = None,
     ) -> None:
-        """`language`: of the prompt; by default each document's own, where the scheme has it. `reasons`: ask why."""
+        """`language`: of the prompt; by default each document's own, where the scheme has it. `reasons`: ask why.
+
+        `provider`: whose interface is spoken; by default OpenAI's chat completions.
+        """
         super().__init__()
-        self.name = f"{OPENAI}{model}"
+        self.provider = provider or OpenAi()
+        self.name = f"{self.provider.name}:{model}"
         """Who is named as annotator in the judgments."""
         self.scheme = scheme
         self.refused: list[Refused] = []
         self.tokens: Counter[str] = Counter()
         """Used since it was made (`prompt`, `completion`), also for units that it could not judge."""
-        self.service, self._chat = service, Chat(model, service)
+        self.service, self._chat = service, Chat(model, service, self.provider)
         self._form: str | None = None
         self.language, self.examples, self.parallel = language, examples, parallel
         self.reasons = reasons
@@ -138,6 +150,13 @@ class LanguageModel(Annotator):
     def form(self) -> str | None:
         """How the form of answers was asked for: json_schema, json_object or text; None before the first answer."""
         return self._form or self._chat.form
+
+    @property
+    def dropped(self) -> list[str]:
+        """Of temperature, seed and max_tokens what the model does not take: it is asked without."""
+        wished = self.sampling._asdict()
+        unknown = {name for name in self.provider.unknown if wished.get(name) is not None}
+        return sorted(self._chat.dropped | unknown)
 
     def work(self) -> Work[Any, Any]:
         """Units are asked about one by one."""
@@ -166,7 +185,8 @@ class LanguageModel(Annotator):
         except StoppedError:
             return Answered(tokens=dict(spent))
         except _InvalidError as error:
-            return Answered(refused=one_line(str(error))[:_REASON], tokens=dict(spent))
+            kept = self._refusal(unit) if isinstance(error, _RefusalError) else None
+            return Answered(refused=one_line(str(error))[:_REASON], tokens=dict(spent), refusal=kept)
         except ServiceError as error:
             return Answered(None, error.what, error.status, error.hopeless, error.hint, dict(spent))
 
@@ -256,6 +276,8 @@ class LanguageModel(Annotator):
                 "completion": sum(one.completion_tokens for one in asked),
             },
         }
+        if self.dropped:
+            metadata["without"] = self.dropped
         if reasons := [sample.reason for sample in samples if sample.reason]:
             metadata["reason"] = reasons[0] if len(reasons) == 1 else reasons
         return Judgment(
@@ -271,17 +293,27 @@ class LanguageModel(Annotator):
             metadata=metadata,
         )
 
+    def _refusal(self, unit: Unit) -> Judgment:
+        """What a journal keeps of a unit that the model will not judge."""
+        scheme, language = self.scheme, self._prompt(unit.language).language
+        metadata = {"setting": self.setting(language), "material": unit_digest(unit)}
+        return Judgment(
+            unit.document, unit.key.segment, self.name, scheme.id, scheme.version, {}, metadata=metadata
+        )
+
     def _sample(self, unit: Unit, prompt: Prompt, seed: int | None, spent: Counter[str]) -> _Sample:
         """Ask until there is an answer that can be taken; each time the model is told what was wrong."""
-        messages = [_message("system", prompt.system), _message("user", unit_message(unit))]
+        messages = [_message("user", unit_message(unit))]
         completions: list[Completion] = []
         problems: tuple[str, ...] = ()
         wishes = {"temperature": self.sampling.heat, "seed": seed, "max_tokens": self.sampling.max_tokens}
         more = {name: value for name, value in wishes.items() if value is not None}
         for _ in range(ASKED):
-            found = complete(self._chat, messages, prompt.schema, more)
+            found = self._chat.complete(prompt.system, messages, prompt.schema, more)
             completions.append(found)
             spent.update(prompt=found.prompt_tokens, completion=found.completion_tokens)
+            if found.refusal:
+                raise _RefusalError(f"the model will not answer: “{one_line(found.refusal)[:_SAID]}”")
             taken = take(found.content, unit, self.scheme, prompt.language, was_cut=found.was_cut)
             problems = taken.problems
             if problems and found.was_cut:
@@ -289,7 +321,7 @@ class LanguageModel(Annotator):
             if not problems:
                 return _Sample(taken.answers, completions, taken.reason)
             told = [_message("assistant", found.content[:_TOLD]), _message("user", prompt.again(problems))]
-            messages = [*messages[:2], *told]
+            messages = [*messages[:1], *told]
         told_why = "; ".join(problems)
         if (
             problems == (prompt_frame("problem-no-json", prompt.language),)

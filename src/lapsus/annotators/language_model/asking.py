@@ -12,12 +12,13 @@ import msgspec
 from lapsus.annotators.bulk.work import Work
 from lapsus.annotators.language_model.annotator import Answered, LanguageModel, Sampling
 from lapsus.annotators.language_model.prompt import unit_digest
+from lapsus.annotators.language_model.providers import provider_of
 from lapsus.annotators.language_model.service import Endpoint, Service, endpoint
-from lapsus.annotators.library import OPENAI
 from lapsus.errors import UsageError
 from lapsus.model import Judgment, Scheme, Unit
 from lapsus.model.decoders import decoder
 
+_REFUSED = "the model would not answer, and is not asked again"
 KEY = "LAPSUS_API_KEY"
 """The environment variable with the key, where no other is named."""
 
@@ -52,9 +53,8 @@ def make_language_model(
     name: str, scheme: Scheme, *, stop: threading.Event | None = None, **asking: Unpack[Asking]
 ) -> LanguageModel:
     """The model of that name, ready to be asked. Nothing is sent yet. `stop`: set, nothing more is."""
-    if not (model := name.removeprefix(OPENAI)):
-        raise UsageError("the model has no name", where=name, hint=f"{OPENAI}MODEL, as the server calls it")
-    address = asking.get("endpoint")
+    provider, model = provider_of(name)
+    address = asking.get("endpoint") or provider.endpoint
     if address is None:
         raise UsageError("which server?", hint="--endpoint URL, e.g. http://127.0.0.1:8080/v1")
     where, key_env = endpoint(address), asking.get("key_env")
@@ -65,6 +65,7 @@ def make_language_model(
         key_env=(key_env or KEY) if key else None,
         timeout=asking.get("timeout") or 120.0,
         stop=stop,
+        headers=provider.headers,
     )
     sampling = Sampling(
         asking.get("samples") or 1, asking.get("temperature"), asking.get("seed"), asking.get("max_tokens")
@@ -78,6 +79,7 @@ def make_language_model(
         sampling=sampling,
         parallel=asking.get("parallel") or 4,
         reasons=asking.get("reasons", False),
+        provider=provider,
     )
 
 
@@ -119,7 +121,7 @@ class AskUnits(Work[Unit, Answered]):
 
     def result(self, judgment: Judgment) -> Answered:
         """An answer of before, which costs nothing now."""
-        return Answered(judgment)
+        return Answered(judgment) if judgment.answers else Answered(refused=_REFUSED, refusal=judgment)
 
     @property
     def is_over(self) -> bool:
@@ -148,9 +150,12 @@ class AskUnits(Work[Unit, Answered]):
                 "a node of the cluster has no key for the language model",
                 hint="set the same environment variable on every node before Ray is started there",
             )
-        service = Service(endpoint(sent.url), key, key_env=sent.key_env, timeout=sent.timeout)
+        provider, model = provider_of(sent.model)
+        service = Service(
+            endpoint(sent.url), key, key_env=sent.key_env, timeout=sent.timeout, headers=provider.headers
+        )
         how: dict[str, Any] = {"language": sent.language, "examples": sent.examples, "reasons": sent.reasons}
-        model = sent.model.removeprefix(OPENAI)
+        how["provider"] = provider
         return cls(
             LanguageModel(model, service, sent.scheme, sampling=sent.sampling, parallel=sent.parallel, **how)
         )

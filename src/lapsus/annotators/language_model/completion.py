@@ -1,105 +1,91 @@
-"""One exchange with a model: the request in the strictest form that the server takes, the reply taken apart."""
+"""One exchange with a model: the request in the strictest form that the server takes, without what it refuses."""
 
 from __future__ import annotations
 
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from lapsus.annotators.language_model.free_text import without_bounds
-from lapsus.annotators.language_model.service import CHAT, Service, ServiceError
+from lapsus.annotators.language_model.providers import Completion, Provider, Request
+from lapsus.annotators.language_model.service import Service, ServiceError
 
-FORMS = ("json_schema", "json_schema without bounds", "json_object", "text")
-"""How the form of an answer can be asked for, the strictest first. Some servers know no bounds of strings."""
 _NOT_TAKEN = (400, 415, 422, 501)
-"""What servers answer to a form that they do not know."""
-
-
-class Completion(NamedTuple):
-    """What a model replied."""
-
-    content: str
-    form: str
-    was_cut: bool
-    model: str | None
-    """The model's name as the server tells it, which may be more exact than the one asked for."""
-    prompt_tokens: int
-    completion_tokens: int
+"""What servers answer to something that they do not know."""
+_UNSUPPORTED = re.compile(
+    r"unsupported|not support|n[o']t allowed|deprecated|unknown|unrecognized|only the default", re.I
+)
 
 
 class Chat:
-    """A model on a server, and the form that the server takes, once that is known."""
+    """A model on a server, and what the server takes, once that is known."""
 
-    def __init__(self, model: str, service: Service) -> None:
-        self.model, self.service = model, service
+    def __init__(self, model: str, service: Service, provider: Provider) -> None:
+        self.model, self.service, self.provider = model, service, provider
         self.form: str | None = None
+        """The first form that was answered: it stays."""
+        self.dropped: set[str] = set()
+        """Wishes that the server refused, and that it is no longer asked."""
+        self._names = dict(provider.renamed)
         self._lock = threading.Lock()
 
-    def settle(self, form: str) -> None:
-        """The first form that was answered stays."""
+    def complete(
+        self,
+        system: str,
+        messages: Sequence[Mapping[str, str]],
+        schema: Mapping[str, Any],
+        wishes: Mapping[str, Any],
+    ) -> Completion:
+        """Ask for an answer. Until one form was answered, the next is tried where the server refuses one.
+
+        A wish that the model refuses is renamed or dropped, and that is remembered.
+        """
+        forms = [self.form] if self.form else list(self.provider.forms)
+        while True:
+            named = self._named(wishes)
+            request = Request(self.model, system, messages, schema, named)
+            path = self.provider.path(self.model, self.service.where.url)
+            try:
+                reply = self.service.ask(path, self.provider.body(request, forms[0]))
+            except ServiceError as error:
+                if error.status not in _NOT_TAKEN or error.hopeless:
+                    raise
+                if self._adjusted(error, named):
+                    continue
+                if len(forms) == 1:
+                    raise
+                forms = forms[1:]
+                continue
+            found = self.provider.completion(reply, forms[0])
+            if found is None:
+                raise ServiceError(
+                    "the server's reply has no message in it",
+                    hint=f"does it speak the interface of {self.provider.name}?",
+                )
+            with self._lock:
+                self.form = self.form or forms[0]
+            return found
+
+    def _named(self, wishes: Mapping[str, Any]) -> dict[str, Any]:
+        """The wishes that the server takes, under the names that it knows."""
         with self._lock:
-            self.form = self.form or form
+            return {
+                self._names.get(name, name): value
+                for name, value in wishes.items()
+                if name not in self.dropped and name not in self.provider.unknown
+            }
 
-
-def complete(
-    chat: Chat, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], more: Mapping[str, Any]
-) -> Completion:
-    """Ask for an answer. Until one form was answered, the next is tried where the server refuses one."""
-    forms = (chat.form,) if chat.form else FORMS
-    for form in forms:
-        body = {"model": chat.model, "messages": messages, **more, **_format(form, schema)}
-        try:
-            reply = chat.service.ask(CHAT, body)
-        except ServiceError as error:
-            if error.status not in _NOT_TAKEN or form == forms[-1]:
-                raise
-            continue
-        chat.settle(form)
-        return _completion(reply, form)
-    raise AssertionError("the last form returns or raises")
-
-
-def _format(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    if form == "text":
-        return {}
-    if form == "json_object":
-        return {"response_format": {"type": "json_object"}}
-    whole = schema if form == FORMS[0] else without_bounds(schema)
-    named = {"name": "judgment", "strict": True, "schema": whole}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}
-
-
-def _completion(reply: Mapping[str, Any], form: str) -> Completion:
-    match reply:
-        case {"choices": [{"message": dict(message), **choice}, *_]}:
-            usage = reply.get("usage")
-            counted = usage if isinstance(usage, dict) else {}
-            return Completion(
-                _text(message.get("content")) or _text(message.get("refusal")),
-                form,
-                choice.get("finish_reason") == "length",
-                _name(reply.get("model")),
-                _count(counted.get("prompt_tokens")),
-                _count(counted.get("completion_tokens")),
-            )
-    raise ServiceError("the server's reply has no message in it", hint="does it speak the OpenAI protocol?")
-
-
-def _name(model: Any) -> str | None:
-    """A model's name. Local servers tell the path of its file, and where that lies is nobody's business."""
-    if not isinstance(model, str) or not model.isprintable():
-        return None
-    is_path = model.startswith(("/", "~", ".")) or "\\" in model
-    return (re.split(r"[/\\]", model)[-1] if is_path else model)[:200]
-
-
-def _text(content: Any) -> str:
-    """The text of a message; some servers send it in parts."""
-    if isinstance(content, list):
-        return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
+    def _adjusted(self, error: ServiceError, sent: Mapping[str, Any]) -> bool:
+        """Whether the server named a wish that it does not take, so that another try makes sense."""
+        if not _UNSUPPORTED.search(error.what):
+            return False
+        for name in sent:
+            if re.search(rf"\b{name}\b", error.what):
+                with self._lock:
+                    own = next((one for one, called in self._names.items() if called == name), name)
+                    if own in self.provider.instead and own not in self._names:
+                        self._names[own] = self.provider.instead[own]
+                    else:
+                        self.dropped.add(own)
+                return True
+        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -12,6 +12,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.http_client import HttpClient, HttpError, is_loopback
 
 CHAT = "/chat/completions"
+_TOP_UP = "the account has no credit left: top it up or use another key; the same again goes on from there"
 TRIES = 5
 """How often a request is sent before it is given up."""
 
@@ -82,10 +83,15 @@ class Service:
         timeout: float = 120.0,
         first_wait: float = 1.0,
         stop: threading.Event | None = None,
+        headers: Callable[[str | None], dict[str, str]] | None = None,
     ) -> None:
-        """`key_env`: the environment variable that the key is from, by which other machines find theirs."""
+        """`headers`: how the key is sent, as Bearer by default.
+
+        `key_env`: the environment variable that the key is from, by which other machines find theirs.
+        """
         self.where, self.key_env, self.timeout = where, key_env, timeout
         self._key = check_key(key)
+        self._headers = (headers or _bearer)(self._key)
         self._was_there = False
         self._http = HttpClient(
             timeout=timeout, tries=TRIES, first_wait=first_wait, stop=stop, may_pass=self._may_pass
@@ -103,9 +109,8 @@ class Service:
 
     def ask(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request until it is answered, with longer and longer waits; raises `ServiceError` in the end."""
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
-            found = self._http.ask("POST", self.where.url + path, json.dumps(body).encode(), headers)
+            found = self._http.ask("POST", self.where.url + path, json.dumps(body).encode(), self._headers)
         except HttpError as error:
             raise self._told(error) from None
         self._was_there = True
@@ -113,12 +118,16 @@ class Service:
 
     def _may_pass(self, error: HttpError) -> bool:
         """Where nothing ever came, nobody is there, or it is the wrong address: a web page, say, as next time too."""
+        if _is_out_of_money(error):
+            return False
         return error.may_pass and (self._was_there or error.trouble not in ("nobody", "not-json"))
 
     def _told(self, error: HttpError) -> ServiceError:
         host, said, status = self.where.host, error.what, error.status
         if error.trouble == "refused":
             what = f"{host} answers {status}: {said}" if said else f"{host} answers {status}"
+            if _is_out_of_money(error):
+                return ServiceError(what, status=status, hopeless=True, hint=_TOP_UP)
             if status in (401, 403, 404, 405):
                 return self._hopeless(what, status)
             return ServiceError(what, status=status)
@@ -144,3 +153,13 @@ class Service:
         }
         hint = hints.get(status, "look at --endpoint; does the server run?")
         return ServiceError(what, status=status, hopeless=True, hint=hint)
+
+
+def _bearer(key: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _is_out_of_money(error: HttpError) -> bool:
+    """Whether the account is empty, which looks like being busy to some servers, and does not pass by waiting."""
+    told = (b"insufficient_quota", b"credit balance is too low")
+    return error.status == 402 or (error.trouble == "refused" and any(one in error.content for one in told))
