@@ -32,7 +32,7 @@ from lapsus.measures.gold import make_gold
 from lapsus.model import Entry, Judgment, Span, UnitKey
 from lapsus.samples import sample_path
 from lapsus.schemes import check_scheme, load_scheme
-from lapsus.store import Plan, RefusedError, Store, open_store
+from lapsus.store import GoldCounts, Plan, RefusedError, Store, open_store
 from tests.store.helpers import campaign as chats
 
 SCHEMES = {
@@ -105,6 +105,7 @@ def test_gold_is_that_of_the_measures_with_decisions_on_top(store: Store) -> Non
         UnitKey(unit.document, unit.segment): unit
         for unit in store.decisions.gold_units("breakdown", kept.id)
     }
+    assert kept.questions == {"breakdown": GoldCounts(len(units), len(made["breakdown"].undecided))}
     assert units[key].answers == {"breakdown": other}
     assert units[key].shares["breakdown"][other] == 1.0
     assert sum(unit.decided for unit in units.values()) == 1
@@ -377,3 +378,20 @@ def test_all_or_none_of_many_decisions_are_kept(voted: Store) -> None:
             "chat", mori, {2: ("own", {"breakdown": "O"}), 3: ("own", {"breakdown": "?"})}
         )
     assert voted.decisions.all("chat") == []
+
+
+def test_gold_is_counted_question_by_question(store: Store) -> None:
+    """A unit that is undecided on one question keeps its gold on the others, and the report says so."""
+    name = "response-quality"
+    made = campaign_gold(store, name, "majority", 0.9)
+    kept = keep_gold(store, name, made, "majority")
+    undecided = {id: len(one.undecided) for id, one in made.items()}
+    assert len(set(undecided.values())) > 1, "questions differ in how often they are undecided"
+    assert kept.questions == {id: GoldCounts(len(one.by_unit()), undecided[id]) for id, one in made.items()}
+    assert kept.units >= max(counts.units for counts in kept.questions.values())
+    report = campaign_report(store, name)
+    table = next(part for part in report.parts if part.id == "gold").tables[0]
+    usual = campaign_gold(store, name)
+    assert [row[2:4] for row in table.rows] == [
+        (len(one.by_unit()), len(one.undecided)) for one in usual.values()
+    ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lapsus.campaign_stats import campaign, work_queue
+from lapsus.campaign_stats import campaign, result_cache
 from lapsus.store import Store, open_store
 from tests.store.conftest import new_postgres
 from tests.store.conftest import postgres as postgres  # the server, for new_postgres
@@ -45,7 +45,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
     """Figures take for ever here, until a test does this work itself."""
     waiting: list[Callable[[], None]] = []
     monkeypatch.setattr(campaign, "PATIENCE", 0.0)
-    monkeypatch.setattr(work_queue.WorkQueue, "put", lambda lane, work: waiting.append(work))
+    monkeypatch.setattr(result_cache.WorkQueue, "put", lambda lane, work: waiting.append(work))
     return waiting
 
 

@@ -12,7 +12,7 @@ from lapsus.kinds import Kind
 from lapsus.measures.gold import Gold, adjudicated
 from lapsus.model import Answer, Entry, UnitKey
 from lapsus.model.votes import Votes
-from lapsus.store import GoldUnit, Store, StoredGold
+from lapsus.store import GoldCounts, GoldUnit, Store, StoredGold
 
 
 def campaign_gold(
@@ -53,7 +53,10 @@ def keep_gold(
         for document in store.units.document_names(name, practice=False)
         for j in judgments.get(document, ())
     ]
-    return store.decisions.keep_gold(name, method, signatures, units, by=by)
+    counts = {
+        question: GoldCounts(len(made.by_unit()), len(made.undecided)) for question, made in found.items()
+    }
+    return store.decisions.keep_gold(name, method, signatures, counts, units, by=by)
 
 
 def gold_entries(store: Store, name: str, found: Mapping[str, Gold]) -> Iterator[Entry]:

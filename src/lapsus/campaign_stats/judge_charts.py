@@ -1,4 +1,4 @@
-"""Charts of programs that judge (judges) against people: for the campaign's page and for its report.
+"""Charts of programs that judge (judges) against people, and what to say beside them: for a page and for a report.
 
 In all of them `say` gives the words of a page or a report for a key.
 """
@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from lapsus.analysis.estimate import Estimated
+from lapsus.analysis.learned import learned_words
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges
 from lapsus.reports.charts import Chart
 from lapsus.reports.table import Cell
 from lapsus.store.stats_cache import UNKNOWN
+from lapsus.translation import translated
+from lapsus.trust.ranking import Standing
 
 Say = Callable[[str], str]
 
@@ -102,6 +105,28 @@ def calibration_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, langu
     )
     columns = (say("sureness"), say("sure"), say("right"), say("answers"))
     return Chart("calibration", f"{say('calibration-chart')} ({judge.name})", columns, rows)
+
+
+def cautions(found: Judges, say: Say, language: str) -> list[str]:
+    """What keeps readers from taking the figures for more than they are.
+
+    Who passes where a floor does too, or is not shown to be better than one; who knew the documents.
+    """
+    told = []
+    stands = [one.standing for one in found.judges if one.standing is not None]
+    colon = "：" if language == "ja" else ": "
+    for one in (*stands, *found.beside):
+        if not one.floor and _is_doubtful(one):
+            told.append(f"{standing_name(one.judge, say)}{colon}{translated(one.verdict, language)}")
+    for judge in found.judges:
+        if judge.learned is not None:
+            told.append(translated(learned_words(judge.name, judge.learned), language))
+    return told
+
+
+def _is_doubtful(one: Standing) -> bool:
+    passed = [stand for stand in one.epsilons if stand.passes]
+    return bool(passed) and (not one.beats_constant or any(stand.floors for stand in passed))
 
 
 CHARTS: Final[Mapping[str, Callable[[CampaignStats, JudgeFigures, Say, str], Chart]]] = {

@@ -61,7 +61,7 @@ class _Reporter:
         self.store, self.name, self.language, self.method, self.names = store, name, language, method, names
         self.left_out = left_out
         first = CampaignStats(store, name)
-        self.desks = [first, *(CampaignStats(store, name, q.id) for q in first.questions[1:])]
+        self.by_question = [first, *(CampaignStats(store, name, q.id) for q in first.questions[1:])]
         self.stats = first
         self.called: Callable[[str], str] = (lambda who: who) if names else store.exports.pseudonyms(name)
         self.gold: dict[str, Gold] = campaign_gold(store, name, method) if first.figures.days else {}
@@ -80,7 +80,7 @@ class _Reporter:
             self._guideline(),
             self._annotators(),
             *self._results(),
-            *judges_part(self.desks, self.say, self.language),
+            *judges_part(self.by_question, self.say, self.language),
             self._methods(),
             self._card(),
         )
@@ -159,7 +159,7 @@ class _Reporter:
         rows: list[tuple[Cell, ...]] = []
         labels: list[tuple[Cell, ...]] = []
         signatures: dict[str, None] = {}
-        for stats in self.desks:
+        for stats in self.by_question:
             about = in_language(stats.question.name, self.language)
             for row, score in stats.agreement().items():
                 merged = row.merged_names(stats.kind, self.language)
@@ -181,18 +181,18 @@ class _Reporter:
             *self._systems(),
         )
         charts = (
-            *agreement_chart(self.desks, self.say, self.language),
-            *systems_charts(self.desks, self.say, self.language),
+            *agreement_chart(self.by_question, self.say, self.language),
+            *systems_charts(self.by_question, self.say, self.language),
         )
         return Part("agreement", self.say("agreement"), (), tables, charts, signatures=tuple(signatures))
 
     def _of(self, question: str, what: str) -> str:
         """What a row is about; with its question where there are several."""
-        return f"{question}: {what}" if len(self.desks) > 1 else what
+        return f"{question}: {what}" if len(self.by_question) > 1 else what
 
     def _systems(self) -> list[Table]:
         tables = []
-        for stats in self.desks:
+        for stats in self.by_question:
             systems = stats.systems()
             if len(systems) > 1:
                 called = self._names(stats.question)
@@ -209,14 +209,15 @@ class _Reporter:
     def _gold(self) -> Part:
         rows = tuple(
             (
-                in_language(stats.question.name, self.language), made.method, len(made.units), len(made.decided),
+                in_language(stats.question.name, self.language), made.method, len(made.by_unit()),
+                len(made.undecided), len(made.decided),
             )
-            for stats in self.desks
+            for stats in self.by_question
             if (made := self.gold.get(stats.question.id)) is not None
         )  # fmt: skip
-        columns = (self.say("question"), self.say("method"), self.say("in-gold"), self.say("decided"))
+        columns = tuple(map(self.say, ("question", "method", "in-gold", "undecided", "decided")))
         tables = [Table(columns, rows)]
-        for stats in self.desks:
+        for stats in self.by_question:
             made = self.gold.get(stats.question.id)
             if made is not None and stats.kind.is_counted and stats.kind.by_label:
                 counts, called = Counter(made.by_unit().values()), self._names(stats.question)
@@ -273,11 +274,13 @@ class _Reporter:
             judgments=f"{progress.done + progress.surplus:,}",
             per_unit=self.stats.campaign.plan.per_unit,
             context=self.say(f"context-{scheme.unit.context}"),
-            agreement="; ".join(self._agreed(stats) for stats in self.desks),
+            agreement="; ".join(self._agreed(stats) for stats in self.by_question),
             gold=", ".join(dict.fromkeys(made.method for made in self.gold.values())),
             decided=self.say("decided-text", count=decided) if decided else "",
         )
-        lines = [score.signature for stats in self.desks for score in list(stats.agreement().values())[:1]]
+        lines = [
+            score.signature for stats in self.by_question for score in list(stats.agreement().values())[:1]
+        ]
         lines += [made.signature for made in self.gold.values()]
         return Part("methods", self.say("methods"), (text.strip(),), signatures=tuple(dict.fromkeys(lines)))
 
@@ -308,7 +311,7 @@ class _Reporter:
             (self.say("privacy"), self.say("real-names" if self.names else "pseudonyms")),
             (
                 self.say("agreement"),
-                "; ".join(self._agreed(d) for d in self.desks) if self.stats.figures.days else "-",
+                "; ".join(self._agreed(d) for d in self.by_question) if self.stats.figures.days else "-",
             ),
             (self.say("gold"), ", ".join(dict.fromkeys(made.method for made in self.gold.values())) or "-"),
             (self.say("decided"), len(self.store.decisions.decided_units(self.name))),

@@ -25,13 +25,13 @@ def days_chart(stats: CampaignStats, say: Say, language: str) -> list[Chart]:
     return [Chart("progress", say("by-day"), columns, rows, language=language)] if rows else []
 
 
-def agreement_chart(desks: Sequence[CampaignStats], say: Say, language: str) -> list[Chart]:
-    """Of one question with labels: agreement on each; of several questions: the first coefficient of each."""
-    if len(desks) == 1:
-        return _labels_chart(desks[0], desks[0].by_label(), say, language)
+def agreement_chart(by_question: Sequence[CampaignStats], say: Say, language: str) -> list[Chart]:
+    """Of one question with labels: agreement on each; of several by_question: the first coefficient of each."""
+    if len(by_question) == 1:
+        return _labels_chart(by_question[0], by_question[0].by_label(), say, language)
     rows = tuple(
         (in_language(stats.question.name, language), score.value, *(score.interval or (None, None)))
-        for stats in desks
+        for stats in by_question
         for score in list(stats.agreement().values())[:1]
         if score.value is not None
     )
@@ -50,10 +50,10 @@ def _labels_chart(stats: CampaignStats, scores: Mapping[str, Score], say: Say, l
     return [Chart("intervals", say("by-label"), columns, rows)] if rows else []
 
 
-def systems_charts(desks: Sequence[CampaignStats], say: Say, language: str) -> list[Chart]:
+def systems_charts(by_question: Sequence[CampaignStats], say: Say, language: str) -> list[Chart]:
     """The answers of each system, a chart a question."""
     charts = []
-    for stats in desks:
+    for stats in by_question:
         systems, names = stats.systems(), _names(stats, language)
         if systems:
             answers = [names.get(share.answer, share.answer) for share in systems[0].shares]
@@ -61,7 +61,9 @@ def systems_charts(desks: Sequence[CampaignStats], say: Say, language: str) -> l
                 (row.system, *(share.share for share in row.shares)) for row in systems
             )
             about = in_language(stats.question.name, language)
-            title = f"{say('answers-by-system')} ({about})" if len(desks) > 1 else say("answers-by-system")
+            title = (
+                f"{say('answers-by-system')} ({about})" if len(by_question) > 1 else say("answers-by-system")
+            )
             ordered = stats.kind.numbers is not None
             charts.append(Chart("stacked", title, (say("system"), *answers), rows, ordered=ordered))
     return charts

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from lapsus.analysis.estimate import Bounds
 from lapsus.campaign_stats.campaign import CampaignStats
-from lapsus.campaign_stats.judge_cautions import cautions
 from lapsus.campaign_stats.judge_charts import (
     CHARTS,
     Say,
     advantage_chart,
+    cautions,
     estimate_name,
     estimates_of,
     standing_name,
@@ -26,7 +26,7 @@ from lapsus.trust.ranking import Standing
 NO_COST = Cost(0, None)
 
 
-def judges_part(desks: Sequence[CampaignStats], say: Callable[..., str], language: str) -> list[Part]:
+def judges_part(by_question: Sequence[CampaignStats], say: Callable[..., str], language: str) -> list[Part]:
     """Question by question: the test of each judge, its corrected shares, charts; nothing where no program judged."""
 
     def spoken(key: str) -> str:
@@ -36,7 +36,7 @@ def judges_part(desks: Sequence[CampaignStats], say: Callable[..., str], languag
     charts: list[Chart] = []
     signatures: dict[str, None] = {}
     told: dict[str, None] = {}
-    for stats in desks:
+    for stats in by_question:
         found = judges_of(stats)
         if not found.judges:
             continue

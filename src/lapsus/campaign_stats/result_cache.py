@@ -1,6 +1,6 @@
-"""What was worked out of a campaign's figures: kept until they change, and a little longer where it costs much.
+"""Results computed from a campaign's counts: kept until these change, and a little longer where computing costs much.
 
-Nobody who looks at a page waits long for it: work is done beside the answers, and a look takes what is there in time.
+No page waits long for one: results are computed in threads of their own, and a page takes what is there in time.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from lapsus.campaign_stats.work_queue import WorkQueue
 from lapsus.errors import LapsusError
 
 KEPT: Final = 256
@@ -60,6 +59,33 @@ class _Lent(threading.local):
     """Per thread: the seconds that results already in the cache had cost, where the result being computed uses them."""
 
     seconds = 0.0
+
+
+class WorkQueue:
+    """Does what is put into it, so many things at a time. Its threads end with the work, or with the server."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once, self._running = at_once, 0
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._guard = threading.Lock()
+
+    def put(self, work: Callable[[], None]) -> None:
+        """Have something done, which must see to its own errors."""
+        with self._guard:
+            self._waiting.append(work)
+            if self._running == self._at_once:
+                return
+            self._running += 1
+        threading.Thread(target=self._run, name="lapsus-figures", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            with self._guard:
+                if not self._waiting:
+                    self._running -= 1
+                    return
+                work = self._waiting.popleft()
+            work()
 
 
 class ResultCache:

@@ -1,7 +1,7 @@
-"""The units of a campaign that somebody looks for: by words, answer, person, system, disagreement, flag.
+"""Search and sort a campaign's units: by words, answer, person, system, disagreement, flag.
 
-What votes say is found in packed rows, what a text says in a list of all texts that is made once and kept until
-documents are added; the database is asked for the rest. So a campaign of 100,000 units is searched while one waits.
+Votes are searched in packed rows, texts in a list that is made once and kept until documents are added; the database
+answers the rest. So searching 100,000 units takes no longer than a page may.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _Texts(NamedTuple):
 
 
 class UnitSearch:
-    """Finding units on a desk, in the order that was asked for."""
+    """Search and sort a campaign's units."""
 
     def __init__(self, stats: CampaignStats) -> None:
         self.stats, self.store, self.name = stats, stats.store, stats.name
@@ -87,7 +87,7 @@ class UnitSearch:
         return found[start : start + limit].tolist(), len(found)
 
     def find(self, wanted: Wanted) -> Numbers:
-        """All of them. While texts are being made ready, nothing: the desk then says that it is pending."""
+        """All of them. Nothing while texts are being read for the first time: `stats.pending` is then true."""
         parts = list(self._parts(wanted)) or [self._all()]
         size = self.store.browsing.last(self.name) + 1
         true = np.ones(size, dtype=np.bool_)

@@ -2,7 +2,7 @@
 
 from lapsus.store.backup import Backup, restore
 from lapsus.store.database import default_database
-from lapsus.store.decisions import Decision, GoldUnit, StoredGold
+from lapsus.store.decisions import Decision, GoldCounts, GoldUnit, StoredGold
 from lapsus.store.members import Feedback, Member
 from lapsus.store.messages import Message
 from lapsus.store.plan import Checks, Completion, Data, Known, KnownUnit, Learn, Pilot
@@ -58,6 +58,7 @@ __all__ = [
     "Feedback",
     "Flag",
     "FlagReply",
+    "GoldCounts",
     "GoldUnit",
     "Imported",
     "Invitation",

@@ -39,7 +39,7 @@ from lapsus.store.people import (
     spelling,
 )
 from lapsus.store.records import ApiToken, Invitation, Person, RefusedError, Role
-from lapsus.store.rows import campaign_row, ensure_members, insert_missing, plan_of
+from lapsus.store.rows import campaign_row, ensure_members, insert_missing, plan_of, record
 from lapsus.store.validation import LARGEST, check_words, number
 
 _FORGOTTEN = timedelta(days=1)
@@ -243,10 +243,7 @@ class Access(Part):
         if person is not None:
             query = query.where(t.api_token.c.person == number(person))
         with self.reading() as conn:
-            return [
-                ApiToken(row.id, row.name, row.created, row.revoked, row.person, row.owner)
-                for row in conn.execute(query)
-            ]
+            return [record(ApiToken, row) for row in conn.execute(query)]
 
     def revoke_token(self, person: int, token: int, *, by: int | None = None) -> None:
         """End a person's token."""

@@ -54,6 +54,13 @@ class GoldUnit(msgspec.Struct, frozen=True, omit_defaults=True):
     decided: bool = False
 
 
+class GoldCounts(msgspec.Struct, frozen=True):
+    """On how many units a question has gold, and on how many it is undecided though people answered."""
+
+    units: int
+    undecided: int
+
+
 class StoredGold(msgspec.Struct, frozen=True):
     """Gold as it was made: the method and signature say how, for good."""
 
@@ -62,7 +69,9 @@ class StoredGold(msgspec.Struct, frozen=True):
     by: str | None
     method: str
     signatures: Mapping[str, str]
+    questions: Mapping[str, GoldCounts]
     units: int
+    """Units with gold for some question."""
     decided: int
 
 
@@ -225,6 +234,7 @@ class Decisions(Part):
         campaign: str,
         method: str,
         signatures: Mapping[str, str],
+        questions: Mapping[str, GoldCounts],
         units: Sequence[GoldUnit],
         *,
         by: int | None = None,
@@ -233,7 +243,7 @@ class Decisions(Part):
         id = self._campaign_id(campaign)
         row = {
             "campaign": id, "person": by, "at": self.clock(), "method": method,
-            "signatures": to_json(signatures), "units": len(units),
+            "signatures": to_json(signatures), "questions": to_json(questions), "units": len(units),
             "decided": sum(one.decided for one in units), "content": to_json(units),
         }  # fmt: skip
         with self.writing() as conn:
@@ -244,11 +254,9 @@ class Decisions(Part):
     def golds(self, campaign: str, *, limit: int = 100) -> list[StoredGold]:
         """The gold that was made of a campaign, the newest first."""
         kept = t.gold
+        columns = [column for column in kept.c if column.name != "content"]
         query = (
-            select(
-                kept.c.id, kept.c.at, t.person.c.name.label("by"), kept.c.method, kept.c.signatures, kept.c.units,
-                kept.c.decided,
-            )
+            select(*columns, t.person.c.name.label("by"))
             .join(t.person, isouter=True)
             .where(kept.c.campaign == self._campaign_id(campaign))
             .order_by(kept.c.id.desc())
@@ -256,7 +264,16 @@ class Decisions(Part):
         )  # fmt: skip
         with self.reading() as conn:
             rows: Sequence[Row[Any]] = conn.execute(query).all()
-        return [record(StoredGold, row, signatures=msgspec.json.decode(row.signatures)) for row in rows]
+        counts = decoder(dict[str, GoldCounts])
+        return [
+            record(
+                StoredGold,
+                row,
+                signatures=msgspec.json.decode(row.signatures),
+                questions=counts.decode(row.questions),
+            )
+            for row in rows
+        ]
 
     def gold_units(self, campaign: str, gold: int) -> list[GoldUnit]:
         """The gold of each unit, as it was kept."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Row,
     Select,
     and_,
     bindparam,
@@ -25,6 +24,7 @@ from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
 from lapsus.store.people import People
 from lapsus.store.records import Flag, FlagReply, RefusedError
+from lapsus.store.rows import record
 from lapsus.store.validation import check_words, chunks, number
 
 MOST_FLAGS = 1000
@@ -153,9 +153,8 @@ class Flags(Part):
             rows = conn.execute(queries.flags, values).all()
             said: dict[int, list[FlagReply]] = {}
             for row in conn.execute(queries.replies, values) if rows else ():
-                reply = FlagReply(row.id, row.person, row.name, row.text, row.at)
-                said.setdefault(row.flag, []).append(reply)
-        return [_flag(row, said) for row in rows]
+                said.setdefault(row.flag, []).append(record(FlagReply, row))
+        return [record(Flag, row, replies=tuple(said.get(row.id, ()))) for row in rows]
 
     def _counted(self, which: ColumnElement[bool]) -> dict[str, int]:
         query = (
@@ -188,8 +187,3 @@ def _queries(which: ColumnElement[bool]) -> _Queries:
 def _asked(*columns: str) -> _Queries:
     """Those of which these columns have the values that come with them. Made once: every page of a unit asks."""
     return _queries(and_(*(_FLAG.c[name] == bindparam(name) for name in columns)))
-
-
-def _flag(row: Row[Any], said: Mapping[int, Sequence[FlagReply]]) -> Flag:
-    replies = tuple(said.get(row.id, ()))
-    return Flag(row.id, row.unit, row.person, row.name, row.text, row.at, row.settled, row.seen, replies)

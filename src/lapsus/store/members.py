@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from lapsus.errors import UsageError
 from lapsus.model import Answer, Text
@@ -16,7 +16,7 @@ from lapsus.store.assignment import Assignment
 from lapsus.store.attention_checks import RIGHT
 from lapsus.store.base import Database, Part
 from lapsus.store.records import RefusedError
-from lapsus.store.rows import campaign_row, ensure_members, plan_of
+from lapsus.store.rows import campaign_row, ensure_members, plan_of, record
 from lapsus.store.unit_places import of_person
 from lapsus.store.validation import digest_of, number, to_json
 
@@ -111,7 +111,13 @@ class Members(Part):
             rows = conn.execute(query.where(t.member.c.campaign == id).order_by(t.member.c.person)).all()
             counted = checks.where(done.c.campaign == id).group_by(done.c.person, done.c.passed)
             results = {(row.person, row.passed): row.times for row in conn.execute(counted)}
-        return [_member(row, results) for row in rows]
+        return [
+            record(
+                Member, row, passed=results.get((row.person, True), 0), failed=results.get((row.person, False), 0),
+                origin=msgspec.json.decode(row.origin) if row.origin else {},
+            )
+            for row in rows
+        ]  # fmt: skip
 
     def feedback(self, campaign: str, unit: int, person: int) -> Feedback | None:
         """What to tell a person who has answered a unit of the practice; None for other units, and before."""
@@ -132,20 +138,3 @@ class Members(Part):
 def _changed(result: Any, campaign: str) -> None:
     if not result.rowcount:
         raise UsageError("there is no such person in it", where=f"campaign {campaign!r}")
-
-
-def _member(row: Row[Any], results: Mapping[tuple[int, bool], int]) -> Member:
-    return Member(
-        person=row.person,
-        name=row.name,
-        program=row.program,
-        joined=row.joined,
-        begun=row.begun,
-        stopped=row.stopped,
-        submitted=row.submitted,
-        held=row.held,
-        last_at=row.last_at,
-        passed=results.get((row.person, True), 0),
-        failed=results.get((row.person, False), 0),
-        origin=msgspec.json.decode(row.origin) if row.origin else {},
-    )

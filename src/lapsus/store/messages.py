@@ -7,11 +7,12 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, Select, bindparam, insert, select, update
+from sqlalchemy import Select, bindparam, insert, select, update
 
 from lapsus.errors import UsageError
 from lapsus.store import tables as t
 from lapsus.store.base import Part
+from lapsus.store.rows import record
 from lapsus.store.unit_places import of_person
 from lapsus.store.validation import check_words, number
 
@@ -51,7 +52,7 @@ class Messages(Part):
     def unread(self, person: int) -> list[Message]:
         """Messages that a person has not read yet, the oldest first."""
         with self.reading() as conn:
-            return [_message(row) for row in conn.execute(_unread(), {"person": number(person)})]
+            return [record(Message, row) for row in conn.execute(_unread(), {"person": number(person)})]
 
     def have_read(self, person: int, message: int) -> None:
         """Note that a person has read the messages of a campaign up to this one."""
@@ -67,7 +68,7 @@ class Messages(Part):
         """Every message of a campaign, the newest first."""
         query = _messages().where(t.message.c.campaign == self._campaign_id(campaign))
         with self.reading() as conn:
-            return [_message(row) for row in conn.execute(query.order_by(t.message.c.id.desc()))]
+            return [record(Message, row) for row in conn.execute(query.order_by(t.message.c.id.desc()))]
 
 
 @cache
@@ -90,7 +91,3 @@ def _messages() -> Select[Any]:
         .join(to, to.c.id == t.message.c.person, isouter=True)
         .join(sender, sender.c.id == t.message.c.sender, isouter=True)
     )  # fmt: skip
-
-
-def _message(row: Row[Any]) -> Message:
-    return Message(row.id, row.campaign, row.person, row.sender, row.text, row.at)

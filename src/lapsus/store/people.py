@@ -15,6 +15,7 @@ from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.records import LONGEST_NAME, Person, Role, UnknownNameError
+from lapsus.store.rows import record
 from lapsus.store.validation import LARGEST, check_words, is_storable, number
 
 HASHER = PasswordHasher()
@@ -177,11 +178,7 @@ def new_person(
 
 def as_person(row: Row[Any]) -> Person:
     """The record of a person's row; nothing secret is in it."""
-    has_password = row.password is not None
-    return Person(
-        row.id, row.name, row.role, row.email, row.language, row.created, row.disabled, has_password,
-        row.program,
-    )  # fmt: skip
+    return record(Person, row, has_password=row.password is not None)
 
 
 def find_named(conn: Connection, name: str) -> Row[Any] | None:

@@ -74,9 +74,7 @@ def plan_of(row: Row[Any]) -> Plan:
 
 def as_campaign(row: Row[Any]) -> Campaign:
     """The record of a campaign's row."""
-    return Campaign(
-        row.name, row.scheme, row.version, plan_of(row), row.state, row.created, row.stage, row.archived
-    )
+    return record(Campaign, row, plan=plan_of(row))
 
 
 def scheme_of(conn: Connection, campaign: int) -> Scheme:

@@ -8,8 +8,7 @@ import msgspec
 
 from lapsus.analysis.estimate import Bounds, Estimated
 from lapsus.campaign_stats import CampaignStats
-from lapsus.campaign_stats.judge_cautions import cautions
-from lapsus.campaign_stats.judge_charts import Say, estimate_name, estimates_of, standing_name
+from lapsus.campaign_stats.judge_charts import Say, cautions, estimate_name, estimates_of, standing_name
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
 from lapsus.store.program_runs import ProgramRun
 from lapsus.translation import translated

@@ -94,6 +94,9 @@ gold = Table(
     Column("at", Moment, nullable=False),
     Column("method", Text, nullable=False),
     Column("signatures", Text, nullable=False),  # by question, as JSON
+    Column(
+        "questions", Text, nullable=False
+    ),  # how many units have gold or are undecided, by question, as JSON
     Column("units", Integer, nullable=False),
     Column("decided", Integer, nullable=False),  # units with an adjudicator's answer
     Column("content", Text, nullable=False),  # the answers, as JSON
