@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lapsus.store import Decision, GoldUnit, RefusedError, Store
+from lapsus.store import Decision, GoldCounts, GoldUnit, RefusedError, Store
 from tests.store.helpers import Clock, campaign, people, reserve, save
 
 
@@ -88,7 +88,9 @@ def test_decisions_change_nothing_that_people_said(store: Store, judged: Judged)
 
 def test_gold_is_kept_with_method_and_signature(store: Store, judged: Judged) -> None:
     units = [GoldUnit("d0", "0", {"breakdown": "T"}, {"breakdown": {"O": 0.0, "T": 1.0, "X": 0.0}}, True)]
-    made = store.decisions.keep_gold("chat", "majority", {"breakdown": "method:majority|t:0"}, units)
+    signatures, counts = {"breakdown": "method:majority|t:0"}, {"breakdown": GoldCounts(1, 2)}
+    made = store.decisions.keep_gold("chat", "majority", signatures, counts, units)
+    assert made.questions == counts
     assert (made.units, made.decided, made.signatures["breakdown"]) == (1, 1, "method:majority|t:0")
     assert store.decisions.gold_units("chat", made.id) == units
     assert [gold.id for gold in store.decisions.golds("chat")] == [made.id]
