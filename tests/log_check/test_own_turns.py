@@ -100,7 +100,9 @@ def test_what_the_page_saves_is_adapted_to(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert len(list(read(tmp_path / "fine.jsonl"))) == MANY
     fine, bad = (lapsus.check(log, adapt=tmp_path / name) for name in ("fine.jsonl", "bad.jsonl"))
-    assert fine.standing_out < bad.standing_out
+    assert fine.cut > bad.cut
+    assert fine.likely < bad.likely
+    assert fine.findings == bad.findings
     assert "is there already" in refused(str(log), "--judge", "turns.html")
     assert "the same file" in refused(str(log), "--judge", "a.html", "--html", "a.html")
     with pytest.raises(LapsusError, match="not adapted to"):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import math
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import typer
+from arro3.io import read_parquet
 from typer.testing import CliRunner
 
 from lapsus.cli.check import check_command
 from lapsus.errors import LapsusError
 from lapsus.log_check import check_entries, check_lines, check_page
-from lapsus.log_check.finding import risk
+from lapsus.log_check.finding import CUT, score
 from lapsus.model import Document, Entry, Judgment, Segment
+from lapsus.log_check.own_cut import own_cut
 from tests.log_check import logs
 
 app = typer.Typer()
@@ -72,19 +77,18 @@ def test_systems_are_summed_up(folder: Path) -> None:
     assert {"repetition", "contradiction"} <= set(birch["evidence"])
     assert "question" in oak["evidence"]
     assert "contradiction" not in oak["evidence"]
-    assert data["standing_out"] == birch["standing_out"] + oak["standing_out"] >= 3
+    assert data["likely"] == birch["likely"] + oak["likely"] >= 2
     assert len(data["findings"]) == 1
 
 
 def test_the_report_speaks_the_readers_language(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = check("en.jsonl")
-    assert "likely breakdowns" in text
+    text = check("en.jsonl", "--top", "5")
+    assert "likely faulty" in text
     assert "repeats what it said before: “Nice! Where did you go hiking?” (turn 1)" in text
-    assert "more turns look like breakdowns" not in text
-    assert "more turns look like breakdowns; --top shows more" in check("en.jsonl", "--top", "1")
+    assert "more turns are likely faulty; --top shows more" in check("en.jsonl", "--top", "1")
     monkeypatch.setenv("LC_ALL", "ja_JP.UTF-8")
     assert "前に言ったことを繰り返している：「Nice! Where did you go hiking?」（発話 1）" in check("en.jsonl")
-    assert "likely breakdowns" in check("en.jsonl", "--words", "en")
+    assert "likely faulty" in check("en.jsonl", "--words", "en")
     assert "the report is not written in 'fr'" in refused("en.jsonl", "--words", "fr")
 
 
@@ -134,7 +138,7 @@ def test_the_page_stands_alone(folder: Path, language: str) -> None:
     assert not page.handlers
     assert "http" not in text.replace('http-equiv="Content', "")
     assert "prefers-color-scheme: dark" in text
-    assert {"Likely breakdowns", "対話が破綻していそうな箇所"} & set(page.words)
+    assert {"What is wrong in these replies", "問題のありそうな返答"} & set(page.words)
     assert "is there already" in refused(f"{language}.jsonl", "--html", "report.html")
     check(f"{language}.jsonl", "--html", "report.html", "--overwrite")
 
@@ -195,8 +199,8 @@ def test_hostile_text_is_only_text(language: str) -> None:
 
 
 def judged(id: str, *shares: tuple[float, float, float]) -> Entry:
-    segments = [Segment("u", "user", "Hello?")]
-    segments += [Segment(str(n), "system", f"word{id}{n} other{id}{n} third{n}") for n in range(len(shares))]
+    # Nobody asks: what fits what was said is not looked at.
+    segments = [Segment(str(n), "system", f"word{id}{n} other{id}{n} third{n}") for n in range(len(shares))]
     judgments = tuple(
         Judgment(
             id,
@@ -212,19 +216,101 @@ def judged(id: str, *shares: tuple[float, float, float]) -> Entry:
     return Entry(id, Document(id, tuple(segments), "en"), judgments)
 
 
-def test_the_order_is_by_risk_and_the_same_on_every_run() -> None:
+def test_the_order_is_by_score_and_the_same_on_every_run() -> None:
     entries = [judged("a", (0.1, 0.2, 0.7), (0.0, 0.0, 1.0)), judged("b", (0.1, 0.2, 0.7), (0.9, 0.1, 0.0))]
     result = check_entries(entries)
-    assert [(one.document, one.turn.id) for one in result.findings] == [("a", "1"), ("a", "0"), ("b", "0")]
-    assert (result.dialogues, result.turns, result.standing_out) == (2, 4, 3)
+    ranked = [(one.document, one.turn.id) for one in result.findings]
+    assert ranked == [("a", "1"), ("a", "0"), ("b", "0"), ("b", "1")]
+    assert (result.dialogues, result.turns, result.likely) == (2, 4, 3)
+    assert [(one.document, one.worst, one.likely) for one in result.worst_dialogues] == [
+        ("a", "1", 2),
+        ("b", "0", 1),
+    ]
     assert [(one.document, one.turn.id) for one in check_entries(entries, top=1).findings] == [("a", "1")]
 
 
-def test_nothing_to_find(folder: Path) -> None:
+def test_the_cut_moves_what_is_likely_and_nothing_else() -> None:
+    entries = [judged("a", (0.1, 0.2, 0.7), (0.3, 0.2, 0.5)), judged("b", (0.2, 0.2, 0.6), (0.9, 0.1, 0.0))]
+    strict, loose = check_entries(entries, cut=3.0), check_entries(entries, cut=-2.0)
+    assert strict.findings == loose.findings
+    assert (strict.likely, loose.likely) == (0, 4)
+    # Twenty turns that people find good move it up a little, many move it far; bad ones with low scores move it down.
+    few = own_cut([(0.5, 0.0)] * 20)
+    assert CUT < few < own_cut([(0.5, 0.0)] * 500)
+    assert own_cut([(-0.5, 1.0)] * 20) < CUT
+    assert own_cut([]) == CUT
+
+
+def test_top_shows_as_many_as_it_says_and_out_has_them_all(folder: Path) -> None:
+    assert len(found("en.jsonl", "--top", "9")["findings"]) == 9
+    check("en.jsonl", "--out", "all.csv")
+    check("en.jsonl", "--out", "all.jsonl")
+    check("en.jsonl", "--out", "all.parquet")
+    rows = [json.loads(line) for line in (folder / "all.jsonl").read_text(encoding="utf-8").splitlines()]
+    with (folder / "all.csv").open(encoding="utf-8", newline="") as stream:
+        cells = list(csv.DictReader(stream))
+    with (folder / "all.parquet").open("rb") as stream:
+        columns = read_parquet(stream).read_all().column_names
+    assert [row["rank"] for row in rows] == list(range(1, found("en.jsonl")["turns"] + 1))
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    assert [row["text"] for row in cells] == [row["text"] for row in rows]
+    assert list(rows[0]) == list(cells[0]) == columns
+    assert "not written as '.xlsx'" in refused("en.jsonl", "--out", "all.xlsx")
+    assert "is there already" in refused("en.jsonl", "--out", "all.csv")
+
+
+def test_too_many_faulty_turns_end_with_1(folder: Path) -> None:
+    share = found("en.jsonl")["share"]
+    assert 0.05 < share < 0.5
+    for limit, code in (("5%", 1), ("0.05", 1), ("50%", 0)):
+        assert CliRunner().invoke(app, ["en.jsonl", "--fail-above", limit]).exit_code == code
+    assert "is no share" in refused("en.jsonl", "--fail-above", "three")
+
+
+def test_shares_have_intervals_that_know_of_dialogues() -> None:
+    bad, good = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
+    mixed = check_entries([judged(str(n), *([bad, good] * 5)) for n in range(10)]).whole.share
+    lumped = check_entries([judged(str(n), *([bad if n % 2 else good] * 10)) for n in range(10)]).whole.share
+    assert mixed.value == lumped.value == 0.5
+    assert mixed.low is not None and lumped.low is not None and mixed.low > lumped.low > 0
+    never = check_entries([judged(str(n), good) for n in range(20)]).whole.share
+    assert never.value == 0 and never.high is not None and 0 < never.high < 0.25
+
+
+def test_systems_are_compared_with_the_best() -> None:
+    def of(system: str, rows: list[tuple[float, float, float]]) -> list[Entry]:
+        found = [judged(f"{system}{n}", *rows) for n in range(8)]
+        return [
+            Entry(one.id, msgspec.structs.replace(one.document, metadata={"system": system}), one.judgments)
+            for one in found
+            if one.document
+        ]
+
+    bad, good = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
+    result = check_entries([*of("worse", [bad, good]), *of("best", [good, good])])
+    (apart,) = result.differences().items()
+    assert apart[0] == "worse"
+    assert apart[1].value == 0.5 and apart[1].low is not None and apart[1].low > 0
+    assert "worse" in result.to_text().splitlines()[3]
+    assert check_entries(of("one", [good])).differences() == {}
+
+
+def test_the_result_prints_itself_and_is_a_frame() -> None:
+    result = check_entries([judged("a", (0.1, 0.2, 0.7), (0.9, 0.1, 0.0))])
+    assert str(result) == result.to_text()
+    frame = result.to_frame()
+    assert frame.to_pydict()["rank"] == [1, 2]
+    assert frame.to_pydict()["likely"] == [True, False]
+    shown = result._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and "<script" not in shown
+    assert len(check_entries([]).to_frame()) == 0
+
+
+def test_nothing_to_find() -> None:
     result = check_entries([judged("a", (1.0, 0.0, 0.0))])
-    assert not result.findings
-    assert "No turn looks like a breakdown." in check_page(result, by="m", language="en")
-    assert "破綻していそうな発話は見つかりませんでした。" in "\n".join(
+    assert not result.likely
+    assert "No turn is likely faulty." in check_page(result, by="m", language="en")
+    assert "問題のありそうな発話は見つかりませんでした。" in "\n".join(
         check_lines(result, by="m", language="ja")
     )
     empty = check_entries([])
@@ -232,8 +318,9 @@ def test_nothing_to_find(folder: Path) -> None:
     assert "dialogues: 0" in check_page(empty, by="", language="en")
 
 
-def test_evidence_raises_the_risk_and_never_the_shares() -> None:
-    assert risk(0.5, 0.0, 0.5, 0.0) == pytest.approx(0.5)
-    assert risk(0.5, 0.0, 0.5, 2.0) == pytest.approx(0.881, abs=1e-3)
-    assert risk(0.4, 0.4, 0.2, 0.0) == pytest.approx(0.4)
-    assert 0 < risk(1.0, 0.0, 0.0, 0.0) < 0.01 < risk(1.0, 0.0, 0.0, 3.0) < 0.05
+def test_evidence_raises_the_score_and_never_the_shares() -> None:
+    assert score(0.0, 0.5, 0.0) == pytest.approx(0)
+    assert score(0.0, 0.5, 2.0) == pytest.approx(2)
+    assert score(0.4, 0.2, 0.0) == pytest.approx(math.log(0.4 / 0.6))
+    # However sure a model is that all is well, a plain sign counts.
+    assert score(0.0, 0.0, 0.0) == score(0.1, 0.0, 0.0) < score(0.0, 0.0, 3.0)

@@ -1,8 +1,10 @@
-"""`lapsus check`: likely breakdowns in chat logs, and texts that disagree with their data, the worst first."""
+"""`lapsus check`: what is wrong in chat logs, and texts that disagree with their data, the worst first."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
@@ -27,6 +29,7 @@ from lapsus.formats.sink import check_place, put_in_place
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
     from lapsus.log_check import GuidelineCheck, LogCheck, PairCheck
+    from lapsus.log_check.ranked_file import RankedFile
 
 
 ENDING = ".answers"
@@ -46,6 +49,18 @@ def check_command(
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page to look at.", metavar="REPORT.html")
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write all turns, ranked: .csv, .jsonl or .parquet.", metavar="RANKED"),
+    ] = None,
+    fail_above: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-above",
+            help="End with 1 where more than this share of turns is called likely, such as 3%.",
+            metavar="SHARE",
+        ),
+    ] = None,
     top: Annotated[
         int, typer.Option("--top", help="How many turns or pairs to show.", min=1, metavar="N")
     ] = 20,
@@ -55,7 +70,7 @@ def check_command(
         Path | None,
         typer.Option(
             "--adapt",
-            help="Turns of your system that people judged: judge as they did.",
+            help="Turns of your system that people judged: call likely what they would.",
             metavar="JUDGED",
             parser=location,
         ),
@@ -83,20 +98,21 @@ def check_command(
     engine: EngineOption = HERE,
     ray: RayOption = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is at REPORT.html or TURNS.html.")
+        bool, typer.Option("--overwrite", help="Replace files that are there already.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the turns of chat logs that are likely to break a dialogue, or texts that disagree with their data."""
+    """Find what is wrong in chat logs, the worst replies first, or texts that disagree with their data."""
     from lapsus.log_check import check
 
     shown_in = _language(words)
-    for page in (html, judge):
+    limit = _share(fail_above)
+    for page in (html, judge, out):
         if page is not None:
             check_place(page, overwrite=overwrite, source=log)
     if html is not None and judge is not None and html.resolve() == judge.resolve():
         raise UsageError("--html and --judge name the same file", hint="give each page a file of its own")
-    with engine_of(engine, ray) as where, Asking(asking, judges) as talk:
+    with _ranked(out, shown_in) as ranked, engine_of(engine, ray) as where, Asking(asking, judges) as talk:
         try:
             found = check(
                 log,
@@ -108,6 +124,7 @@ def check_command(
                 language=lang,
                 engine=where,
                 beside=html,
+                out=ranked,
                 stop=talk.stop,
                 answers=lambda model: _answers_file(log, model),
                 tell=announce,
@@ -119,6 +136,10 @@ def check_command(
         finally:
             talk.tell()
             talk.tell_kept()
+        if ranked is not None and out is not None:
+            with put_in_place(out, overwrite=overwrite) as draft:
+                ranked.write(draft)
+            remark(f"→ {out}")
     if found.unjudged:
         wanted = talk.waiting[0].units + talk.waiting[0].known
         warn(f"{found.unjudged:,} of {wanted:,} units were not judged; the report is about the others")
@@ -127,8 +148,44 @@ def check_command(
     _report(found, html, shown_in, overwrite=overwrite, as_json=as_json)
     if judge is not None:
         _write_turns(found, judge, shown_in, overwrite=overwrite)
-    if found.unjudged:
+    too_many = limit is not None and _too_many(found, limit)
+    if found.unjudged or too_many:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _ranked(path: Path | None, language: str) -> Iterator[RankedFile | None]:
+    """What takes every turn for --out."""
+    from lapsus.log_check.ranked_file import RankedFile
+
+    if path is None:
+        yield None
+        return
+    with closing(RankedFile(path, language)) as ranked:
+        yield ranked
+
+
+def _share(text: str | None) -> float | None:
+    """A share as 3% or 0.03."""
+    if text is None:
+        return None
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"--fail-above {text} is no share", hint="write it as 3% or 0.03")
+    return share
+
+
+def _too_many(found: LogCheck | PairCheck | GuidelineCheck, limit: float) -> bool:
+    from lapsus.log_check import LogCheck
+
+    if not isinstance(found, LogCheck):
+        raise UsageError("--fail-above is for breakdowns in chat logs", hint="leave it out")
+    if found.share > limit:
+        warn(f"{found.share:.1%} of turns are called likely, more than {limit:.1%}")
+    return found.share > limit
 
 
 def _answers_file(log: Path, model: Annotator) -> Path | None:

@@ -16,10 +16,13 @@ from lapsus.annotators.library import find_annotator, is_language_model
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.log_check import pair_ranking
+from lapsus.log_check.finding import CUT, Finding
 from lapsus.log_check.guideline_check import GuidelineCheck, check_answers
+from lapsus.log_check.own_cut import own_cut, scored
 from lapsus.log_check.pair_ranking import PairCheck, check_pairs, is_pair
-from lapsus.log_check.ranking import TOP, LogCheck, check_entries
-from lapsus.model import Scheme
+from lapsus.log_check.ranked_file import RankedFile
+from lapsus.log_check.ranking import TOP, DialogueFinding, LogCheck, check_entries
+from lapsus.model import Entry, Scheme
 
 if TYPE_CHECKING:
     from lapsus.annotators.language_model import LanguageModel
@@ -37,6 +40,7 @@ def check(
     language: str | None = None,
     engine: Engine | None = None,
     beside: Path | None = None,
+    out: RankedFile | None = None,
     stop: threading.Event | None = None,
     answers: Callable[[Annotator], Path | None] = lambda model: None,
     tell: Callable[[Annotator], None] = lambda annotator: None,
@@ -45,17 +49,19 @@ def check(
     progress: Callable[[], None] = lambda: None,
     **asking: Unpack[Asking],
 ) -> LogCheck | PairCheck | GuidelineCheck:
-    """The turns of chat logs after which a dialogue is likely to break down, the worst first, with evidence.
+    """What is wrong in chat logs: the worst replies first, with evidence.
 
     Where the first document is data with a text that was made from it: the texts that agree least with their data,
     with marks on what they leave out, add and repeat. Where the model judges under another guideline: how often each
     answer is given, and the units that are most surely judged otherwise than usual.
 
-    `data` is a path, entries in memory or a long table; `model` and `asking` as `lapsus.detect` takes them. `adapt` is
-    judged data, in the same forms, that the model is brought closer to. `engine` is where it is judged, here by
-    default. Where the result is to be written to a file, `beside` names it: finished chunks are kept there until all
-    is judged. `answers` names the file in which a language model's answers stay for the next check. `leave` hears what
-    language models are to be asked, before the first is. `to_text()` and `to_html()` of the result show it.
+    `data` is a path, entries in memory, a list of conversations or a table; `model` and `asking` as `lapsus.detect`
+    takes them. `adapt` is judged data, in the same forms: it moves the score from which turns are called likely, and
+    neither evidence nor order. `engine` is where it is judged, here by default. Where the result is to be written to a
+    file, `beside` names it: finished chunks are kept there until all is judged. `out` takes every turn, ranked.
+    `answers` names the file in which a language model's answers stay for the next check. `leave` hears what language
+    models are to be asked, before the first is. The result prints itself; `to_text()`, `to_html()`, `to_frame()` and
+    `as_data()` of it show it elsewhere.
     """
     names = [] if model is None else [model] if isinstance(model, Annotator | Path | str) else list(model)
     reading = read(data, only=only, language=language)
@@ -69,12 +75,14 @@ def check(
     other = _other_guideline(names)
     if adapt is not None:
         _must_adapt(names, other)
+    if out is not None and (of_pairs or other is not None):
+        raise UsageError("only turns of chat logs are ranked in a file", hint="leave --out out, or take --json")
+    cut = CUT if adapt is None else _own_cut(read(adapt, language=language), names, profile)
     found = detect(
         reading,
         model=names or None,
         scheme=other or (pair_ranking.SCHEME if of_pairs else SCHEME),
         profile=profile,
-        own=training_data(read(adapt, language=language)) if adapt is not None else None,
         engine=engine,
         stop=stop,
         tell=tell,
@@ -91,7 +99,7 @@ def check(
     if other is not None:
         checked = check_answers(entries, other, top)
     else:
-        checked = check_pairs(entries, top) if of_pairs else check_entries(entries, top)
+        checked = check_pairs(entries, top) if of_pairs else check_entries(entries, top, cut, _taker(out, cut))
     for one in kept:
         if isinstance(one, KeptChunks):
             one.remove()
@@ -110,6 +118,21 @@ def _kept(
     path = answers(judge)
     model = cast("LanguageModel", judge)
     return None if path is None else Journal(path, lambda judgment: not model.others(judgment))
+
+
+def _own_cut(judged: EntryStream, names: Sequence[AnyModel], profile: str | None) -> float:
+    """The cut that fits turns that people judged."""
+    documents, _ = training_data(judged)
+    people = {entry.id: entry.judgments for entry in judged}
+    found = detect([Entry(one.id, one) for one in documents], model=names or None, scheme=SCHEME, profile=profile)
+    return own_cut(scored(found, people))
+
+
+def _taker(out: RankedFile | None, cut: float) -> Callable[[Finding, DialogueFinding], None]:
+    if out is None:
+        return lambda finding, dialogue: None
+    out.cut = cut
+    return out.add
 
 
 def _must_adapt(names: Sequence[AnyModel], other: Scheme | None) -> None:

@@ -1,4 +1,4 @@
-"""A turn that looks like a breakdown: what was said, what the model says of it, and what can be checked."""
+"""A judged turn: what was said, what the model says of it, what can be checked, and how it ranks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from lapsus.model import Judgment, Segment, Unit
 SHOWN_BEFORE = 4
 """Turns before the judged one that are always shown."""
 _LEAST = 1e-3
-LISTED = 0.5
-"""Risk from which a turn stands out."""
-PLAIN = 1.5
-"""What evidence must count for a turn to stand out whatever the model says: it said this before, or the opposite."""
+_LOWEST = -1.0
+"""What a model says against a fault counts no more than this, in log odds: a plain sign outweighs it."""
+CUT = 1.0
+"""The score from which a turn is called likely, unless `--adapt` moves it."""
+PLAIN = 3.0
+"""What evidence must weigh for a turn to be called likely whatever the model says."""
 
 
 class Finding(NamedTuple):
@@ -33,19 +35,20 @@ class Finding(NamedTuple):
     label: str
     shares: tuple[float, float, float]
     evidence: tuple[Evidence, ...]
-    risk: float
+    score: float
+    """Log odds of a fault: what turns are ranked by."""
     unit: Unit
     types: tuple[tuple[str, float], ...] = ()
     """The error types that it is likely to have, the likeliest first, with the shares of people who would name them."""
 
     @property
-    def stands_out(self) -> bool:
-        """Whether it is worth a look.
+    def risk(self) -> float:
+        """The score as a share, from 0 to 1."""
+        return 1 / (1 + math.exp(-self.score))
 
-        The label is not asked: it is decided so as to miss no breakdown, and in a log that goes well most alarms
-        would be false. A sign that hardly ever comes up in good talk is enough by itself.
-        """
-        return self.risk >= LISTED or strength(list(self.evidence)) >= PLAIN
+    def is_likely(self, cut: float = CUT) -> bool:
+        """Whether it is called likely: its score reaches the cut, or its evidence is plain."""
+        return self.score >= cut or strength(self.evidence) >= PLAIN
 
     @property
     def kinds(self) -> list[str]:
@@ -70,6 +73,7 @@ class Finding(NamedTuple):
                     "says": one.says(language),
                     "quote": one.quote,
                     "segments": one.segments,
+                    "source": one.source,
                     "weight": one.weight,
                 }
                 for one in self.evidence
@@ -82,14 +86,14 @@ class Finding(NamedTuple):
         }
 
 
-def find(unit: Unit, judgment: Judgment, system: str | None) -> Finding:
-    """What there is to say of one judged turn."""
+def find(unit: Unit, judgment: Judgment, system: str | None, more: Evidence | None = None) -> Finding:
+    """What there is to say of one judged turn; `more` is evidence that was found elsewhere."""
     if unit.target is None:
         raise ValueError("a whole document is no turn")
     # Who gives one answer and no shares, as a language model that is asked once, is taken at their word.
     shares = judgment.distributions.get(QUESTION) or {str(judgment.answers[QUESTION]): 1.0}
     o, t, x = (float(shares.get(label, 0.0)) for label in LABELS)
-    found = evidence(unit)
+    found = sorted([*evidence(unit), *([more] if more else [])], key=lambda one: -one.weight)
     context, left_out = _shown(unit, {id for one in found if one.weight for id in one.segments})
     return Finding(
         unit.document,
@@ -101,15 +105,15 @@ def find(unit: Unit, judgment: Judgment, system: str | None) -> Finding:
         str(judgment.answers[QUESTION]),
         (o, t, x),
         tuple(found),
-        risk(o, t, x, strength(found)),
+        score(t, x, strength(found)),
         unit,
     )
 
 
-def risk(o: float, t: float, x: float, counted: float) -> float:
-    """From 0 to 1: half of the doubt and all of the breakdown, with the evidence added as log odds."""
+def score(t: float, x: float, counted: float) -> float:
+    """Log odds of the breakdown and half of the doubt, with what the evidence weighs added."""
     share = min(max(x + t / 2, _LEAST), 1 - _LEAST)
-    return 1 / (1 + math.exp(-(math.log(share / (1 - share)) + counted)))
+    return max(math.log(share / (1 - share)), _LOWEST) + counted
 
 
 def _shown(unit: Unit, pointed: set[str]) -> tuple[tuple[Segment, ...], tuple[int, ...]]:

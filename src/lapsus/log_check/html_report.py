@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from lapsus.annotators.features.evidence import kind_name, kinds
 from lapsus.log_check.ranking import LogCheck
-from lapsus.log_check.report_words import label_name, likely_types, says, word
+from lapsus.log_check.report_words import (
+    headline,
+    interval,
+    label_name,
+    likely_types,
+    percent,
+    points,
+    says,
+    system_name,
+    word,
+)
 from lapsus.measures.scores.breakdown_labels import LABELS
 from lapsus.reports.html_page import page
 
@@ -17,6 +27,12 @@ def check_page(check: LogCheck, *, by: str, language: str) -> str:
         language,
         check=check,
         by=by,
+        headline=headline(check, language),
+        apart=check.differences(),
+        percent=percent,
+        interval=interval,
+        points=points,
+        system_name=lambda name: system_name(name, language),
         labels=LABELS,
         kinds=kinds(),
         word=lambda name, **values: word(name, language, **values),

@@ -1,28 +1,68 @@
-"""`lapsus check` for breakdowns: the turns of highest risk in judged dialogues, and counts by system.
+"""`lapsus check` for breakdowns: turns and dialogues ranked by score, and counts by system.
 
-Only the worst turns are kept in memory.
+Only the worst turns and dialogues are kept in memory.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from html import escape
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lapsus.annotators.breakdown import SCHEME
 from lapsus.annotators.features.evidence import kinds
 from lapsus.formats import EntryStream
-from lapsus.log_check.finding import Finding, find
+from lapsus.log_check.finding import CUT, Finding, find
+from lapsus.log_check.fit import unfitting
 from lapsus.log_check.likely_types import with_types
 from lapsus.log_check.own_turns import Drawn, turns_page
 from lapsus.model import Document, Entry, Unit, units
 from lapsus.schemes import load_scheme
+from lapsus.trust.estimators import Estimate, around, difference
+
+if TYPE_CHECKING:
+    from lapsus.formats.frame import Frame
 
 TOP = 20
 """How many findings are kept unless told otherwise."""
+Item = TypeVar("Item")
+
+
+class Worst(Generic[Item]):
+    """The items with the highest scores of all that are offered; of equals those that came first."""
+
+    def __init__(self, many: int) -> None:
+        self._many, self._order = many, count(0, -1)
+        self._kept: list[tuple[float, int, Item]] = []
+
+    def offer(self, score: float, item: Item) -> None:
+        """Take note of an item."""
+        heapq.heappush(self._kept, (score, next(self._order), item))
+        if len(self._kept) > self._many:
+            heapq.heappop(self._kept)
+
+    @property
+    def ranked(self) -> list[Item]:
+        """The items kept, the worst first."""
+        return [item for *_, item in sorted(self._kept, key=lambda kept: kept[:2], reverse=True)]
+
+
+class DialogueFinding(NamedTuple):
+    """A dialogue as a whole."""
+
+    document: str
+    system: str | None
+    turns: int
+    likely: int
+    """Turns called likely."""
+    worst: str
+    """The id of the turn with the highest score."""
+    score: float
+    """The highest score of a turn, raised a little by every further turn that is called likely."""
 
 
 @dataclass
@@ -32,19 +72,58 @@ class SystemSummary:
     dialogues: int = 0
     turns: int = 0
     """System turns that were judged."""
-    standing_out: int = 0
-    """Turns that look like breakdowns."""
+    likely: int = 0
+    """Turns called likely."""
     kinds: Counter[str] = field(default_factory=Counter)
-    """How many turns that stand out have evidence of each kind."""
+    """How many turns called likely have evidence of each kind."""
+    squares: tuple[int, int, int] = (0, 0, 0)
+    """Over dialogues, the sums of likely², likely · turns and turns²: what the share's interval needs."""
+
+    def add(self, findings: Iterable[Finding], cut: float) -> tuple[int, int]:
+        """Count a dialogue; its turns, and those called likely."""
+        turns = likely = 0
+        for finding in findings:
+            turns += 1
+            if finding.is_likely(cut):
+                likely += 1
+                self.kinds.update(finding.kinds)
+        self.dialogues, self.turns, self.likely = self.dialogues + 1, self.turns + turns, self.likely + likely
+        a, b, c = self.squares
+        self.squares = (a + likely**2, b + likely * turns, c + turns**2)
+        return turns, likely
+
+    def merge(self, other: SystemSummary) -> None:
+        """Add another's counts."""
+        self.dialogues, self.turns = self.dialogues + other.dialogues, self.turns + other.turns
+        self.likely += other.likely
+        self.kinds.update(other.kinds)
+        a, b, c = (one + another for one, another in zip(self.squares, other.squares, strict=True))
+        self.squares = (a, b, c)
+
+    @property
+    def share(self) -> Estimate:
+        """The share of turns called likely, with an interval that knows that turns of a dialogue are alike."""
+        if not self.turns:
+            return Estimate()
+        share, many = self.likely / self.turns, self.dialogues
+        a, b, c = self.squares
+        spread = (a - 2 * share * b + share**2 * c) / self.turns**2
+        return around(share, spread * many / max(many - 1, 1), many - 1, many, True)
 
     def as_data(self) -> dict[str, Any]:
         """Its part of what `lapsus check --json` prints."""
         return {
             "dialogues": self.dialogues,
             "turns": self.turns,
-            "standing_out": self.standing_out,
+            "likely": self.likely,
+            "share": estimate_data(self.share),
             "evidence": {kind: self.kinds[kind] for kind in kinds() if self.kinds[kind]},
         }
+
+
+def estimate_data(estimate: Estimate) -> dict[str, float | None]:
+    """An estimate with its interval, for another program."""
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
 @dataclass
@@ -52,8 +131,11 @@ class LogCheck:
     """The result of `lapsus check` for breakdowns."""
 
     findings: list[Finding]
-    """The worst turns, the worst first."""
+    """The worst turns, the worst first, whether they are called likely or not."""
     systems: dict[str | None, SystemSummary]
+    worst_dialogues: list[DialogueFinding] = field(default_factory=list)
+    cut: float = CUT
+    """The score from which a turn is called likely."""
     by: str = ""
     """Who judged."""
     reading: EntryStream | None = None
@@ -69,11 +151,28 @@ class LogCheck:
 
         return "\n".join(check_lines(self, by=self.by, language=language)) + "\n"
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_html(self, language: str = "en") -> str:
         """The report as a page."""
         from lapsus.log_check.html_report import check_page
 
         return check_page(self, by=self.by, language=language)
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        return f'<iframe srcdoc="{escape(self.to_html())}" style="width: 100%; height: 40rem; border: 0"></iframe>'
+
+    def to_frame(self) -> Frame:
+        """The findings as a table for pandas, polars and DuckDB."""
+        from lapsus.log_check.ranked_file import frame_of, ranked_row
+
+        dialogues = {one.document: one.score for one in self.worst_dialogues}
+        return frame_of(
+            ranked_row(rank, one, dialogues.get(one.document, one.score), self.cut, "en")
+            for rank, one in enumerate(self.findings, 1)
+        )
 
     def to_judge(self, language: str = "en") -> str:
         """Some turns drawn by chance as a page on which one judges them; what it saves can be adapted to."""
@@ -90,51 +189,111 @@ class LogCheck:
         return sum(summary.turns for summary in self.systems.values())
 
     @property
-    def standing_out(self) -> int:
-        """How many turns stand out, whether they are among the findings or not."""
-        return sum(summary.standing_out for summary in self.systems.values())
+    def likely(self) -> int:
+        """How many turns are called likely, whether they are among the findings or not."""
+        return sum(summary.likely for summary in self.systems.values())
 
-    def as_data(self, language: str) -> dict[str, Any]:
-        """Its part of what `lapsus check --json` prints."""
+    @property
+    def whole(self) -> SystemSummary:
+        """All systems together."""
+        all_of = SystemSummary()
+        for one in self.systems.values():
+            all_of.merge(one)
+        return all_of
+
+    @property
+    def share(self) -> float:
+        """The share of turns called likely; 0 where there are none."""
+        return self.likely / self.turns if self.turns else 0.0
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """How many turns called likely have evidence of each kind."""
+        return self.whole.kinds
+
+    def differences(self) -> dict[str | None, Estimate]:
+        """How much larger each system's share is than that of the best, with an interval."""
+        ranked = sorted(self.systems.items(), key=lambda item: item[1].share.value or 0.0)
+        if len(ranked) < 2:
+            return {}
+        best = ranked[0][1].share
+        return {name: difference(summary.share, best) for name, summary in ranked[1:]}
+
+    def as_data(self, language: str = "en") -> dict[str, Any]:
+        """What `lapsus check --json` prints."""
+        apart = self.differences()
         return {
             "dialogues": self.dialogues,
             "turns": self.turns,
             "unjudged": self.unjudged,
-            "standing_out": self.standing_out,
-            "systems": [{"system": name, **summary.as_data()} for name, summary in self.systems.items()],
-            "findings": [finding.as_data(language) for finding in self.findings],
+            "likely": self.likely,
+            "share": self.share,
+            "cut": self.cut,
+            "systems": [
+                {
+                    "system": name,
+                    **summary.as_data(),
+                    "above_best": estimate_data(apart[name]) if name in apart else None,
+                }
+                for name, summary in self.systems.items()
+            ],
+            "findings": [
+                {"rank": rank, "likely": finding.is_likely(self.cut), **finding.as_data(language)}
+                for rank, finding in enumerate(self.findings, 1)
+            ],
+            "worst_dialogues": [one._asdict() for one in self.worst_dialogues],
         }
 
 
-def check_entries(entries: Iterable[Entry], top: int = TOP) -> LogCheck:
-    """Find the `top` turns of highest risk among those that stand out, and count all by system.
+def check_entries(
+    entries: Iterable[Entry],
+    top: int = TOP,
+    cut: float = CUT,
+    seen: Callable[[Finding, DialogueFinding], None] = lambda finding, dialogue: None,
+) -> LogCheck:
+    """Find the `top` turns and dialogues with the highest scores, and count all by system.
 
-    Entries without a document, and turns without a judgment on breakdown, are passed over.
+    Entries without a document, and turns without a judgment on breakdown, are passed over. `seen` is told of every
+    turn, with its dialogue.
     """
     systems: dict[str | None, SystemSummary] = {}
-    worst: list[tuple[float, int, Finding]] = []
-    order, drawn = count(0, -1), Drawn()
+    worst, dialogues, drawn = Worst[Finding](top), Worst[DialogueFinding](top), Drawn()
     for entry in entries:
         if entry.document is None:
             continue
         summary = systems.setdefault(entry.document.system, SystemSummary())
-        summary.dialogues += 1
-        for finding in _findings(entry.document, entry):
-            summary.turns += 1
+        findings = list(findings_of(entry.document, entry))
+        turns, likely = summary.add(findings, cut)
+        if not findings:
+            continue
+        highest = max(findings, key=lambda one: one.score)
+        dialogue = DialogueFinding(
+            entry.document.id,
+            entry.document.system,
+            turns,
+            likely,
+            highest.turn.id,
+            highest.score + 0.1 * max(likely - 1, 0),
+        )
+        dialogues.offer(dialogue.score, dialogue)
+        for finding in findings:
             drawn.offer(finding.unit)
-            if finding.stands_out:
-                summary.standing_out += 1
-                summary.kinds.update(finding.kinds)
-                # Of equals the earlier one counts as worse, so that the order is the same on every run.
-                heapq.heappush(worst, (finding.risk, next(order), finding))
-                if len(worst) > top:
-                    heapq.heappop(worst)
-    ranked = sorted(worst, key=lambda item: item[:2], reverse=True)
-    return LogCheck(with_types([finding for *_, finding in ranked]), systems, drawn=drawn.turns)
+            worst.offer(finding.score, finding)
+            seen(finding, dialogue)
+    return LogCheck(with_types(worst.ranked), systems, dialogues.ranked, cut, drawn=drawn.turns)
 
 
-def _findings(document: Document, entry: Entry) -> Iterator[Finding]:
-    judged = {judgment.segment: judgment for judgment in entry.judgments if judgment.scheme == SCHEME}
-    for unit in units(document, load_scheme(SCHEME).unit):
-        if unit.key.segment in judged:
-            yield find(unit, judged[unit.key.segment], document.system)
+def findings_of(document: Document, entry: Entry) -> Iterator[Finding]:
+    """The judged turns of a dialogue with their evidence."""
+    said = {judgment.segment: judgment for judgment in entry.judgments if judgment.scheme == SCHEME}
+    judged = [unit for unit in units(document, load_scheme(SCHEME).unit) if unit.key.segment in said]
+    judged = [unit for unit in judged if not _only_calls(unit)]
+    apart = unfitting(judged)
+    for place, unit in enumerate(judged):
+        yield find(unit, said[unit.key.segment], document.system, apart.get(place))
+
+
+def _only_calls(unit: Unit) -> bool:
+    """Whether a message only calls a tool: an act, not a reply."""
+    turn = unit.target
+    return turn is not None and not turn.text.strip() and bool(turn.metadata.get("tool_calls"))

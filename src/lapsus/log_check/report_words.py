@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lapsus.annotators.features.evidence import kind_name
 from lapsus.log_check.finding import Finding
 from lapsus.model import in_language
+from lapsus.reports.html_page import plain
 from lapsus.schemes import load_scheme
+from lapsus.trust.estimators import Estimate
 from lapsus.word_files import word_file
+
+
+if TYPE_CHECKING:
+    from lapsus.log_check.ranking import LogCheck
 
 
 def says(finding: Finding, language: str) -> list[tuple[str, str]]:
@@ -29,6 +35,49 @@ def likely_types(finding: Finding, language: str) -> str:
     between = "、" if language == "ja" else ", "
     names = between.join(f"{_type_names([type], language)} {share:.0%}" for type, share in finding.types)
     return word("likely-types", language, names=names) if names else ""
+
+
+def headline(check: LogCheck, language: str) -> list[str]:
+    """What is wrong most, in whose replies, and how sure that is: a few sentences."""
+    whole = check.whole.share
+    counts = {"likely": check.likely, "turns": check.turns, "share": percent(whole.value)}
+    if whole.low is None:
+        lines = [word("headline-one", language, **counts)]
+    else:
+        bounds = {"low": percent(whole.low), "high": percent(whole.high)}
+        lines = [word("headline", language, **counts, **bounds)]
+    between = "、" if language == "ja" else ", "
+    if most := check.kinds.most_common(3):
+        seen = between.join(f"{kind_name(kind, language)} {count:,}" for kind, count in most)
+        lines.append(word("most", language, kinds=seen))
+    apart = check.differences()
+    if apart and check.likely:
+        worst = max(check.systems, key=lambda name: check.systems[name].share.value or 0.0)
+        share = percent(check.systems[worst].share.value)
+        lines.append(word("whose", language, system=system_name(worst, language), share=share))
+    return lines
+
+
+def system_name(name: str | None, language: str) -> str:
+    """A system's name, or that it has none."""
+    return plain(name, 80) if name is not None else word("unnamed", language)
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent."""
+    return "–" if share is None else f"{share:.1%}"
+
+
+def interval(estimate: Estimate) -> str:
+    """The bounds of an estimate, in per cent."""
+    return "–" if estimate.low is None else f"{percent(estimate.low)}–{percent(estimate.high)}"
+
+
+def points(estimate: Estimate) -> str:
+    """A difference in points of per cent, with its bounds."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "–"
+    return f"{100 * estimate.value:+.1f} ({100 * estimate.low:+.1f}…{100 * estimate.high:+.1f})"
 
 
 def label_name(label: str, language: str) -> str:

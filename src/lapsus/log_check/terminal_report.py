@@ -7,13 +7,23 @@ from collections.abc import Iterator
 from lapsus.annotators.features.evidence import kind_name
 from lapsus.log_check.finding import Finding
 from lapsus.log_check.ranking import LogCheck
-from lapsus.log_check.report_words import label_name, likely_types, says, word
+from lapsus.log_check.report_words import (
+    headline,
+    interval,
+    label_name,
+    likely_types,
+    percent,
+    points,
+    says,
+    system_name,
+    word,
+)
 from lapsus.measures.scores.breakdown_labels import LABELS
 from lapsus.model import Segment
 from lapsus.reports import Table
 from lapsus.reports.html_page import plain
 
-_COLUMNS = ("system", "dialogues", "turns", "breakdowns", "evidence")
+_COLUMNS = ("system", "dialogues", "turns", "breakdowns", "share", "interval", "above-best", "evidence")
 _BEFORE = 2
 """Turns shown before the one that stands out; the page shows more."""
 _WIDE = 240
@@ -24,29 +34,43 @@ def check_lines(check: LogCheck, *, by: str, language: str) -> Iterator[str]:
     yield word("source", language, documents=check.dialogues, turns=check.turns, by=by)
     if check.unjudged:
         yield word("unjudged", language, turns=check.unjudged)
+    yield from headline(check, language)
     yield ""
     yield _systems(check, language).to_text()
     for rank, finding in enumerate(check.findings, 1):
         yield ""
-        yield from _finding(rank, finding, language)
-    more = check.standing_out - len(check.findings)
-    if not check.findings or more:
+        yield from _finding(rank, finding, check.cut, language)
+    likely = sum(finding.is_likely(check.cut) for finding in check.findings)
+    if not check.likely or check.likely > likely:
         yield ""
+        more = check.likely - likely
         yield word("more", language, count=more) if more else word("none", language)
 
 
 def _systems(check: LogCheck, language: str) -> Table:
     rows = []
+    apart = check.differences()
     for name, tally in check.systems.items():
         seen = ", ".join(
             f"{kind_name(kind, language)} {count:,}" for kind, count in tally.kinds.most_common()
         )
-        counts = (tally.dialogues, tally.turns, tally.standing_out)
-        rows.append((_line(name if name is not None else word("unnamed", language)), *counts, seen))
+        share = tally.share
+        rows.append(
+            (
+                _line(system_name(name, language)),
+                tally.dialogues,
+                tally.turns,
+                tally.likely,
+                percent(share.value),
+                interval(share),
+                points(apart[name]) if name in apart else "",
+                seen,
+            )
+        )
     return Table(tuple(word(name, language) for name in _COLUMNS), tuple(rows))
 
 
-def _finding(rank: int, finding: Finding, language: str) -> Iterator[str]:
+def _finding(rank: int, finding: Finding, cut: float, language: str) -> Iterator[str]:
     shares = " · ".join(
         f"{label_name(label, language)} {share:.0%}"
         for label, share in zip(LABELS, finding.shares, strict=True)
@@ -56,7 +80,8 @@ def _finding(rank: int, finding: Finding, language: str) -> Iterator[str]:
         word("turn", language, id=finding.turn.id),
     )
     shown, colon = (f"（{shares}）", "：") if language == "ja" else (f" ({shares})", ": ")
-    yield f"{rank}. {_line(f'{dialogue}, {turn}')}{shown}"
+    mark = f" · {word('likely-mark', language)}" if finding.is_likely(cut) else ""
+    yield f"{rank}. {_line(f'{dialogue}, {turn}')}{shown}{mark}"
     yield from (
         f"     {_speaker(segment, language)}{colon}{_line(segment.text)}"
         for segment in finding.context[-_BEFORE:]

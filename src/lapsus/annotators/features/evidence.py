@@ -1,12 +1,14 @@
-"""Evidence: the signs that speak for a breakdown, in words and with the turn that they point to.
+"""Evidence: what speaks for a fault in a reply, in words and with the segments that it points to.
 
-A model says how likely a breakdown is; evidence says what a reader can check. What counts how much is data
-(`evidence.yaml`).
+A model says how likely a breakdown is; evidence says what a reader can check. Signs on replies of any length are seen
+by `reply_signs`; signs of chats, such as a question without an answer, are looked for in short replies only. Kinds,
+measured worth and words of signs are data (`evidence.yaml`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,21 +16,23 @@ import msgspec
 import regex
 
 from lapsus.annotators.features.cues import SurfaceCues
+from lapsus.annotators.features.reply_signs import RULES, Reply, Seen
 from lapsus.annotators.features.signs import Sign, meaning, signs_in
 from lapsus.annotators.features.statements import contradict
 from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.model import Unit, in_language
 from lapsus.word_files import word_file
 
-_LEAST_WORDS = {False: 3, True: 6}
-"""Words that a repeated turn must have; pairs of signs where there are no spaces. Thanks may come twice."""
-_FAR = 200
-"""Turns that are looked back on: logs of a whole day would take for ever."""
-_STRONGEST = 3.0
+_FAR = 60
+"""Segments that are looked back on: logs of a whole day would take for ever."""
+_CHAT = 220
+"""Letters up to which a reply is looked at as a turn of a chat."""
+_OWN = 120
+"""Letters of statements about oneself: beyond them talk is about the world, where much is denied and affirmed."""
+STRONGEST = 6.0
+"""What all evidence together adds at most to the log odds."""
+_HEAVIEST = 5.0
 _KEYWORDS = 4
-_REPEATS = frozenset({"repeats-itself", "repeats-again", "rephrases-itself"})
-_SAID_BEFORE = _REPEATS | {"echoes-user"}
-"""Signs that point to an earlier turn although it may say the very same."""
 
 
 class Evidence(NamedTuple):
@@ -38,40 +42,63 @@ class Evidence(NamedTuple):
     sign: str
     quote: str
     segments: tuple[str, ...]
-    """The earlier turns that the quote stands in."""
+    """The earlier segments that the sign points to."""
     weight: float
+    source: str = ""
+    """What a source says instead."""
 
     @property
     def types(self) -> tuple[str, ...]:
         """The error types of the guideline that it points to."""
-        data = _data()
-        return tuple(data["types"].get(self.sign) or data["kinds"][self.kind]["types"])
+        return tuple(_signs()[self.sign].get("types") or _data()["kinds"][self.kind]["types"])
 
     def says(self, language: str) -> str:
         """The evidence in words, in the reader's language."""
-        words = _data()["words"].get(self.sign)
+        words = _signs()[self.sign].get("says")
         if words is None:
             return meaning(Sign(self.sign, self.quote), language)
-        return str(in_language(words, language)).replace("{quote}", self.quote)
+        # Not str.format: a quote may hold braces of its own.
+        return (
+            str(in_language(words, language)).replace("{source}", self.source).replace("{quote}", self.quote)
+        )
 
 
 def evidence(unit: Unit) -> list[Evidence]:
-    """All evidence for a breakdown that is seen in a turn, the strongest first."""
-    unit = msgspec.structs.replace(unit, context=unit.context[-_FAR:])
-    found = [
-        Evidence(kind, sign, quote, _segments(unit, sign, quote), weight)
-        for sign, quote in _seen(unit).items()
-        for kind, weight in _weights().get(sign, {}).items()
-    ]
-    return sorted(found, key=lambda one: -one.weight)
+    """All evidence that is seen in a turn, the strongest first."""
+    reply = Reply.of(unit)
+    found = {name: seen for name, rule in RULES.items() if (seen := rule(reply)) is not None}
+    if 0 < reply.letters <= _CHAT:
+        found = {**dict(_chat_signs(unit, set(found))), **found}
+    return sorted((made(sign, seen) for sign, seen in found.items()), key=lambda one: -one.weight)
 
 
-def strength(found: list[Evidence]) -> float:
-    """What evidence adds to the log odds of a breakdown: the strongest sign of each kind, up to a limit."""
+def made(sign: str, seen: Seen) -> Evidence:
+    """Evidence of a sign, with its kind and what it weighs."""
+    return Evidence(_signs()[sign]["kind"], sign, seen.quote, seen.segments, weight(sign), seen.source)
+
+
+def strength(found: Iterable[Evidence]) -> float:
+    """What evidence adds to the log odds of a fault: the strongest sign of each kind, up to a limit."""
     best: dict[str, float] = {}
     for one in found:
         best[one.kind] = max(best.get(one.kind, 0.0), one.weight)
-    return min(sum(best.values()), _STRONGEST)
+    return min(sum(best.values()), STRONGEST)
+
+
+@cache
+def weight(sign: str) -> float:
+    """What a sign is worth in log odds: how much oftener it is seen in faulty replies than in good ones."""
+    told = _signs()[sign]
+    if "found" not in told:
+        return float(told["weight"])
+    (hits, faults), (alarms, replies) = told["found"], told["alarms"]
+    # Half a case more on either side: what was never seen may still come.
+    worth = math.log((hits + 0.5) / (faults + 1)) - math.log((alarms + 0.5) / (replies + 1))
+    return round(min(max(worth - _DOUBT, 0.0), _HEAVIEST), 1)
+
+
+_DOUBT = 1.5
+"""Planted faults are plainer than real ones: what is taken off a measured worth."""
 
 
 def kind_name(kind: str, language: str) -> str:
@@ -84,18 +111,21 @@ def kinds() -> list[str]:
     return list(_data()["kinds"])
 
 
-def _seen(unit: Unit) -> dict[str, str]:
-    scene = TurnContext.of(unit)
-    found = dict(signs_in(scene))
-    if len(scene.turn.words) < _LEAST_WORDS[scene.cues.spaceless]:
-        found = {sign: quote for sign, quote in found.items() if sign not in _REPEATS}
-    if not scene.turn.words:
-        # Nothing, or a face: that is little, but not garbled.
-        found.pop("garbled", None)
+def sign_table() -> dict[str, dict[str, Any]]:
+    """Every sign with its kind and what was measured."""
+    return {name: {**told, "weight": weight(name)} for name, told in _signs().items()}
+
+
+def _chat_signs(unit: Unit, seen: set[str]) -> Iterator[tuple[str, Seen]]:
+    """Signs of chats in a short turn, those aside that say the same as what was seen already."""
+    scene = TurnContext.of(msgspec.structs.replace(unit, context=unit.context[-_FAR:]))
+    found = {sign: quote for sign, quote in signs_in(scene) if sign in _signs()}
     # The rule of that name is quick to see a contradiction: good where it is weighed, not where it is shown.
     found.pop("contradicts-itself", None)
     if denied := _denied(scene, unit.language):
         found["contradicts-itself"] = denied
+    if "same-again" in seen:
+        found.pop("rephrases-itself", None)
     if "ignores-question" in found:
         found.pop("wrong-answer", None)
     elif question := _evaded(scene):
@@ -105,12 +135,15 @@ def _seen(unit: Unit) -> dict[str, str]:
         found["old-topic"] = _as_said(found["old-topic"], (*scene.own, *scene.others))
     elif "leaves-topic" in found and scene.user is not None:
         found["leaves-topic"] = ("、" if scene.cues.spaceless else ", ").join(_topic(scene.user))
-    return found
+    for sign, quote in found.items():
+        yield sign, Seen(quote, _segments(unit, sign, quote))
 
 
 def _denied(scene: TurnContext, language: str | None) -> str | None:
-    """What the system said before that the turn excludes."""
-    earlier = (seen.text for seen in scene.own)
+    """What the system said of itself before that the turn excludes."""
+    if len(scene.turn.text) > _OWN:
+        return None
+    earlier = (seen.text for seen in scene.own if len(seen.text) <= _OWN)
     return next((text for text in earlier if contradict(scene.turn.text, text, language)), None)
 
 
@@ -138,7 +171,7 @@ def _as_said(keyword: str, looks: Iterable[SurfaceCues]) -> str:
 
 def _segments(unit: Unit, sign: str, quote: str) -> tuple[str, ...]:
     """The earlier turns that the sign was seen in. Where it was seen in the turn itself, there are none."""
-    if not quote or (unit.target and quote == unit.target.text and sign not in _SAID_BEFORE):
+    if not quote or (unit.target and quote == unit.target.text and sign != "echoes-user"):
         return ()
     return tuple(segment.id for segment in unit.context if segment.text == quote)
 
@@ -147,11 +180,6 @@ def _data() -> Any:
     return word_file("lapsus.annotators.features", "evidence.yaml")
 
 
-@cache
-def _weights() -> dict[str, dict[str, float]]:
-    """For each sign its kind and what it counts."""
-    return {
-        sign: {kind: float(weight)}
-        for kind, data in _data()["kinds"].items()
-        for sign, weight in data["signs"].items()
-    }
+def _signs() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = _data()["signs"]
+    return found

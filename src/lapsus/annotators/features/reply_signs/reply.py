@@ -1,0 +1,152 @@
+"""A reply and what it answers, prepared once for all rules."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import regex
+
+from lapsus.model import Segment, Unit
+
+LONGEST = 6_000
+"""Characters of a text that are looked at: its beginning and its end, where it is longer."""
+_FAR = 60
+"""Segments that are looked back on."""
+_BLOCK = regex.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", regex.S)
+_FORMULA = regex.compile(
+    r"\$\$.*?\$\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{.*?\\end\{\w+\*?\}|\$[^$\n]{1,200}\$", regex.S
+)
+_INLINE = regex.compile(r"`[^`\n]+`|https?://\S+|!?\[[^\]\n]*\]\([^)\n]*\)")
+_ROW = regex.compile(r"^\s*\|.*$|^\s*[-=*_]{3,}\s*$", regex.M)
+_LETTER = regex.compile(r"[\p{L}\p{N}]")
+_INVISIBLE = regex.compile(r"[\p{Cf}\s]+")
+_WORD = regex.compile(
+    r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{N}]+(?:['’][\p{L}]+)?|\p{Hangul}+|[\p{Han}々]+|[\p{Katakana}ー]{2,}|\p{Hiragana}+"
+)
+TOOL_ROLES = frozenset({"tool", "passage"})
+_TOOL_NAMES = frozenset({"tool", "function", "observation", "passage", "function_call"})
+
+
+class Seen(NamedTuple):
+    """What a rule saw: the words, the earlier segments that they stand against, and what a source says instead."""
+
+    quote: str
+    segments: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply of a system with the talk before it."""
+
+    unit: Unit
+    turn: Segment
+
+    @classmethod
+    def of(cls, unit: Unit) -> Reply:
+        """The reply that a unit is about."""
+        if unit.target is None:
+            raise ValueError("a whole document is no turn")
+        return cls(unit, unit.target)
+
+    @cached_property
+    def text(self) -> str:
+        """What was said; the middle of very long texts is left out."""
+        return shortened(self.turn.text)
+
+    @cached_property
+    def prose(self) -> str:
+        """The text without code, formulas, tables and addresses."""
+        return prose(self.text)
+
+    @cached_property
+    def letters(self) -> int:
+        """Letters and digits of the prose."""
+        return len(_LETTER.findall(self.prose))
+
+    @cached_property
+    def before(self) -> tuple[Segment, ...]:
+        """The segments before it, as far as they are looked at."""
+        return self.unit.context[-_FAR:]
+
+    @cached_property
+    def users(self) -> tuple[Segment, ...]:
+        """What the user said before, the latest first."""
+        return tuple(one for one in reversed(self.before) if one.role == "user")
+
+    @cached_property
+    def own(self) -> tuple[Segment, ...]:
+        """What the system said before, the latest first."""
+        return tuple(one for one in reversed(self.before) if one.role == "system" and one.text.strip())
+
+    @cached_property
+    def asked(self) -> str:
+        """What the user said last, all messages since the system's last reply."""
+        said: list[str] = []
+        for one in reversed(self.before):
+            if one.role == "user":
+                said.append(one.text)
+            elif one.role == "system" and said:
+                break
+        return shortened("\n".join(reversed(said)))
+
+    @cached_property
+    def talk(self) -> str:
+        """All that the user said."""
+        return shortened("\n".join(one.text for one in reversed(self.users)))
+
+    @cached_property
+    def sources(self) -> tuple[Segment, ...]:
+        """What tools returned and passages that were looked up."""
+        return tuple(one for one in self.unit.context if is_source(one))
+
+    @cached_property
+    def prompts(self) -> tuple[Segment, ...]:
+        """Instructions to the system."""
+        return tuple(
+            one
+            for one in self.unit.context
+            if str(one.role) == "prompt" or one.metadata.get("role") in ("system", "developer")
+        )
+
+    def says(self, pattern: regex.Pattern[str]) -> Seen | None:
+        """Where a pattern stands in the prose."""
+        match = pattern.search(self.prose)
+        return Seen(match.group().strip()) if match else None
+
+
+def is_source(segment: Segment) -> bool:
+    """Whether a segment is evidence: a tool's result or a passage."""
+    return segment.role in TOOL_ROLES or segment.metadata.get("role") in _TOOL_NAMES
+
+
+def shortened(text: str) -> str:
+    """The beginning and the end of a long text."""
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}"
+
+
+@lru_cache(maxsize=1 << 10)
+def prose(text: str) -> str:
+    """A text without code, formulas, tables, addresses and quotation marks of Markdown."""
+    for pattern in (_BLOCK, _FORMULA, _INLINE, _ROW):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def letters_only(text: str) -> str:
+    """Small letters and digits, one form for full and half width: what is left when layout is taken away."""
+    return "".join(_LETTER.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def words(text: str) -> list[str]:
+    """Words in small letters; runs of one script where there are no spaces."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def visible(text: str) -> str:
+    """A text without spaces and marks that are not seen."""
+    return _INVISIBLE.sub("", text)

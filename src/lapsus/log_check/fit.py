@@ -1,0 +1,59 @@
+"""Replies that fit nothing that was said before them, such as another chat's: told by sentence vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lapsus.annotators.features.cues import look
+from lapsus.annotators.features.evidence import Evidence, made
+from lapsus.annotators.features.reply_signs.reply import Reply, Seen, prose
+from lapsus.annotators.judge.sentence_vectors import sentence_vectors
+from lapsus.model import Unit
+
+_NEAR = 0.15
+"""Likeness to what was said from which a reply has something to do with it."""
+_SHARED = 0.2
+"""The share of a reply's keywords in what was said before from which vectors need not be asked: they cost more."""
+_LONG = 500
+"""Characters of a text that are looked at."""
+_LEAST = 6
+"""Letters of a reply: less says nothing of what it is about."""
+
+
+def unfitting(units: Sequence[Unit]) -> dict[int, Evidence]:
+    """Which of some replies, by their places, have nothing to do with what was said before."""
+    asked = [place for place, unit in enumerate(units) if _doubtful(unit)]
+    if not asked:
+        return {}
+    texts = [_texts(units[place]) for place in asked]
+    rows = iter(sentence_vectors().of([text for group in texts for text in group]))
+    found = {}
+    for place, group in zip(asked, texts, strict=True):
+        reply, *before = [next(rows) for _ in group]
+        if max(float(reply @ one) for one in before) < _NEAR:
+            target = units[place].target
+            found[place] = made("another-chat", Seen(_short(target.text if target else "")))
+    return found
+
+
+def _doubtful(unit: Unit) -> bool:
+    """Whether a reply shares few words with what was said."""
+    reply = Reply.of(unit)
+    if not reply.users or reply.letters < _LEAST:
+        return False
+    own = look(reply.prose, unit.language).keywords
+    said = {word for one in reply.before for word in look(one.text, unit.language).keywords}
+    return len(own & said) < _SHARED * max(len(own), 1)
+
+
+def _texts(unit: Unit) -> list[str]:
+    """The reply; the user's last and first messages, and what the system said last."""
+    reply = Reply.of(unit)
+    said = [reply.users[0].text[-_LONG:], reply.users[-1].text[:_LONG]]
+    said += [one.text[:_LONG] for one in reply.own[:1]]
+    return [prose(reply.turn.text)[:_LONG], *dict.fromkeys(said)]
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:80]}…"

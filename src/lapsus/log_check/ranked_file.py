@@ -1,0 +1,144 @@
+"""All turns of a log, ranked, in a file: CSV, JSON lines or Parquet. They are sorted on disk, not in memory."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema, Table
+from arro3.io import write_parquet
+
+from lapsus.errors import UsageError
+from lapsus.formats.frame import Frame
+from lapsus.log_check.finding import CUT, Finding
+from lapsus.log_check.ranking import DialogueFinding
+
+
+class RankedTurn(NamedTuple):
+    """A row: a turn with its place in the ranking."""
+
+    rank: int
+    dialogue: str
+    turn: str
+    system: str | None
+    likely: bool
+    score: float
+    """What turns are ranked by, in log odds."""
+    o: float
+    t: float
+    x: float
+    """How people would probably judge it: no breakdown, possible breakdown, breakdown."""
+    signs: str
+    """The signs seen that weigh something, the heaviest first."""
+    says: str
+    """The heaviest sign in words."""
+    dialogue_score: float
+    text: str
+
+
+_TYPES: Final = {"rank": DataType.int64(), "likely": DataType.bool()} | {
+    name: DataType.float64() for name in ("score", "o", "t", "x", "dialogue_score")
+}
+SCHEMA: Final = Schema([Field(name, _TYPES.get(name, DataType.string())) for name in RankedTurn._fields])
+_BUNDLE: Final = 10_000
+
+
+def ranked_row(rank: int, finding: Finding, dialogue_score: float, cut: float, language: str) -> RankedTurn:
+    """A finding as a row."""
+    heavy = [one for one in finding.evidence if one.weight]
+    return RankedTurn(
+        rank,
+        finding.document,
+        finding.turn.id,
+        finding.system,
+        finding.is_likely(cut),
+        round(finding.score, 4),
+        round(finding.shares[0], 4),
+        round(finding.shares[1], 4),
+        round(finding.shares[2], 4),
+        " ".join(dict.fromkeys(one.sign for one in heavy)),
+        heavy[0].says(language) if heavy else "",
+        round(dialogue_score, 4),
+        finding.turn.text,
+    )
+
+
+class RankedFile:
+    """Takes every turn of a log and writes them, the worst first."""
+
+    def __init__(self, path: Path, language: str = "en") -> None:
+        self._write = _writer(path)
+        self._language, self.cut = language, CUT
+        self._folder = tempfile.TemporaryDirectory(prefix="lapsus-ranked-")
+        self._rows = sqlite3.connect(Path(self._folder.name) / "rows")
+        self._rows.execute("create table turns (score real, row text)")
+
+    def add(self, finding: Finding, dialogue: DialogueFinding) -> None:
+        """Take a turn."""
+        row = ranked_row(0, finding, dialogue.score, self.cut, self._language)
+        # Halves of signs, which no file can hold, are shown as signs.
+        text = json.dumps(row).encode("utf-8", "replace").decode()
+        self._rows.execute("insert into turns values (?, ?)", (finding.score, text))
+
+    def write(self, path: Path) -> None:
+        """Write all turns."""
+        self._write(self._ranked(), path)
+
+    def close(self) -> None:
+        """Remove what was kept for sorting."""
+        self._rows.close()
+        self._folder.cleanup()
+
+    def _ranked(self) -> Iterator[RankedTurn]:
+        found = self._rows.execute("select row from turns order by score desc, rowid")
+        for rank, (text,) in enumerate(found, 1):
+            yield RankedTurn(*json.loads(text))._replace(rank=rank)
+
+
+def frame_of(rows: Iterable[RankedTurn]) -> Frame:
+    """Rows as a table in memory."""
+    return Frame(Table.from_batches(list(_batches(rows)), schema=SCHEMA))
+
+
+def _batches(rows: Iterable[RankedTurn]) -> Iterator[RecordBatch]:
+    waiting = iter(rows)
+    while bundle := list(islice(waiting, _BUNDLE)):
+        columns = zip(RankedTurn._fields, zip(*bundle, strict=True), strict=True)
+        arrays = [Array(cells, type=_TYPES.get(name, DataType.string())) for name, cells in columns]
+        yield RecordBatch.from_arrays(arrays, schema=SCHEMA)
+
+
+def _writer(path: Path) -> Callable[[Iterator[RankedTurn], Path], None]:
+    found = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}.get(path.suffix.lower())
+    if found is None:
+        raise UsageError(
+            f"a ranking is not written as {path.suffix!r}", hint="endings: .csv, .jsonl, .parquet"
+        )
+    return found
+
+
+def _csv(rows: Iterator[RankedTurn], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        out = csv.writer(stream)
+        out.writerow(RankedTurn._fields)
+        out.writerows([_safe(cell) for cell in row] for row in rows)
+
+
+def _safe(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+def _jsonl(rows: Iterator[RankedTurn], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(row._asdict(), ensure_ascii=False) + "\n" for row in rows)
+
+
+def _parquet(rows: Iterator[RankedTurn], path: Path) -> None:
+    write_parquet(RecordBatchReader.from_batches(SCHEMA, _batches(rows)), path, compression="zstd(3)")
