@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lapsus.annotators.features.evidence import (
@@ -139,7 +141,8 @@ def test_a_sign_weighs_more_the_rarer_it_is_in_good_replies() -> None:
     measured = [told for told in sign_table().values() if "found" in told]
     for told in measured:
         (hits, faults), (alarms, replies) = told["found"], told["alarms"]
-        assert 0 <= hits <= faults and 0 <= alarms <= replies / 50
+        assert 0 <= hits <= faults
+        assert 0 <= alarms <= replies / 50
     rare = max(told["weight"] for told in measured if told["found"][0] == told["found"][1])
     often = [told["weight"] for told in measured if told["alarms"][0] > 4]
     assert all(rare > one for one in often)
@@ -160,3 +163,11 @@ def test_each_sign_names_types_of_the_guideline() -> None:
 
 def test_a_greeting_missed_is_shown() -> None:
     assert seen("en", "Hello!", "Trains are late today.")["misses-greeting"].types == ("ignore-greeting",)
+
+
+def test_the_table_in_the_docs_is_the_data() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    for sign, told in sign_table().items():
+        (hits, faults), (alarms, replies) = told.get("found", (0, 0)), told.get("alarms", (0, 0))
+        counts = f"{hits} of {faults} | {alarms} of {replies:,}" if faults else "– | –"
+        assert f"| `{sign}` | {kind_name(told['kind'], 'en')} | {counts} | {told['weight']} |" in page

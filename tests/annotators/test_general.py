@@ -135,7 +135,8 @@ def test_check_learns_from_some_judged_turns(tmp_path: Path, monkeypatch: pytest
         for more in ((), ("--adapt", "judged.jsonl"))
     )
     assert plain["turns"] == adapted["turns"]
-    assert plain["findings"] != adapted["findings"]
+    assert plain["cut"] != adapted["cut"]
+    assert [one["segment"] for one in plain["findings"]] == [one["segment"] for one in adapted["findings"]]
     (tmp_path / "unjudged.jsonl").write_text('{"id": "1", "messages": [{"role": "user", "content": "Hi"}]}')
     assert "nothing in it is judged" in refused("check", "log.jsonl", "--adapt", "unjudged.jsonl")
 
@@ -160,7 +161,7 @@ def test_whoever_gives_an_annotator_has_it_back_as_it_was() -> None:
 def test_the_report_of_a_good_log_is_short() -> None:
     for language in ("en", "ja"):
         check = check_entries(Judges(usual=GENERAL).entries([talk(language)]))
-        assert check.standing_out <= 1
+        assert check.likely <= 1
 
 
 @pytest.mark.acceptance

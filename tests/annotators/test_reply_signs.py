@@ -25,10 +25,10 @@ def unit(language: str, *turns: str, tool: Any = None, prompt: str = "", **metad
     target = Segment("last", "system", turns[-1], metadata=metadata)
     before = segments[:-1]
     if prompt:
-        before.insert(0, Segment("p", "context", prompt, metadata={"role": "system"}))
+        before.insert(0, Segment("p", "prompt", prompt))
     if tool is not None:
         before.append(
-            Segment("tool", "context", json.dumps(tool, ensure_ascii=False), metadata={"role": "tool"})
+            Segment("tool", "tool", json.dumps(tool, ensure_ascii=False), metadata={"kind": "result"})
         )
     return Unit("d", language, target, tuple(before))
 
@@ -47,7 +47,7 @@ ASK = {"en": "How do I cook rice for six people?", "ja": "六人分のご飯は�
         ("empty", "en", " \u200b\n"),
         ("empty", "ja", "……。"),
         ("breaks-off", "en", "Boil the water first. Then add the rice and the"),
-        ("breaks-off", "ja", "まずお湯を沸かします。次にお米を"),
+        ("breaks-off", "ja", "まずお湯をしっかり沸かします。次にお米を"),
         ("breaks-off", "en", "Use this:\n```python\nprint(1"),
         ("no-end", "en", "Boil the water first. Then add the rice and a little sal"),
         ("no-end", "ja", "まずお湯を沸かします。次にお米と少しの塩を入れて、しばらく中火"),
@@ -75,7 +75,7 @@ ASK = {"en": "How do I cook rice for six people?", "ja": "六人分のご飯は�
         ("abuses", "ja", "うるさい、自分で調べろ。"),
         ("other-language", "en", "Zuerst kochen Sie das Wasser, und dann geben Sie den Reis in den Topf."),
         ("other-language", "ja", "First you boil the water, and then you add the rice to the pot."),
-        ("other-language", "ja", "首先把水烧开，然后把米放进锅里，再煮十分钟就可以吃了，您还可以加一点盐，这样味道会更好。"),
+        ("other-language", "ja", "首先把水烧开，然后把米放进锅里，再煮十分钟就可以吃了，您还可以加盐。"),
         ("other-language", "en", LONG_JA),
         ("request-left", "en", "Thanks for sharing! Have a nice day."),
         ("request-left", "ja", "なるほど、そうなんですね。"),
@@ -138,7 +138,10 @@ def test_what_the_log_says_of_the_end_counts() -> None:
 
 
 def test_the_instructions_own_words_are_a_leak() -> None:
-    prompt = "Offer a voucher of ten euros to angry guests, and never say that the kitchen closes at nine in the evening on Mondays."
+    prompt = (
+        "Offer a voucher of ten euros to angry guests, and never say that the kitchen closes at nine on Mondays. "
+        "If a guest asks for the cook, say that he is busy and will call back tomorrow before noon."
+    )
     assert "prompt-leak" in seen("en", ASK["en"], f"Well. {prompt}", prompt=prompt)
     assert "prompt-leak" not in seen("en", ASK["en"], LONG_EN, prompt=prompt)
 
@@ -176,7 +179,7 @@ def test_both_values_are_told_in_japanese_too() -> None:
     found = {"泊数": 3, "人数": 2, "料金": 18000}
     reply = Reply.of(unit("ja", "予約の内容は？", "4泊、2名様で承っております。", tool=found))
     saw = RULES["differs-from-source"](reply)
-    assert saw is not None and (saw.quote, saw.source, saw.segments) == ("4泊", "3", ("tool",))
+    assert saw == ("4泊", ("tool",), "3")
     assert not {"differs-from-source", "against-source"} & seen(
         "ja", "予約の内容は？", "3泊、2名様、18,000円です。", tool=found
     )
@@ -186,7 +189,7 @@ def test_both_values_are_told_in_japanese_too() -> None:
     ("language", "other"),
     [
         ("en", "The guitar hangs on the wall, and its lowest string is tuned to E."),
-        ("ja", "ギターは壁に掛けてあり、一番低い弦はミに合わせます。"),
+        ("ja", "来週の試合は雨のため中止になり、選手は体育館で練習するそうです。"),
     ],
 )
 def test_another_chats_reply_fits_nothing(language: str, other: str) -> None:

@@ -19,8 +19,8 @@ from lapsus.cli.check import check_command
 from lapsus.errors import LapsusError
 from lapsus.log_check import check_entries, check_lines, check_page
 from lapsus.log_check.finding import CUT, score
-from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.log_check.own_cut import own_cut
+from lapsus.model import Document, Entry, Judgment, Segment
 from tests.log_check import logs
 
 app = typer.Typer()
@@ -74,7 +74,7 @@ def test_systems_are_summed_up(folder: Path) -> None:
     assert data["by"] == "breakdown-en"
     birch, oak = data["systems"]
     assert (birch["system"], birch["dialogues"], birch["turns"]) == ("birch", 2, 10)
-    assert {"repetition", "contradiction"} <= set(birch["evidence"])
+    assert "repetition" in birch["evidence"]
     assert "question" in oak["evidence"]
     assert "contradiction" not in oak["evidence"]
     assert data["likely"] == birch["likely"] + oak["likely"] >= 2
@@ -272,14 +272,15 @@ def test_shares_have_intervals_that_know_of_dialogues() -> None:
     mixed = check_entries([judged(str(n), *([bad, good] * 5)) for n in range(10)]).whole.share
     lumped = check_entries([judged(str(n), *([bad if n % 2 else good] * 10)) for n in range(10)]).whole.share
     assert mixed.value == lumped.value == 0.5
-    assert mixed.low is not None and lumped.low is not None and mixed.low > lumped.low > 0
+    assert (mixed.error or 0) < (lumped.error or 0)
     never = check_entries([judged(str(n), good) for n in range(20)]).whole.share
-    assert never.value == 0 and never.high is not None and 0 < never.high < 0.25
+    assert never.value == 0
+    assert 0 < (never.high or 0) < 0.25
 
 
 def test_systems_are_compared_with_the_best() -> None:
     def of(system: str, rows: list[tuple[float, float, float]]) -> list[Entry]:
-        found = [judged(f"{system}{n}", *rows) for n in range(8)]
+        found = [judged(f"{system}{n}", *rows) for n in range(40)]
         return [
             Entry(one.id, msgspec.structs.replace(one.document, metadata={"system": system}), one.judgments)
             for one in found
@@ -290,8 +291,9 @@ def test_systems_are_compared_with_the_best() -> None:
     result = check_entries([*of("worse", [bad, good]), *of("best", [good, good])])
     (apart,) = result.differences().items()
     assert apart[0] == "worse"
-    assert apart[1].value == 0.5 and apart[1].low is not None and apart[1].low > 0
-    assert "worse" in result.to_text().splitlines()[3]
+    assert apart[1].value == 0.5
+    assert 0 < (apart[1].low or 0) < 0.5 < (apart[1].high or 0)
+    assert "Most of all in replies of worse: 50.0%." in result.to_text()
     assert check_entries(of("one", [good])).differences() == {}
 
 
@@ -302,7 +304,8 @@ def test_the_result_prints_itself_and_is_a_frame() -> None:
     assert frame.to_pydict()["rank"] == [1, 2]
     assert frame.to_pydict()["likely"] == [True, False]
     shown = result._repr_html_()
-    assert shown.startswith("<iframe srcdoc=") and "<script" not in shown
+    assert shown.startswith("<iframe srcdoc=")
+    assert "<script" not in shown
     assert len(check_entries([]).to_frame()) == 0
 
 

@@ -85,7 +85,7 @@ def _finding(rank: int, check: GuidelineCheck, finding: UnusualAnswer, language:
 
 
 def _speaker(segment: Segment, language: str) -> str:
-    return word(segment.role if segment.role in ("user", "system") else "context", language)
+    return word(segment.role, language)
 
 
 def _line(text: str) -> str:

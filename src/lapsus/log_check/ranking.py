@@ -287,13 +287,6 @@ def findings_of(document: Document, entry: Entry) -> Iterator[Finding]:
     """The judged turns of a dialogue with their evidence."""
     said = {judgment.segment: judgment for judgment in entry.judgments if judgment.scheme == SCHEME}
     judged = [unit for unit in units(document, load_scheme(SCHEME).unit) if unit.key.segment in said]
-    judged = [unit for unit in judged if not _only_calls(unit)]
     apart = unfitting(judged)
     for place, unit in enumerate(judged):
         yield find(unit, said[unit.key.segment], document.system, apart.get(place))
-
-
-def _only_calls(unit: Unit) -> bool:
-    """Whether a message only calls a tool: an act, not a reply."""
-    turn = unit.target
-    return turn is not None and not turn.text.strip() and bool(turn.metadata.get("tool_calls"))

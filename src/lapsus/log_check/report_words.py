@@ -13,7 +13,6 @@ from lapsus.schemes import load_scheme
 from lapsus.trust.estimators import Estimate
 from lapsus.word_files import word_file
 
-
 if TYPE_CHECKING:
     from lapsus.log_check.ranking import LogCheck
 

@@ -93,7 +93,7 @@ def _finding(rank: int, finding: Finding, cut: float, language: str) -> Iterator
 
 
 def _speaker(segment: Segment, language: str) -> str:
-    return word(segment.role if segment.role in ("user", "system") else "context", language)
+    return word(segment.role, language)
 
 
 def _line(text: str) -> str:

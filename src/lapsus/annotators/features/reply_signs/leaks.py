@@ -13,7 +13,7 @@ _SHORT = 500
 """Letters up to which a reply is about one thing."""
 _NOTE = 150
 """Letters from which a reply may be the letter or the form that was asked for."""
-_QUOTED = 80
+_QUOTED = 120
 """Letters of the instructions that may stand in a reply by chance, or by a policy's own words."""
 _KEY = regex.compile(r"[\"'][\w .-]+[\"']\s*:")
 _NOTHING = frozenset(
@@ -90,7 +90,8 @@ def _parses(text: str) -> bool:
 def _shared(text: str, prompt: str) -> str | None:
     """A long piece of the prompt that stands in the text as it is."""
     said, told = letters_only(text), letters_only(prompt)
-    for place in range(0, len(said) - _QUOTED + 1, _QUOTED // 2):
-        if said[place : place + _QUOTED] in told:
+    window = _QUOTED * 3 // 4
+    for place in range(0, len(said) - window + 1, _QUOTED - window):
+        if said[place : place + window] in told:
             return " ".join(text.split())[:80]
     return None

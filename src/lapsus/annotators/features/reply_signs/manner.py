@@ -26,7 +26,7 @@ _SCRIPTS = {
 }
 _QUOTES = regex.compile(r"[\"“「『].*?[\"”」』]", regex.S)
 _SENTENCE = regex.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_SAME, _LEAST, _REVISED = 0.93, 14, 200
+_SAME, _LEAST, _REVISED = 0.93, 12, 200
 
 
 def refuses(reply: Reply) -> Seen | None:

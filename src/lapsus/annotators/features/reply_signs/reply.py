@@ -26,8 +26,6 @@ _INVISIBLE = regex.compile(r"[\p{Cf}\s]+")
 _WORD = regex.compile(
     r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{N}]+(?:['’][\p{L}]+)?|\p{Hangul}+|[\p{Han}々]+|[\p{Katakana}ー]{2,}|\p{Hiragana}+"
 )
-TOOL_ROLES = frozenset({"tool", "passage"})
-_TOOL_NAMES = frozenset({"tool", "function", "observation", "passage", "function_call"})
 
 
 class Seen(NamedTuple):
@@ -106,11 +104,7 @@ class Reply:
     @cached_property
     def prompts(self) -> tuple[Segment, ...]:
         """Instructions to the system."""
-        return tuple(
-            one
-            for one in self.unit.context
-            if str(one.role) == "prompt" or one.metadata.get("role") in ("system", "developer")
-        )
+        return tuple(one for one in self.unit.context if one.role == "prompt")
 
     def says(self, pattern: regex.Pattern[str]) -> Seen | None:
         """Where a pattern stands in the prose."""
@@ -120,7 +114,7 @@ class Reply:
 
 def is_source(segment: Segment) -> bool:
     """Whether a segment is evidence: a tool's result or a passage."""
-    return segment.role in TOOL_ROLES or segment.metadata.get("role") in _TOOL_NAMES
+    return segment.role == "passage" or (segment.role == "tool" and segment.metadata.get("kind") != "call")
 
 
 def shortened(text: str) -> str:

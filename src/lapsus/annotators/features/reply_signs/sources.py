@@ -36,7 +36,7 @@ _DATE = regex.compile(
 _UNIT = regex.compile(r"\s*[-‐ ]?(?P<unit>\p{Latin}{3,}|[\p{Han}\p{Katakana}]{1,6})")
 _LABEL = regex.compile(
     r"(?P<label>[\p{Latin} ]{3,30}|[\p{Han}\p{Katakana}ー]{1,10})\s*(?:\*\*)?\s*"
-    r"(?:is|are|was|of|:|：|は|が|の)?\s*(?:\*\*)?\s*[$€£¥]?\s*$"
+    r"(?:is|are|was|of|:|：|は|が|の)\s*(?:\*\*)?\s*[$€£¥]?\s*$"
 )
 _ORDER = regex.compile(r"^\s*(?:[*_#>-]+\s*)*\d+[.)]\s", regex.M)
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -147,7 +147,8 @@ def _known(sources: tuple[str, ...], texts: tuple[str, ...]) -> Known:
     for source in sources:
         told = list(_values(source))
         named += told
-        sums |= _derived([value for _, value in told])
+        for name in {name for name, _ in told}:
+            sums |= _derived([value for other, value in told if other == name])
     days = frozenset(day for match in _DATE.finditer(everything) if (day := _day(match)))
     times = frozenset(time for match in _CLOCK.finditer(everything) if (time := _time(match)))
     seen: dict[str, set[float]] = {}
@@ -189,8 +190,6 @@ def _walk(data: Any, name: str) -> Iterator[tuple[str, float]]:
         for key, value in data.items():
             yield from _walk(value, str(key))
     elif isinstance(data, list):
-        if name:
-            yield name, float(len(data))
         for value in data:
             yield from _walk(value, name)
     elif isinstance(data, int | float) and not isinstance(data, bool):
