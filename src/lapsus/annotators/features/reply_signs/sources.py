@@ -48,6 +48,7 @@ _SAME_NAMES = (
 )
 _LARGE = 100
 """From here on a number is no count: it stands in a source, or follows from what does."""
+_TIMES = 10
 _MOST = 120
 """Numbers of a source among which sums are looked for."""
 
@@ -165,8 +166,7 @@ def _derived(values: list[float]) -> set[float]:
     found = {float(len(values)), round(sum(values), 2)}
     for first, second in combinations(some, 2):
         found |= {round(first + second, 2), round(abs(first - second), 2)}
-        if min(first, second) <= 12:
-            found.add(round(first * second, 2))
+    found |= {round(value * times, 2) for value in some for times in range(2, _TIMES)}
     for size in range(3, min(len(values), 12) + 1):
         found |= {round(sum(values[place : place + size]), 2) for place in range(len(values) - size + 1)}
     return found
