@@ -103,10 +103,6 @@ def check_command(
     as_json: JsonOption = False,
 ) -> None:
     """Find what is wrong in chat logs, the worst replies first, or texts that disagree with their data."""
-<<<<<<< HEAD
-=======
-    from lapsus.cli.check_language_model import check_by_models
->>>>>>> 2e38b51 (lapsus check: signs with measured worth, one ranking, a cut of its own, shares with intervals; planted errors as a benchmark)
     from lapsus.log_check import check
 
     shown_in = _language(words)

@@ -76,7 +76,9 @@ def check(
     if adapt is not None:
         _must_adapt(names, other)
     if out is not None and (of_pairs or other is not None):
-        raise UsageError("only turns of chat logs are ranked in a file", hint="leave --out out, or take --json")
+        raise UsageError(
+            "only turns of chat logs are ranked in a file", hint="leave --out out, or take --json"
+        )
     cut = CUT if adapt is None else _own_cut(read(adapt, language=language), names, profile)
     found = detect(
         reading,
@@ -99,7 +101,9 @@ def check(
     if other is not None:
         checked = check_answers(entries, other, top)
     else:
-        checked = check_pairs(entries, top) if of_pairs else check_entries(entries, top, cut, _taker(out, cut))
+        checked = (
+            check_pairs(entries, top) if of_pairs else check_entries(entries, top, cut, _taker(out, cut))
+        )
     for one in kept:
         if isinstance(one, KeptChunks):
             one.remove()
@@ -124,7 +128,9 @@ def _own_cut(judged: EntryStream, names: Sequence[AnyModel], profile: str | None
     """The cut that fits turns that people judged."""
     documents, _ = training_data(judged)
     people = {entry.id: entry.judgments for entry in judged}
-    found = detect([Entry(one.id, one) for one in documents], model=names or None, scheme=SCHEME, profile=profile)
+    found = detect(
+        [Entry(one.id, one) for one in documents], model=names or None, scheme=SCHEME, profile=profile
+    )
     return own_cut(scored(found, people))
 
 
