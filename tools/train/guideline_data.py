@@ -10,6 +10,7 @@ import json
 import random
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -31,6 +32,8 @@ _BEFORE: Final = 8
 """Turns before a reply that is made up, or rated as part of a whole dialogue."""
 _FROM: Final = {"ja": ("chat_ja_realpersonachat", "chat_ja_mrmp"), "en": ("topical-chat", "chat_en_meena")}
 _LOW, _HIGH = 1, 5
+_INVENTED: Final = 15
+"""How often a dialogue that was written for the guideline counts."""
 
 
 class Example(NamedTuple):
@@ -48,7 +51,27 @@ class Example(NamedTuple):
 
 def typed() -> list[Example]:
     """Broken turns with their types."""
-    return [*_typed_here(), *_repaired(), *_made_up(200), *_made("ja", 600), *_made("en", 600)]
+    return [*_typed_here(), *_repaired(), *_made_up(200), *_made("ja", 600), *_made("en", 600), *invented()]
+
+
+def invented(*, is_held: bool = False) -> Iterator[Example]:
+    """Dialogues that were written for the guideline, with the type they show or, as near misses, none.
+
+    A fifth of the topics is held back: `is_held` gives these alone.
+    """
+    for language in ("en", "ja"):
+        lines = (Path(__file__).parent / "data" / f"error-types.{language}.jsonl").read_text(encoding="utf-8")
+        for place, row in enumerate(map(json.loads, lines.splitlines())):
+            if (zlib.crc32(row["topic"].encode()) % 5 == 0) != is_held:
+                continue
+            turns = [
+                {"role": "user" if turn.startswith("U: ") else "system", "text": turn[3:]}
+                for turn in row["context"]
+            ]
+            turns.append({"role": "system", "text": row["reply"]})
+            types = (row["type"],) if row["fits"] else ()
+            unit = unit_of({"id": f"invented-{language}-{place}", "turns": turns, "lang": language})
+            yield Example(unit, {"types": [types]}, "invented", f"{language}-{row['topic']}", True, _INVENTED)
 
 
 def _typed_here() -> Iterator[Example]:

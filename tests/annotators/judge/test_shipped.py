@@ -93,6 +93,22 @@ def test_what_is_plain_is_named_with_its_evidence(
     assert any(expected in one["types"] for one in found.metadata["evidence"])
 
 
+@pytest.mark.parametrize(("language", "fitting"), [("en", 0.8), ("ja", 0.5)])
+def test_examples_of_the_guideline_that_nothing_was_learned_from(language: str, fitting: float) -> None:
+    scheme = load_scheme(TYPES)
+    told: dict[bool, list[bool]] = {True: [], False: []}
+    for label in scheme.labels_of(scheme.questions[0]):
+        for example in label.examples[language]:
+            turns = tuple(
+                Segment(str(n), "user" if turn.startswith("U: ") else "system", turn[3:])
+                for n, turn in enumerate(example.turns)
+            )
+            found = last(TYPES, Document("example", turns, language)).answers["types"]
+            told[example.fits].append((label.id in found) == example.fits)  # type: ignore[operator]
+    assert sum(told[True]) / len(told[True]) >= fitting
+    assert sum(told[False]) / len(told[False]) >= 0.65
+
+
 def test_good_replies_are_rated_above_bad_ones() -> None:
     before = ("My sister got married on Saturday.", "How lovely! Was it a big wedding?")
     good = "That sounds wonderful. Did you give a speech at the wedding?"
