@@ -93,7 +93,7 @@ def test_what_is_plain_is_named_with_its_evidence(
     assert any(expected in one["types"] for one in found.metadata["evidence"])
 
 
-@pytest.mark.parametrize(("language", "fitting"), [("en", 0.8), ("ja", 0.5)])
+@pytest.mark.parametrize(("language", "fitting"), [("en", 0.75), ("ja", 0.5)])
 def test_examples_of_the_guideline_that_nothing_was_learned_from(language: str, fitting: float) -> None:
     scheme = load_scheme(TYPES)
     told: dict[bool, list[bool]] = {True: [], False: []}
