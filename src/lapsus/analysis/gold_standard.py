@@ -14,6 +14,7 @@ from lapsus.formats import read
 from lapsus.kinds import Kind, kind_of
 from lapsus.measures.declaration import parse_measure
 from lapsus.measures.gold import METHODS, Gold, make_gold
+from lapsus.measures.gold.span_dawid_skene import POSTERIORS
 from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme, UnitKey
 from lapsus.model.judgment import GOLD
 from lapsus.model.votes import Votes
@@ -177,6 +178,7 @@ def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[
                 if not any(map(math.isnan, row)):
                     shares.setdefault(unit, {})[question] = dict(zip(made.labels, row, strict=True))
     signatures = {question: made.signature for question, made in found.items()}
+    doubts = {id: made.details[POSTERIORS] for id, made in found.items() if POSTERIORS in made.details}
     by_document: dict[str, list[Judgment]] = {}
     for unit, decided in answers.items():
         judgment = Judgment(
@@ -187,10 +189,16 @@ def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[
             scheme.version,
             decided,
             distributions=shares.get(unit, {}),
-            metadata={GOLD: signatures},
+            metadata={GOLD: signatures, **_posteriors(unit, doubts)},
         )
         by_document.setdefault(unit.document, []).append(judgment)
     return by_document
+
+
+def _posteriors(unit: UnitKey, doubts: Mapping[str, Mapping[UnitKey, Sequence[Any]]]) -> dict[str, Any]:
+    """How likely each stretch that somebody marked is right, by question: for adjudication by doubt."""
+    marks = {id: [mark._asdict() for mark in found.get(unit, ())] for id, found in doubts.items()}
+    return {POSTERIORS: marks} if any(marks.values()) else {}
 
 
 def _with_documents(data: Any, only: str | None, judgments: Mapping[str, list[Judgment]]) -> Iterator[Entry]:

@@ -36,6 +36,7 @@ from lapsus.cli import (
     trust,
     user,
     validate,
+    verify,
 )
 from lapsus.cli.help_words import Commands
 from lapsus.cli.output import choose_words
@@ -107,6 +108,7 @@ app.add_typer(challenge.app, name="challenge")
 app.command("export")(export.export_command)
 app.command("push")(push.push_command)
 app.command("report")(report.report_command)
+app.command("verify")(verify.verify_command)
 app.command("backup")(backup.backup_command)
 app.command("restore")(restore.restore_command)
 app.command("doctor")(doctor.doctor_command)

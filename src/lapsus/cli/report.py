@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,12 +32,19 @@ def report_command(
         bool, typer.Option("--names", help="Write annotators' names instead of pseudonyms.")
     ] = False,
     drop_broken: DropBrokenOption = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle", help="Also votes, guideline and all figures, for `lapsus verify`.", metavar="ZIP"
+        ),
+    ] = None,
     lang: LangOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at FILE.")] = False,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a report of a campaign: data, guideline, annotators, agreement, gold, disputes, methods, data card."""
+    from lapsus.analysis.bundle import write_bundle
     from lapsus.campaign_stats.report import campaign_report
     from lapsus.formats.sink import put_in_place
     from lapsus.reports.report import KINDS
@@ -56,6 +63,11 @@ def report_command(
         report = campaign_report(
             store, campaign, language, method=gold, names=names, left_out=len(broken) if drop_broken else 0
         )
+        if bundle is not None:
+            with closing(store.exports.export(campaign, names="names" if names else "pseudonyms")) as entries:
+                scheme = store.campaigns.scheme(campaign)
+                figures = write_bundle(entries, scheme, bundle, method=gold, overwrite=overwrite)
+            remark(f"{figures:,} figures → {bundle}")
     text = report.render(kind)
     with put_in_place(out, overwrite=overwrite) as draft:
         draft.write_text(text, encoding="utf-8")

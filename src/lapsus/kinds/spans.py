@@ -30,7 +30,7 @@ class SpansKind(Kind):
     on_text = True
     several = True
     agreement = ("span_f1", "span_f1(characters)", "unitizing", "gamma")
-    gold_methods = ("spans",)
+    gold_methods = ("spans", "dawid_skene")
     typical_method = "spans"
     scores = ("span_f1",)
     comparison = "span_f1"

@@ -8,6 +8,7 @@ from lapsus.errors import UsageError
 from lapsus.measures.declaration import compute, parse_measure
 from lapsus.measures.gold.adjudicated import adjudicated
 from lapsus.measures.gold.result import Gold
+from lapsus.measures.gold.span_dawid_skene import span_dawid_skene
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
 from lapsus.registry import Registry
 
@@ -35,7 +36,7 @@ _MADE_FOR: dict[type, tuple[str, tuple[str, ...]]] = {
     LabelVotes: ("one label", ("majority", "distribution", "dawid_skene", "mace")),
     LabelSetVotes: ("several labels", ("label_sets",)),
     ScaleVotes: ("a number", ("mean", "median")),
-    SpanVotes: ("spans", ("spans",)),
+    SpanVotes: ("spans", ("spans", "dawid_skene")),
 }
 
 
@@ -47,6 +48,8 @@ def make_gold(text: str, votes: Votes, **given: object) -> Gold:
     measure = parse_measure(text)
     name = measure.name.lower().replace("-", "_")
     method = METHODS.get(name)
+    if name == "dawid_skene" and isinstance(votes, SpanVotes):
+        method = span_dawid_skene
     what, own = _MADE_FOR[type(votes)]
     others = {other for _, names in _MADE_FOR.values() for other in names} - set(own)
     if name in others:

@@ -1,0 +1,31 @@
+"""`lapsus verify`: work out every figure of a bundle again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapsus.cli.output import JsonOption, print_json, print_table, remark, say
+
+
+def verify_command(
+    bundle: Annotated[Path, typer.Argument(help="What `lapsus report --bundle` wrote.", metavar="BUNDLE")],
+    as_json: JsonOption = False,
+) -> None:
+    """Work out every figure of a bundle from the votes in it. Exit code 1 where one differs."""
+    from lapsus.analysis.bundle import verify
+
+    found = verify(bundle)
+    if as_json:
+        print_json(found)
+    else:
+        if found.made_with != found.verified_with:
+            remark(f"made with Lapsus {found.made_with}, verified with {found.verified_with}")
+        if found.differences:
+            rows = [(one.figure, str(one.stated), str(one.found)) for one in found.differences]
+            print_table(("figure", "stated", "found"), rows)
+        say(f"{found.figures:,} figures, {len(found.differences):,} of them differ")
+    if found.differences:
+        raise typer.Exit(1)

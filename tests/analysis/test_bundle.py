@@ -1,0 +1,78 @@
+"""A bundle verifies as it was written, and no longer once a vote in it is another."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lapsus.analysis.bundle import CONTENTS, VOTES, verify, write_bundle
+from lapsus.cli.app import app
+from lapsus.errors import InputError
+from lapsus.measures.bootstrap import Bootstrap
+from lapsus.model import Document, Entry, Judgment, Segment
+from lapsus.schemes import load_scheme
+
+SCHEME = load_scheme("breakdown")
+
+
+def entries() -> list[Entry]:
+    found = []
+    for number in range(12):
+        said = "OOTX"[number % 4], "OTTX"[number % 4], "OOXX"[number % 4]
+        judgments = tuple(
+            Judgment(f"d{number}", "0", name, SCHEME.id, SCHEME.version, {"breakdown": label})
+            for name, label in zip("abc", said, strict=True)
+        )
+        document = Document(f"d{number}", (Segment("0", "system", f"turn {number}"),), "en")
+        found.append(Entry(document.id, document, judgments))
+    return found
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    path = tmp_path / "figures.zip"
+    assert write_bundle(entries(), SCHEME, path, bootstrap=Bootstrap(100)) > 20
+    return path
+
+
+def changed(bundle: Path, member: str, old: bytes, new: bytes) -> Path:
+    other = bundle.with_name("changed.zip")
+    with zipfile.ZipFile(bundle) as source, zipfile.ZipFile(other, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == member:
+                assert old in content
+                content = content.replace(old, new, 1)
+            target.writestr(name, content)
+    return other
+
+
+def test_it_verifies_as_it_was_written(bundle: Path) -> None:
+    found = verify(bundle)
+    assert found.differences == ()
+    assert found.figures > 20
+
+
+def test_one_changed_vote_fails_and_the_figures_are_named(bundle: Path) -> None:
+    other = changed(bundle, VOTES, b'"breakdown":"X"', b'"breakdown":"O"')
+    differing = {one.figure for one in verify(other).differences}
+    assert {"votes", "fleiss_kappa", "alpha", "share_B"} <= differing
+    done = CliRunner().invoke(app, ["verify", str(other)])
+    assert done.exit_code == 1
+    assert "fleiss_kappa" in done.stdout
+
+
+def test_a_changed_figure_or_guideline_fails(bundle: Path) -> None:
+    stated = verify(changed(bundle, CONTENTS, b'"given_NB":', b'"given_XY":')).differences
+    assert {one.figure for one in stated} == {"given_NB", "given_XY"}
+    words = verify(changed(bundle, CONTENTS, b'"version": "', b'"version": "9')).differences
+    assert "guideline" in {one.figure for one in words}
+
+
+def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"no")
+    with pytest.raises(InputError, match="is no bundle"):
+        verify(tmp_path / "x.zip")

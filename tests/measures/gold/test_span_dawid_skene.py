@@ -1,0 +1,88 @@
+"""Dawid and Skene over stretches of text: against a plain loop, and beside counting heads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lapsus.errors import UsageError
+from lapsus.measures.gold import make_gold
+from lapsus.measures.gold.dawid_skene import dawid_skene
+from lapsus.measures.gold.span_dawid_skene import POSTERIORS, span_dawid_skene
+from lapsus.model import Span, UnitKey
+from lapsus.model.votes import LabelVotes, SpanVotes
+
+
+def votes(*rows: Any) -> SpanVotes:
+    units = tuple(UnitKey(f"d{n}", None) for n in range(len(rows)))
+    names = tuple(f"p{n}" for n in range(len(rows[0]))) if rows else ()
+    return SpanVotes(units, names, ("x", "y"), tuple(map(tuple, rows)))
+
+
+def mark(start: int, end: int, label: str = "x", tie: str | None = None) -> Span:
+    return Span("t", start, end, label, tie)
+
+
+def test_what_most_marked_stands_and_every_stretch_has_its_posterior() -> None:
+    rows = [[(mark(0, 4),), (mark(0, 6),), (mark(0, 4),), ()] for _ in range(6)]
+    gold = span_dawid_skene(votes(*rows))
+    assert gold.answers == ((mark(0, 4),),) * 6
+    found = gold.details[POSTERIORS][UnitKey("d0", None)]
+    assert [(one.start, one.end) for one in found] == [(0, 4), (4, 6)]
+    assert found[0].posterior > 0.5 > found[1].posterior
+
+
+def test_posteriors_are_those_of_the_model_on_the_stretches() -> None:
+    """The same by hand: a row a stretch, a column an annotator."""
+    rows = [
+        [(mark(0, 4),), (mark(2, 6),), ()],
+        [(), (mark(1, 3),), None],
+        [(mark(5, 9),), (mark(5, 9),), (mark(5, 9),)],
+    ]
+    by_hand = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 1, -1], [1, 1, 1]], dtype=np.int8)
+    units = tuple(UnitKey(str(n), None) for n in range(5))
+    expected = dawid_skene(LabelVotes(units, ("p0", "p1", "p2"), ("unmarked", "marked"), by_hand))
+    found = span_dawid_skene(votes(*rows)).details[POSTERIORS].values()
+    assert [one.posterior for unit in found for one in unit] == pytest.approx(
+        expected.distributions[:, 1].tolist()  # type: ignore[index]
+    )
+
+
+def test_two_who_mark_everything_do_not_outvote_three_who_look() -> None:
+    generator = np.random.default_rng(3)
+    rows: list[list[tuple[Span, ...] | None]] = []
+    truth = []
+    for _ in range(80):
+        wrong = generator.random(6) < 0.3
+        truth.append({n for n in range(6) if wrong[n]})
+        looked = [wrong ^ (generator.random(6) < 0.15) for _ in range(3)]
+        marked = [generator.random(6) < 0.95 for _ in range(2)]
+        rows.append(
+            [tuple(mark(5 * n, 5 * n + 4) for n in range(6) if said[n]) for said in (*looked, *marked)]
+        )
+    gold = span_dawid_skene(votes(*rows))
+    heads = make_gold("spans", votes(*rows))
+
+    def right(answers: object) -> float:
+        said = [{span.start // 5 for span in spans} for spans in answers]  # type: ignore[attr-defined]
+        return float(np.mean([len(one ^ other) for one, other in zip(said, truth, strict=True)]))
+
+    assert right(gold.answers) < 0.5 * right(heads.answers)
+
+
+def test_ties_are_decided_by_the_same_model() -> None:
+    tied = (mark(0, 4, "x", "1"), mark(9, 12, "y", "1"))
+    loose = (mark(0, 4), mark(9, 12, "y"))
+    gold = span_dawid_skene(votes(*[[tied, tied, loose] for _ in range(5)], [loose, loose, tied]))
+    assert gold.answers is not None
+    assert gold.answers[0] == tied
+    assert gold.answers[5] == loose
+
+
+def test_nobody_nothing_and_bad_bounds() -> None:
+    gold = span_dawid_skene(votes([None, None], [(), ()]))
+    assert gold.answers == (None, ())
+    with pytest.raises(UsageError, match="above 0 and below 1"):
+        span_dawid_skene(votes([(), ()]), at_least=1.0)
