@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from lapsus.challenge.service import create_from, submit
 from lapsus.store import Store
 from lapsus.store.challenge_records import ChallengePlan
-from lapsus.web.challenge_view import cookie
+from lapsus.web.pages.challenge.viewer import cookie
 from lapsus.web.security import RateLimit
 from tests.challenge.helpers import answers, content, gold_set, label, write_run
 from tests.web.helpers import Bench, Browser
@@ -137,7 +137,7 @@ def test_hostile_zips_are_refused(kite: Team, tmp_path: Path) -> None:
 def test_refused_runs_of_a_team_are_limited(
     bench: Bench, kite: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lapsus.web.routes.challenge.REFUSED", RateLimit("refused runs", 2, 3600))
+    monkeypatch.setattr("lapsus.web.pages.challenge.run.REFUSED", RateLimit("refused runs", 2, 3600))
     sound = packed(tmp_path)
     assert [kite.hand_in(data).status_code for data in (b"no zip", sound, b"no zip")] == [422, 201, 422]
     late = kite.hand_in(packed(tmp_path, 1))

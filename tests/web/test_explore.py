@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lapsus.model import Document, Entry, Judgment, Segment
-from lapsus.web.explore_view import MOST_DECIDED
+from lapsus.web.pages.units.page import MOST_DECIDED
 from tests.web.helpers import Bench, Browser
 
 LABELS = {"Ada": "OXTO", "Ben": "OOXO", "Cleo": "OXX"}
@@ -202,7 +202,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(bench: Bench, mori: 
 def test_too_many_are_not_decided_at_once(
     bench: Bench, mori: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lapsus.web.explore_view.MOST_DECIDED", 1)
+    monkeypatch.setattr("lapsus.web.pages.units.page.MOST_DECIDED", 1)
     assert act(mori, do="decide", all="yes").status_code == 422
     assert bench.store.decisions.decided_units("breakdown") == frozenset()
     assert MOST_DECIDED == 500

@@ -16,7 +16,7 @@ from lapsus.formats import FORMATS, read
 from lapsus.model import Entry
 from lapsus.schemes import known_scheme, load_scheme
 from lapsus.store import Plan
-from lapsus.web.stats_view import TAKEN
+from lapsus.web.pages.stats.view import TAKEN
 from tests.cli.in_process import lapsus
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, pair
 

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from lapsus.web.routes.api import OPERATIONS, ROOT
+from lapsus.web.api import OPERATIONS, ROOT
 from tests.web.helpers import Bench, chat
 
 EXAMPLES = 15

@@ -11,7 +11,7 @@ from lapsus.model import Document, Segment
 from lapsus.store import Store
 from lapsus.store import tables as t
 from lapsus.web.app import create_app
-from lapsus.web.demo_data import make_demo
+from lapsus.web.demo import make_demo
 from tests.web.helpers import ANSWERS, Bench, Browser, chat
 
 SAID = ("お茶は好きですか。", "はい", "ＡＢＣ社のほうじ茶が合います。", "どうも", "雨ですね。")

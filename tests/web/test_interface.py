@@ -16,7 +16,7 @@ from starlette.routing import Route
 from lapsus.client import Client, ServerError
 from lapsus.errors import LapsusError, UsageError
 from lapsus.store import Store
-from lapsus.web.routes.api import OPERATIONS, ROOT
+from lapsus.web.api import OPERATIONS, ROOT
 from tests.web.helpers import Bench, chat
 
 

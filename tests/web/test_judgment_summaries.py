@@ -9,7 +9,7 @@ import pytest
 from lapsus.kinds.text import LONGEST
 from lapsus.model import Span
 from lapsus.schemes import load_scheme
-from lapsus.web.judgment_summaries import in_words
+from lapsus.web.pages.judging.campaign import in_words
 from tests.web.helpers import ANSWERS, Bench, chat, pair
 
 SPANS = tuple(Span("text", n, n + 1, label) for n, label in enumerate(("addition", "addition", "repetition")))

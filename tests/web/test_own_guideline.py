@@ -14,7 +14,7 @@ from lapsus.model import Entry, Judgment
 from lapsus.samples import sample_path
 from lapsus.schemes import load_scheme
 from lapsus.store import Chain
-from lapsus.web import own_guideline as own
+from lapsus.web.pages.setup import own_guideline as own
 from tests.web.helpers import Bench, Browser, chat
 from tests.web.test_campaign_setup import begun, post, sample
 

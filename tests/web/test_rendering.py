@@ -24,7 +24,7 @@ def templates(monkeypatch: pytest.MonkeyPatch) -> None:
     real = rendering._environment()
     assert real.autoescape is True
     assert real.undefined is StrictUndefined
-    loader = DictLoader({"unit.html": UNIT, "error.html": "<p>{{ status }} {{ message }}</p>"})
+    loader = DictLoader({"judging/unit.html": UNIT, "error.html": "<p>{{ status }} {{ message }}</p>"})
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     monkeypatch.setattr(rendering, "_environment", lambda: made)
 

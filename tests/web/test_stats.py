@@ -18,7 +18,7 @@ from lapsus.campaign_stats import statistics as figures_of
 from lapsus.model import Document, Segment
 from lapsus.reports import charts
 from lapsus.store import database
-from lapsus.web.stats_charts import CHARTS, picture
+from lapsus.web.pages.stats.charts import CHARTS, picture
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, new_key, pair
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"

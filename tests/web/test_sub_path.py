@@ -18,7 +18,7 @@ from lapsus.formats import read
 from lapsus.samples import sample_path
 from lapsus.store import Plan, Store
 from lapsus.web.app import create_app
-from lapsus.web.demo_challenge import make_challenge
+from lapsus.web.demo import make_challenge
 from lapsus.web.deployment import Deployment, check_deployment
 from tests.web.helpers import PASSWORD
 

@@ -20,7 +20,7 @@ def demo_command(
 ) -> None:
     """Try the workbench: sample campaigns for every guideline, gone when it ends. Prints links to sign in."""
     from lapsus.store import open_store
-    from lapsus.web.demo_data import make_demo
+    from lapsus.web.demo import make_demo
     from lapsus.web.server import address, listen, serve
 
     with (

@@ -81,7 +81,7 @@ def create_app(
     """
     _register()
     # Only now: routes are made from paths whose kinds of parameters have to be known.
-    from lapsus.web.routes.all_routes import every_route
+    from lapsus.web.routes import every_route
 
     sources = judges or JudgeSources()
     work = JudgeWork(store, sources)

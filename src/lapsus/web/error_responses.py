@@ -14,10 +14,10 @@ from lapsus.errors import LapsusError
 from lapsus.store import RefusedError, StoreError
 from lapsus.translation import translated
 from lapsus.web.page_words import refusal
+from lapsus.web.pages.judging.unit import EarlierError
 from lapsus.web.rendering import json_response, page_response, redirect
 from lapsus.web.request_context import READING, RequestContext, request_context
 from lapsus.web.schemas import BrokenResponse, ErrorResponse, RefusalResponse
-from lapsus.web.unit_view import EarlierError
 
 STATUS = {
     "sign-in": 401,

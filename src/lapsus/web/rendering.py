@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import RedirectResponse, Response
 
@@ -151,7 +151,7 @@ def _day(at: str) -> Markup:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("lapsus.web"),
+        loader=ChoiceLoader([PackageLoader("lapsus.web", folder) for folder in ("pages", "templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -18,7 +18,6 @@ from lapsus.store import Credential, Person, RefusedError, Store
 from lapsus.store.access import token_hash
 from lapsus.web.assets import Assets, own_assets
 from lapsus.web.cookies import DAY, LANGUAGE, SESSION, YEAR, Cookies
-from lapsus.web.csrf import Csrf
 from lapsus.web.deployment import PLAIN, Deployment
 from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.judge_work import JudgeWork
@@ -27,7 +26,7 @@ from lapsus.web.proxy_user import STATE
 from lapsus.web.reader_language import choose_language
 from lapsus.web.schemas import PersonResponse
 from lapsus.web.security import BY_ADDRESS, BY_DEVICE, BY_NAME, BY_NAME_HERE, RateLimit
-from lapsus.web.sessions import Session, Sessions, new_session
+from lapsus.web.sessions import Csrf, Session, Sessions, new_session
 
 T = TypeVar("T")
 

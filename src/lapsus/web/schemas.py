@@ -23,14 +23,6 @@ class PersonResponse(msgspec.Struct, frozen=True):
     language: str | None
 
 
-class SessionResponse(msgspec.Struct, frozen=True):
-    """Who is signed in here, if anybody, and the token that every change needs."""
-
-    person: PersonResponse | None
-    language: str
-    csrf: str
-
-
 class EverybodyResponse(msgspec.Struct, frozen=True):
     """How far a campaign is as a whole."""
 
@@ -79,45 +71,12 @@ class CampaignsResponse(msgspec.Struct, frozen=True):
     campaigns: list[CampaignResponse]
 
 
-class WayIn(msgspec.Struct, frozen=True):
-    """A link by which one enters a demonstration as somebody."""
-
-    role: Literal["manager", "annotator", "annotator-ja"]
-    name: str
-    language: str | None
-    url: str
-
-
-class WelcomeResponse(msgspec.Struct, frozen=True):
-    """The first page of a demonstration."""
-
-    ways: list[WayIn]
-
-
 class BegunDraftResponse(msgspec.Struct, frozen=True):
     """A campaign that one has begun to set up and not made yet."""
 
     title: str
     url: str
     changed: datetime
-
-
-class HomeResponse(msgspec.Struct, frozen=True):
-    """The first page."""
-
-    person: PersonResponse
-    campaigns: list[CampaignResponse]
-    resume: str | None
-    """The campaign in which one worked last, where there is something left to do in it."""
-    drafts: list[BegunDraftResponse] = []
-    """For managers: one's own, the newest first."""
-
-
-class TodayResponse(msgspec.Struct, frozen=True):
-    """How much one has done lately."""
-
-    judged: int
-    """Units whose newest answer was submitted since the moment asked for."""
 
 
 class OwnProgressResponse(msgspec.Struct, frozen=True):
@@ -153,23 +112,6 @@ class JudgmentsResponse(msgspec.Struct, frozen=True):
 
     judgments: list[JudgmentResponse]
     before: int | None
-
-
-class FoundResponse(msgspec.Struct, frozen=True):
-    """One's own judgments in a campaign that have some words."""
-
-    campaign: str
-    title: str
-    judgments: list[JudgmentResponse]
-    before: int | None
-    """Where there are more: the unit before which they are."""
-
-
-class SearchResponse(msgspec.Struct, frozen=True):
-    """A search in one's own judgments."""
-
-    words: str
-    found: list[FoundResponse]
 
 
 class ReplyResponse(msgspec.Struct, frozen=True):
@@ -326,24 +268,6 @@ class NextResponse(msgspec.Struct, frozen=True):
     until: datetime | None
     reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"] | None
     """`begin`: consent or instructions come first, at /c/NAME/begin; `stopped`: nothing more for you."""
-
-
-class CompletionResponse(msgspec.Struct, frozen=True):
-    """What shows a platform that somebody is done."""
-
-    code: str
-    url: str
-
-
-class StateResponse(msgspec.Struct, frozen=True):
-    """Why there is nothing to judge now."""
-
-    campaign: str
-    title: str
-    reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"]
-    progress: OwnProgressResponse
-    completion: CompletionResponse | UnsetType = UNSET
-    """Where the plan has a completion code and the person is done."""
 
 
 class ErrorResponse(msgspec.Struct, frozen=True):

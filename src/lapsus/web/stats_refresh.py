@@ -15,7 +15,7 @@ from lapsus.campaign_stats.unit_search import warm_units
 from lapsus.errors import LapsusError
 from lapsus.formats import FORMATS
 from lapsus.store import Store
-from lapsus.web.stats_view import TAKEN
+from lapsus.web.pages.stats.view import TAKEN
 
 _log = logging.getLogger("lapsus.web")
 EVERY = 5.0

@@ -1,0 +1,265 @@
+"""The interface for programs, /api/v1. The table below makes the routes and their description alike."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.errors import LapsusError
+from lapsus.schemes.procedure import Procedure
+from lapsus.store import Nothing, RefusedError, Saved, SaveRequest, StoreError
+from lapsus.version import __version__
+from lapsus.web.addresses import at
+from lapsus.web.cookies import SESSION
+from lapsus.web.openapi import Operation, description
+from lapsus.web.page_routes import find_campaign
+from lapsus.web.pages.home.page import campaign_list
+from lapsus.web.pages.judging.campaign import campaign_page, own_judgments
+from lapsus.web.pages.judging.flags import find_flag
+from lapsus.web.pages.judging.unit import unit_view
+from lapsus.web.rendering import json_response
+from lapsus.web.request_context import READING, RequestContext, number_in
+from lapsus.web.schemas import (
+    LARGEST,
+    CampaignPage,
+    CampaignsResponse,
+    FlagBody,
+    FlaggedResponse,
+    JudgmentsResponse,
+    NextResponse,
+    SaveBody,
+    SavedResponse,
+    UnitResponse,
+)
+
+ROOT = "/api/v1"
+LONGEST = 86_400.0
+"""Seconds that one answer may have taken; a clock that says more has stood still or jumped."""
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, and the description of them all."""
+
+    async def openapi(request: Request) -> Response:
+        return json_response(_described(at(ROOT), request.app.state.web.cookies.name(SESSION)))
+
+    paths = {operation.path: None for operation in OPERATIONS}
+    return [
+        Route(f"{ROOT}/openapi.json", openapi),
+        *(
+            Route(ROOT + path, _endpoint(mine), methods=[operation.method for operation in mine])
+            for path in paths
+            for mine in ([operation for operation in OPERATIONS if operation.path == path],)
+        ),
+    ]
+
+
+@cache
+def _described(root: str, cookie: str) -> dict[str, Any]:
+    return description(OPERATIONS, __version__, root, cookie)
+
+
+def _endpoint(operations: list[Operation]) -> Callable[[Request], Awaitable[Response]]:
+    by_method = {operation.method: operation for operation in operations}
+
+    async def endpoint(request: Request) -> Response:
+        operation = by_method["GET" if request.method in READING else request.method]
+        visit = RequestContext(request, b"" if request.method in READING else await request.body())
+        visit.check_csrf()
+        if inspect.iscoroutinefunction(operation.handler):
+            result = await operation.handler(visit)
+        else:
+            result = await run_in_threadpool(_work, operation, visit)
+        return json_response(result, operation.status)
+
+    return endpoint
+
+
+def _work(operation: Operation, visit: RequestContext) -> Any:
+    visit.me  # noqa: B018  raises for strangers
+    return operation.handler(visit)
+
+
+def campaigns(visit: RequestContext) -> CampaignsResponse:
+    """The campaigns that you may see."""
+    return CampaignsResponse(campaign_list(visit))
+
+
+def campaign(visit: RequestContext) -> CampaignPage:
+    """A campaign, your work in it and, for managers, everybody's."""
+    return campaign_page(visit, find_campaign(visit, _name(visit)))
+
+
+def next_unit(visit: RequestContext) -> NextResponse:
+    """The next unit for you to judge; it is yours for a while. Or why there is none."""
+    name = find_campaign(visit, _name(visit)).name
+    given = visit.store.assignment.next_units(visit.me.id, name)
+    if isinstance(given, Nothing):
+        return NextResponse(None, [], None, given.reason)
+    units = [unit.number for unit in given.units]
+    return NextResponse(units[0], units, given.until, None)
+
+
+def unit(visit: RequestContext) -> UnitResponse:
+    """A unit of yours: what you may see of it and what you said."""
+    with visit.store.database.reading_together():
+        return unit_view(visit, _name(visit), _number(visit))
+
+
+def judgments(visit: RequestContext) -> JudgmentsResponse:
+    """What you said, the last unit first."""
+    name = find_campaign(visit, _name(visit)).name
+    asked = visit.request.query_params.get("before")
+    before = None if asked is None else number_in(asked)
+    if asked is not None and before is None:
+        raise RefusedError("shape", "before is the number of a unit")
+    return own_judgments(visit, name, before)
+
+
+async def save(visit: RequestContext) -> SavedResponse:
+    """Keep answers. Acknowledged once they are on disk; the same key again gets the same answer again."""
+    try:
+        # All that needs the database happens in the writer's transaction, without a thread for each request:
+        # whether the session still holds, the save itself, and which unit comes next.
+        return _saved(await awaited_result(visit.store.saves.save_soon(await _request(visit))))
+    except LapsusError as error:
+        # Strangers are told nothing but that they are, and those outside of the campaign what they would be told
+        # if there were none.
+        if not isinstance(error, StoreError):
+            await run_in_threadpool(lambda: find_campaign(visit, _name(visit)))
+        raise
+
+
+async def _request(visit: RequestContext) -> SaveRequest:
+    body, (person, credential) = visit.read(SaveBody), await visit.claim()
+    return SaveRequest(
+        key=body.key,
+        campaign=_name(visit),
+        unit=_number(visit),
+        person=person,
+        answers={key: answer for key, answer in body.answers.items() if answer is not None},
+        submitted=body.submitted,
+        given_at=_usable(body.given_at),
+        seconds=None if body.seconds is None else min(body.seconds, LONGEST),
+        client=body.client,
+        base_revision=body.base_revision,
+        credential=credential,
+        suggested=body.suggested,
+        procedure=Procedure(body.guideline, body.walk, body.steps),
+    )
+
+
+def flag(visit: RequestContext) -> FlaggedResponse:
+    """Mark a unit for discussion, or reply to such a mark."""
+    body, name, number = visit.read(FlagBody), find_campaign(visit, _name(visit)).name, _number(visit)
+    key = f"{visit.me.id}:{body.key}"
+    if body.flag is not None:
+        visit.store.flags.reply(key, name, find_flag(visit, name, body.flag).id, visit.me.id, body.text)
+        return FlaggedResponse(body.key)
+    where = visit.store.progress.own(name, visit.me.id, number)
+    if not visit.manages and all(own.unit != number for own in where.places):
+        raise RefusedError("not-yours", f"unit {number} was not given to you")
+    visit.store.flags.add(key, name, number, visit.me.id, body.text)
+    return FlaggedResponse(body.key)
+
+
+def _saved(saved: Saved) -> SavedResponse:
+    return SavedResponse(
+        key=saved.key,
+        revision=saved.revision,
+        stored_at=saved.stored_at,
+        replaced=saved.replaced,
+        extra=saved.extra,
+        next=saved.next,
+    )
+
+
+def _usable(moment: datetime | None) -> datetime | None:
+    """The client's time, if its clock is set at all: a wrong clock must not cost anybody an answer."""
+    if moment is None or moment.tzinfo is None or not 2000 <= moment.year < 2200:
+        return None
+    return moment.astimezone(UTC)
+
+
+def _name(visit: RequestContext) -> str:
+    return str(visit.request.path_params["campaign"])
+
+
+def _number(visit: RequestContext) -> int:
+    return min(int(visit.request.path_params["number"]), LARGEST)
+
+
+_CAMPAIGN = "/campaigns/{campaign:slug}"
+_UNIT = f"{_CAMPAIGN}/units/{{number:number}}"
+OPERATIONS = (
+    # The first, since it is asked for most: routes are tried in order.
+    Operation(
+        "POST", f"{_UNIT}/judgments", save, SavedResponse, SaveBody, 201, (400, 403, 404, 409, 413, 422)
+    ),
+    Operation("GET", "/campaigns", campaigns, CampaignsResponse),
+    Operation("GET", _CAMPAIGN, campaign, CampaignPage, refuses=(404,)),
+    Operation("GET", f"{_CAMPAIGN}/next", next_unit, NextResponse, refuses=(403, 404)),
+    Operation("GET", _UNIT, unit, UnitResponse, refuses=(403, 404, 409)),
+    Operation(
+        "GET", f"{_CAMPAIGN}/judgments", judgments, JudgmentsResponse, refuses=(404, 422), query=("before",)
+    ),
+    Operation("POST", f"{_UNIT}/flags", flag, FlaggedResponse, FlagBody, 201, (400, 403, 404, 413, 422)),
+)
+T = TypeVar("T")
+
+
+class _Landing:
+    """Where results come in for one event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._ready: deque[tuple[asyncio.Future[Any], Future[Any]]] = deque()
+        self._is_called = False
+
+    def arrive(self, waiter: asyncio.Future[Any], done: Future[Any]) -> None:
+        """In the thread of whoever made the result."""
+        self._ready.append((waiter, done))
+        if not self._is_called:
+            self._is_called = True
+            # A loop that has ended has nobody left who waits.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._hand_out)
+
+    def _hand_out(self) -> None:
+        # First of all: whatever arrives from here on calls again.
+        self._is_called = False
+        while self._ready:
+            waiter, done = self._ready.popleft()
+            if waiter.done():
+                continue
+            if (error := done.exception()) is not None:
+                waiter.set_exception(error)
+            else:
+                waiter.set_result(done.result())
+
+
+_LANDINGS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Landing] = WeakKeyDictionary()
+
+
+async def awaited_result(future: Future[T]) -> T:
+    """The result of a future of another thread. Who stops waiting does not stop the work."""
+    loop = asyncio.get_running_loop()
+    landing = _LANDINGS.get(loop)
+    if landing is None:
+        landing = _LANDINGS[loop] = _Landing(loop)
+    waiter: asyncio.Future[T] = loop.create_future()
+    future.add_done_callback(lambda done: landing.arrive(waiter, done))
+    return await waiter

@@ -1,0 +1,94 @@
+"""Forms: who may send one, what is in it, and what is shown when something in it is wrong. Every page uses this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.errors import LapsusError
+from lapsus.store import StoreError
+from lapsus.web.addresses import path_at
+from lapsus.web.page_routes import Page, respond
+from lapsus.web.request_context import RequestContext, number_in
+
+Work = Callable[[RequestContext, FormData], Page | Response]
+Again = Callable[[RequestContext, FormData, LapsusError], Page]
+
+
+def anybody(visit: RequestContext) -> None:
+    """Whoever wants may send the form, strangers too."""
+
+
+def posts(
+    path: str,
+    work: Work,
+    *,
+    who: Callable[[RequestContext], object],
+    again: Again | None = None,
+    files: int = 0,
+    fields: int = 60,
+    at_once: int | None = None,
+) -> list[BaseRoute]:
+    """Where a form is sent to, and its twin for programs.
+
+    `who` raises for those who may not send it; of theirs nothing is read. `work` does what the form asks for, in a
+    thread. What `work` raises is shown by `again`, which makes the form's own page with the error on it (status 422),
+    or else by the error page. `at_once` bounds how many such forms are worked on at a time.
+    """
+    limiter = None if at_once is None else anyio.CapacityLimiter(at_once)
+
+    async def post(request: Request) -> Response:
+        visit = RequestContext(request)
+        await run_in_threadpool(who, visit)
+        async with request.form(max_fields=fields, max_files=files) as form:
+            visit.check_csrf(field(form, "csrf") or None)
+            return await anyio.to_thread.run_sync(
+                respond, visit, lambda visit: _worked(visit, form, work, again), limiter=limiter
+            )
+
+    return [Route(f"{path}.json", post, methods=["POST"]), Route(path, post, methods=["POST"])]
+
+
+def _worked(visit: RequestContext, form: FormData, work: Work, again: Again | None) -> Page | Response:
+    try:
+        return work(visit, form)
+    except StoreError:
+        # Nobody can mend that by filling in the form in another way.
+        raise
+    except LapsusError as error:
+        if again is None:
+            raise
+        return again(visit, form, error)._replace(status=422)
+
+
+def field(form: FormData, name: str) -> str:
+    """What was written into a field."""
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def number(form: FormData, name: str) -> int | None:
+    """The whole number in a field; None where it holds anything else."""
+    return number_in(field(form, name))
+
+
+def fields(form: FormData) -> dict[str, str]:
+    """All that was written."""
+    return {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
+
+
+def upload(form: FormData, name: str) -> UploadFile | None:
+    """The file that came with a form, if one did."""
+    value = form.get(name)
+    return value if isinstance(value, UploadFile) and value.filename else None
+
+
+def ours(address: str, otherwise: str) -> str:
+    """The path of our own to go back to; nothing leads to another site, or to what else is on this one."""
+    return path_at(address) or otherwise

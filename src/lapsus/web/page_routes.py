@@ -1,0 +1,106 @@
+"""Pages and their JSON twins: one function makes the record, the address says how it is shown; and who may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.errors import UsageError
+from lapsus.model import in_language
+from lapsus.store import Campaign, RefusedError
+from lapsus.web.rendering import json_response, page_response, redirect, with_cookies
+from lapsus.web.request_context import RequestContext
+
+
+class Page(NamedTuple):
+    """A record, and the template that shows it; None: there is only the record, as JSON."""
+
+    template: str | None
+    shape: Any
+    status: int = 200
+    more: Mapping[str, Any] = {}
+    """What only the page shows: drawings, and commands for the terminal."""
+
+
+Show = Callable[[RequestContext], Page | Response]
+
+
+def twins(path: str, show: Show) -> list[BaseRoute]:
+    """A page at a path and its twin at the path with `.json` behind."""
+
+    async def page(request: Request) -> Response:
+        return await run_in_threadpool(respond, RequestContext(request), show)
+
+    return [Route(f"{path}.json", page), Route(path, page)]
+
+
+def respond(visit: RequestContext, show: Show) -> Response:
+    """Make the record and show it; in a worker thread, since it asks the database."""
+    result = show(visit)
+    if isinstance(result, Response):
+        return result
+    if visit.wants_json or result.template is None:
+        return with_cookies(visit, json_response(result.shape, result.status))
+    return page_response(visit, result.template, result.shape, result.status, result.more)
+
+
+def signed_in(show: Show) -> Show:
+    """Strangers are led to the page for signing in, and back afterwards; programs are told."""
+
+    def checked(visit: RequestContext) -> Page | Response:
+        if visit.person is None and not visit.wants_json:
+            return redirect(visit, f"/sign-in?next={quote(visit.request.url.path)}")
+        visit.me  # noqa: B018  raises for strangers
+        return show(visit)
+
+    return checked
+
+
+def read_together(show: Show) -> Show:
+    """For what is asked for most and writes nothing: everything is read in one transaction."""
+
+    def together(visit: RequestContext) -> Page | Response:
+        with visit.store.database.reading_together():
+            return show(visit)
+
+    return together
+
+
+def managing(visit: RequestContext) -> RequestContext:
+    """Only managers set up and run campaigns."""
+    if visit.me.role != "manager":
+        raise RefusedError("managers-only", "only managers may do this")
+    return visit
+
+
+def campaign_here(visit: RequestContext) -> Campaign:
+    """The campaign that the address names, as far as the person may know of it."""
+    return find_campaign(visit, str(visit.request.path_params["campaign"]))
+
+
+def find_campaign(visit: RequestContext, name: str) -> Campaign:
+    """The campaign of that name, as far as the person may know of it."""
+    me = visit.me  # First of all: strangers learn nothing but that they are.
+    try:
+        campaign = visit.store.campaigns.get(name)
+    except UsageError as error:
+        raise RefusedError("no-campaign", error.what) from error
+    known = (
+        visit.manages
+        or campaign.plan.who == "everybody"
+        or visit.store.progress.of_person(name, me.id) is not None
+    )
+    if not known:
+        raise RefusedError("no-campaign", f"no campaign is called {name!r}")
+    return campaign
+
+
+def title(visit: RequestContext, campaign: Campaign) -> str:
+    """A campaign's title in the reader's language."""
+    return in_language(campaign.plan.titles, visit.language)

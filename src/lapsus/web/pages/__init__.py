@@ -1,0 +1,1 @@
+"""The pages of the workbench, a folder each: records, what fills them, routes and templates."""

@@ -1,0 +1,228 @@
+"""Handing in a run, and what each run said."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from starlette.datastructures import FormData
+from starlette.responses import Response
+
+from lapsus.challenge.run_details import WANTED, Confusion, DialogueSeen, Wanted, confusion, dialogues
+from lapsus.challenge.run_problems import RunError
+from lapsus.challenge.run_scores import Answers, RunScores, ScoreValues
+from lapsus.challenge.service import challenge_floors, challenge_tracks, coarse_runs, entrant, submit
+from lapsus.errors import LapsusError
+from lapsus.store import RefusedError
+from lapsus.store.challenge_records import StoredRun, Team
+from lapsus.web.forms import field, upload
+from lapsus.web.page_routes import Page
+from lapsus.web.page_words import refusal
+from lapsus.web.pages.challenge.viewer import (
+    ChallengeResponse,
+    MeasureResponse,
+    OwnRun,
+    Viewer,
+    challenge_response,
+    handing_in,
+    measures,
+    own_run,
+    rounding,
+    viewer_here,
+)
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext, number_in
+from lapsus.web.security import LARGEST_UPLOAD, RateLimit
+from lapsus.web.uploads import given_name
+
+
+class ProblemResponse(msgspec.Struct, frozen=True):
+    """What is wrong with a run."""
+
+    kind: str
+    file: str
+    turn: str | None
+    message: str
+
+
+class SubmitPage(msgspec.Struct, frozen=True):
+    """The form for handing in a run, and why the last one was not taken."""
+
+    challenge: ChallengeResponse
+    team: str
+    left: dict[str, int]
+    """How many runs the team has left, by language."""
+    runs: list[OwnRun]
+    megabytes: int
+    reason: str | None = None
+    message: str | None = None
+    problems: list[ProblemResponse] = []
+    problem_count: int = 0
+
+
+class Browser(msgspec.Struct, frozen=True):
+    """A run turn by turn, a few dialogues at a time."""
+
+    show: str
+    system: str | None
+    page: int
+    pages: int
+    found: int
+    """Dialogues in which there is something to show."""
+    dialogues: list[DialogueSeen]
+    confusion: Confusion
+
+
+class RunPage(msgspec.Struct, frozen=True):
+    """One run."""
+
+    challenge: ChallengeResponse
+    run: OwnRun
+    measures: list[MeasureResponse]
+    figures: ScoreValues | None
+    """None where the scores are not to be seen yet."""
+    systems: dict[str, ScoreValues]
+    one_hot: int
+    out_of_place: int
+    browser: Browser | None
+    """None where the votes are not to be seen yet."""
+    rounded_turns: int | UnsetType = UNSET
+    most_scored: int | UnsetType = UNSET
+    """As on the board."""
+
+
+PAGE: Final = 5
+"""Dialogues on a page."""
+_ANSWERS = msgspec.json.Decoder(Answers)
+
+
+def submit_page(viewer: Viewer, error: LapsusError | None = None) -> SubmitPage:
+    """The form, and what was wrong with the last try."""
+    visit, challenge, team = viewer.visit, viewer.challenge, handing_in(viewer)
+    runs = [run for run in visit.store.challenges.runs(challenge.name) if run.team == team.name]
+    counts = [run.language for run in runs]
+    page = SubmitPage(
+        challenge=challenge_response(visit, challenge),
+        team=team.name,
+        left={
+            language: max(challenge.plan.runs - counts.count(language), 0)
+            for language in challenge_floors(challenge)
+        },
+        runs=[own_run(run) for run in runs],
+        megabytes=LARGEST_UPLOAD // 1_000_000,
+    )
+    if isinstance(error, RunError):
+        problems = [
+            ProblemResponse(one.kind, one.file, one.turn, one.text(visit.language)) for one in error.problems
+        ]
+        changes = {"reason": "run", "problems": problems, "problem_count": error.count}
+        return msgspec.structs.replace(page, **changes)
+    if error is not None:
+        reason = error.reason if isinstance(error, RefusedError) else "shape"
+        message = refusal(reason, visit.language) if isinstance(error, RefusedError) else None
+        return msgspec.structs.replace(page, reason=reason, message=message or error.what)
+    return page
+
+
+def run_page(viewer: Viewer, id: int) -> RunPage:
+    """One run, as far as one may see it."""
+    visit, challenge = viewer.visit, viewer.challenge
+    run = next((run for run in viewer.runs() if run.id == id), None)
+    if run is None:
+        # The same answer whether there is none or it is somebody else's.
+        raise RefusedError("no-run", f"there is no run {id}")
+    figures = _figures(viewer, run)
+    return RunPage(
+        challenge=challenge_response(visit, challenge),
+        run=own_run(run),
+        measures=measures(),
+        figures=figures.all if figures else None,
+        systems=figures.systems if figures else {},
+        one_hot=figures.one_hot if figures else 0,
+        out_of_place=figures.out_of_place if figures else 0,
+        browser=_browser(viewer, run) if viewer.sees_all else None,
+        **rounding(viewer, run.language),
+    )
+
+
+def _figures(viewer: Viewer, run: StoredRun) -> RunScores | None:
+    """The scores of a run as one may see them; None where one may not."""
+    if viewer.sees == "rounded":
+        return coarse_runs(viewer.visit.store, viewer.challenge, viewer.runs()).get(run.id)
+    return entrant(run).figures if viewer.sees in ("all", "own") else None
+
+
+def _browser(viewer: Viewer, run: StoredRun) -> Browser:
+    store, challenge = viewer.visit.store, viewer.challenge
+    query = viewer.visit.request.query_params
+    wanted: Wanted = next((known for known in WANTED if known == query.get("show")), "errors")
+    track = challenge_tracks(store, challenge)[run.language]
+    system = query.get("system") if query.get("system") in track.systems else None
+    answers = _ANSWERS.decode(store.challenges.run_answers(run.id))
+    found = dialogues(track, answers, challenge.plan.threshold, wanted, system)
+    pages = max(-(-len(found) // PAGE), 1)
+    page = min(max(number_in(query.get("page", "")) or 1, 1), pages)
+    return Browser(
+        show=wanted,
+        system=system,
+        page=page,
+        pages=pages,
+        found=len(found),
+        dialogues=found[(page - 1) * PAGE : page * PAGE],
+        confusion=confusion(track, answers, challenge.plan.threshold),
+    )
+
+
+CHECKING = 2
+"""How many runs are checked and scored at a time: each may keep a core busy for some seconds."""
+REFUSED = RateLimit("refused runs", 20, 3600)
+"""Of a team: whoever mends a run needs a few tries, whoever wants to keep the server busy many."""
+
+
+def run(visit: RequestContext) -> Page:
+    """One run with its scores and, turn by turn, its answers."""
+    return Page("challenge/run.html", run_page(viewer_here(visit), visit.request.path_params["run"]))
+
+
+def form(visit: RequestContext) -> Page:
+    """Where a team hands in a run."""
+    return Page("challenge/submit.html", submit_page(viewer_here(visit)))
+
+
+def form_again(visit: RequestContext, fields: FormData, error: LapsusError) -> Page:
+    """The same, with everything that is wrong with the run."""
+    return Page("challenge/submit.html", submit_page(viewer_here(visit), error))
+
+
+def hand_in(visit: RequestContext, fields: FormData) -> Page | Response:
+    """Check, score and keep a run."""
+    viewer, file, called = viewer_here(visit), upload(fields, "file"), field(fields, "run").strip()
+    team = handing_in(viewer)
+    if file is None:
+        raise RefusedError("no-file", "no file came with the form")
+    if not REFUSED.take(visit.store, str(team.id)):
+        raise RefusedError("too-many-refused", "too many runs of the team were refused within an hour")
+    with tempfile.TemporaryDirectory(prefix="lapsus-run-") as folder:
+        path = Path(folder) / "run.zip"
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file.file, copy)
+        kept = submit(
+            visit.store,
+            viewer.challenge.name,
+            path,
+            team,
+            run=called or None,
+            called=given_name(file),
+        )
+    REFUSED.forgive(visit.store, str(team.id))
+    if visit.wants_json:
+        return Page("challenge/run.html", run_page(viewer, kept.id), 201)
+    return redirect(visit, f"/challenge/{kept.challenge}/run/{kept.id}")
+
+
+def _team(visit: RequestContext) -> Team:
+    return handing_in(viewer_here(visit))

@@ -1,0 +1,200 @@
+"""Who looks at a challenge, and what they may see of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import msgspec
+from starlette.responses import Response
+
+from lapsus.analysis.scores import SHOWN
+from lapsus.challenge.feedback import MOST_SCORED, grain
+from lapsus.challenge.published import CLASSIFICATION
+from lapsus.challenge.service import challenge_floors
+from lapsus.errors import UsageError
+from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
+from lapsus.model import in_language
+from lapsus.store import RefusedError
+from lapsus.store.challenge_records import Challenge, StoredRun, Team
+from lapsus.web.addresses import at
+from lapsus.web.page_routes import Page, Show
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext
+
+
+class ChallengeResponse(msgspec.Struct, frozen=True):
+    """A challenge."""
+
+    name: str
+    title: str
+    state: str
+    feedback: str
+    threshold: float
+    allowed: int
+    """Runs that a team may hand in for each language."""
+    languages: list[str]
+    turns: dict[str, int]
+    """How many turns are scored, by language."""
+    created: datetime
+    url: str
+
+
+class MeasureResponse(msgspec.Struct, frozen=True):
+    """A column of a board."""
+
+    name: str
+    label: str
+    lower: bool
+    """Whether lower is better."""
+    kind: str
+    """`labels` or `distributions`."""
+
+
+class OwnRun(msgspec.Struct, frozen=True):
+    """A run in a list."""
+
+    id: int
+    name: str
+    team: str | None
+    language: str
+    at: datetime
+    url: str
+
+
+class Viewer(NamedTuple):
+    """Who looks at a challenge."""
+
+    visit: RequestContext
+    challenge: Challenge
+    team: Team | None
+
+    @property
+    def manages(self) -> bool:
+        """Whether one sees everything at all times."""
+        return self.visit.person is not None and self.visit.manages
+
+    @property
+    def decides(self) -> bool:
+        """Whether one may freeze, reveal and add teams."""
+        return self.visit.person is not None and self.visit.person.role == "manager"
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether everybody's runs are shown, and the votes."""
+        return self.manages or self.challenge.state == "revealed"
+
+    @property
+    def sees(self) -> str:
+        """`all` runs, one's `own` with scores, those with `rounded` scores, their `names`, or `nothing`."""
+        if self.sees_all:
+            return "all"
+        if self.team is None:
+            return "nothing"
+        return {"all": "own", "overall": "rounded", "none": "names"}[self.challenge.plan.feedback]
+
+    @property
+    def takes_test_set(self) -> bool:
+        """Whether one may have the dialogues: teams and those who manage at all times, everybody in the end."""
+        return self.team is not None or self.sees_all
+
+    def runs(self) -> list[StoredRun]:
+        """The runs that one may know of."""
+        found = self.visit.store.challenges.runs(self.challenge.name)
+        if self.sees_all:
+            return found
+        return [run for run in found if self.team is not None and run.team == self.team.name]
+
+
+def cookie(name: str) -> str:
+    """Where a browser keeps a team's secret for a challenge."""
+    return f"team-{name}"
+
+
+def find_viewer(visit: RequestContext, name: str) -> Viewer:
+    """Who asks for a challenge: somebody with an account, or a team by its link. Strangers are asked to sign in."""
+    secret = visit.token or visit.cookie(cookie(name))
+    team = None if secret is None else visit.store.challenges.team_of_token(name, secret)
+    if team is None:
+        visit.me  # noqa: B018  raises for strangers
+    return Viewer(visit, find_challenge(visit, name), team)
+
+
+def find_challenge(visit: RequestContext, name: str) -> Challenge:
+    """The challenge of that name."""
+    try:
+        return visit.store.challenges.get(name)
+    except UsageError as error:
+        raise RefusedError("no-challenge", error.what) from error
+
+
+def challenge_response(visit: RequestContext, challenge: Challenge) -> ChallengeResponse:
+    """A challenge as pages name it."""
+    plan, known = challenge.plan, challenge_floors(challenge)
+    return ChallengeResponse(
+        name=challenge.name,
+        title=in_language(plan.titles, visit.language),
+        state=challenge.state,
+        feedback=plan.feedback,
+        threshold=plan.threshold,
+        allowed=plan.runs,
+        languages=list(known),
+        turns={language: floors.prior.n for language, floors in known.items()},
+        created=challenge.created,
+        url=at(f"/challenge/{challenge.name}"),
+    )
+
+
+def measures() -> list[MeasureResponse]:
+    """The columns of a board."""
+    return [
+        MeasureResponse(
+            name,
+            str(BREAKDOWN_MEASURES[name]),
+            name in LOWER_IS_BETTER,
+            "labels" if name in CLASSIFICATION else "distributions",
+        )
+        for name in SHOWN
+    ]
+
+
+def own_run(run: StoredRun) -> OwnRun:
+    """A run in a list."""
+    return OwnRun(
+        run.id, run.name, run.team, run.language, run.at, at(f"/challenge/{run.challenge}/run/{run.id}")
+    )
+
+
+def handing_in(viewer: Viewer) -> Team:
+    """The team that hands in; others have nothing to do there."""
+    if viewer.team is None:
+        raise RefusedError("no-team", "only teams hand in runs, by their link")
+    return viewer.team
+
+
+def rounding(viewer: Viewer, language: str) -> dict[str, Any]:
+    """By how many turns the scores are rounded, and how many runs have any; nothing where they are exact."""
+    if viewer.sees != "rounded":
+        return {}
+    turns = challenge_floors(viewer.challenge)[language].prior.n
+    return {"rounded_turns": grain(turns), "most_scored": MOST_SCORED}
+
+
+def for_known(show: Show) -> Show:
+    """Strangers are led to the page for signing in, and back afterwards; programs are told."""
+
+    def checked(visit: RequestContext) -> Page | Response:
+        try:
+            return show(visit)
+        except RefusedError as error:
+            if error.reason != "sign-in" or visit.wants_json:
+                raise
+            return redirect(visit, f"/sign-in?next={quote(visit.request.url.path)}")
+
+    return checked
+
+
+def viewer_here(visit: RequestContext) -> Viewer:
+    """Who asks for the challenge that the address names."""
+    return find_viewer(visit, visit.request.path_params["name"])

@@ -1,0 +1,356 @@
+"""The programs of a campaign: beside people, with their charts; added, stopped and resumed from the page."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.analysis.estimate import Bounds, Estimated
+from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats.judge_charts import (
+    CHARTS,
+    Say,
+    advantage_chart,
+    cautions,
+    estimate_name,
+    estimates_of,
+    standing_name,
+)
+from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
+from lapsus.errors import LapsusError, UsageError
+from lapsus.reports.charts import FORMATS, Chart, Theme, inline
+from lapsus.store import RefusedError, StoreError
+from lapsus.store.program_runs import ProgramRun
+from lapsus.translation import translated, translated_error
+from lapsus.trust.ranking import Stand, Standing
+from lapsus.web.forms import field, fields, number, posts
+from lapsus.web.judge_sources import EndpointChoice, JudgeSpec, ModelChoice
+from lapsus.web.page_routes import Page, campaign_here, managing, signed_in, twins
+from lapsus.web.page_words import say
+from lapsus.web.pages.stats.charts import picture, units_url
+from lapsus.web.pages.stats.records import CampaignStatsResponse
+from lapsus.web.pages.stats.view import base_of, stats_of
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext, number_in
+
+
+class RunResponse(msgspec.Struct, frozen=True):
+    """A program at work, or that was."""
+
+    id: int
+    name: str
+    state: str
+    """running, waiting (for a server that may do it), stopped, failed or done"""
+    note: str
+    judged: int
+    total: int
+    refused: int
+
+
+class JudgeResponse(msgspec.Struct, frozen=True):
+    """A judge beside people. What cannot be told is null."""
+
+    id: int | None
+    """Null for all judges as one, and for the floors."""
+    name: str
+    units: int
+    compared: int | None
+    agreement: float | None
+    people_agreement: float | None
+    advantage: float | None
+    low: float | None
+    high: float | None
+    stands: list[Stand]
+    """The test, from experts to crowd workers."""
+    more_units: int | None
+    tokens: int | None
+    seconds: float | None
+    disagreements: int
+    disagreements_at: str
+    beats_constant: bool | None = None
+    """Whether it is shown to agree with people better than always the same answer."""
+
+
+class EstimateResponse(msgspec.Struct, frozen=True):
+    """A share or a mean: the judge alone, people alone, corrected."""
+
+    name: str
+    judge: Bounds
+    people: Bounds
+    corrected: Bounds
+    judged_units: int
+    judge_units: int
+
+
+class JudgesResponse(CampaignStatsResponse, frozen=True, kw_only=True):
+    """The programs of a campaign: at work, beside people, and those that can be added."""
+
+    runs: list[RunResponse]
+    judges: list[JudgeResponse]
+    cautions: list[str]
+    """In words: where figures mean less than they look."""
+    people: int
+    unnamed: bool
+    chosen: int | None
+    """The judge that the estimates and charts are about."""
+    chosen_name: str
+    estimates: list[EstimateResponse]
+    signatures: list[str]
+    may_add: bool
+    models: list[ModelChoice]
+    endpoints: list[EndpointChoice]
+    keys: list[str]
+    """Names of variables of the server's environment that hold a key."""
+    has_folder: bool
+    fields: dict[str, str]
+    error: str | None = None
+    hint: str | None = None
+
+
+def words_for(language: str) -> Say:
+    """The page's words, as charts ask for them."""
+    return lambda key: say(f"judges.{key}", language)
+
+
+def chosen_judge(visit: RequestContext, found: Judges) -> JudgeFigures | None:
+    """The judge that the address asks for; else the first."""
+    wanted = visit.request.query_params.get("judge", "")
+    by_number = (one for one in found.judges if str(one.program) == wanted)
+    return next(by_number, found.judges[0] if found.judges else None)
+
+
+def models_of(visit: RequestContext, stats: CampaignStats) -> list[ModelChoice]:
+    """The models of this server under the campaign's guideline, each with what it cannot read of the documents."""
+    known: frozenset[str] = frozenset()
+    there = stats.kept("languages", _languages, known, version=visit.store.browsing.last(stats.name))
+    return visit.web.judges.models(stats.scheme, there)
+
+
+def models_that_read(visit: RequestContext, stats: CampaignStats) -> list[ModelChoice]:
+    """The same, worked out now however long that takes: before a judge is started."""
+    return visit.web.judges.models(stats.scheme, _languages(stats))
+
+
+def _languages(stats: CampaignStats) -> frozenset[str]:
+    return stats.store.browsing.languages(stats.name)
+
+
+def runs_of(visit: RequestContext) -> list[RunResponse]:
+    """The campaign's programs at work. To be read before its figures: all that a run has done is in those then."""
+    name = campaign_here(visit).name
+    return [_run(visit, run) for run in visit.store.program_runs.of_campaign(name)]
+
+
+def judges_page(
+    visit: RequestContext,
+    stats: CampaignStats,
+    runs: list[RunResponse],
+    *,
+    fields: dict[str, str] | None = None,
+    error: str | None = None,
+    hint: str | None = None,
+) -> JudgesResponse:
+    """The whole page."""
+    found, sources = judges_of(stats), visit.web.judges
+    chosen, spoken = chosen_judge(visit, found), words_for(visit.language)
+    may_add = visit.me.role == "manager"
+    names = stats.kind.choice_names(visit.language)
+    estimates = estimates_of(chosen) if chosen else []
+    signatures = [one.signature for one in found.beside[:1]] + [one.signature for one in estimates[:1]]
+    return JudgesResponse(
+        runs=runs,
+        judges=[
+            *(_judge(stats, one) for one in found.judges),
+            *(_beside(one, spoken) for one in found.beside),
+        ],
+        cautions=cautions(found, spoken, visit.language),
+        people=found.people,
+        unnamed=found.unnamed,
+        chosen=chosen.program if chosen else None,
+        chosen_name=chosen.name if chosen else "",
+        estimates=[_estimate(one, partial(estimate_name, names=names, say=spoken)) for one in estimates],
+        signatures=signatures,
+        may_add=may_add,
+        models=models_of(visit, stats) if may_add else [],
+        endpoints=sources.endpoint_choices() if may_add else [],
+        keys=sources.keys() if may_add else [],
+        has_folder=sources.folder is not None,
+        fields=fields or {},
+        error=error,
+        hint=hint,
+        **base_of(visit, stats),
+    )
+
+
+def _run(visit: RequestContext, run: ProgramRun) -> RunResponse:
+    waits = run.state == "running" and not run.is_held
+    state = "waiting" if waits else run.state
+    note = " ".join(translated(part, visit.language) for part in run.note.split("\n"))
+    return RunResponse(run.id, run.name, state, note, run.judged, run.judged + run.left, run.refused)
+
+
+def _judge(stats: CampaignStats, one: JudgeFigures) -> JudgeResponse:
+    far = units_url(stats.name, stats.question.id, program=one.program, sort="farthest")
+    return _row(
+        one.program, one.name, one.units, one.standing, one.cost.tokens, one.cost.seconds, len(one.apart), far
+    )
+
+
+def _beside(one: Standing, spoken: Say) -> JudgeResponse:
+    return _row(None, standing_name(one.judge, spoken), one.units, one, None, None, 0, "")
+
+
+def _row(
+    id: int | None,
+    name: str,
+    units: int,
+    one: Standing | None,
+    tokens: int | None,
+    seconds: float | None,
+    apart: int,
+    far: str,
+) -> JudgeResponse:
+    if one is None:
+        return JudgeResponse(
+            id, name, units, None, None, None, None, None, None, [], None, tokens, seconds, apart, far
+        )
+    stands = sorted(one.epsilons, key=lambda stand: -stand.epsilon)
+    return JudgeResponse(
+        id, name, units, one.units, one.judge_agreement, one.people_agreement, one.advantage, one.advantage_low,
+        one.advantage_high, stands, one.more_units, tokens, seconds, apart, far,
+        one.beats_constant,
+    )  # fmt: skip
+
+
+def _estimate(one: Estimated, name: partial[str]) -> EstimateResponse:
+    return EstimateResponse(
+        name(one), one.judge, one.people, one.corrected, one.judged_units, one.judge_units
+    )
+
+
+_PATH: Final = "/c/{campaign:slug}/judges"
+_ADVANTAGE: Final = "advantage"
+
+
+def routes() -> list[BaseRoute]:
+    """The page, its twin, where its forms go, and its charts."""
+    return [
+        *twins(_PATH, signed_in(show)),
+        *posts(_PATH, act, who=managing),
+        Route(f"{_PATH}/charts/{{chart:slug}}.{{format:slug}}", chart),
+    ]
+
+
+def show(visit: RequestContext) -> Page:
+    """Programs beside people, and at work."""
+    runs, stats = runs_of(visit), stats_of(visit)
+    shape = judges_page(visit, stats, runs)
+    return Page("judges/page.html", shape, more=_drawn(visit, stats))
+
+
+def _drawn(visit: RequestContext, stats: CampaignStats) -> dict[str, object]:
+    if visit.wants_json:
+        return {}
+    names = (_ADVANTAGE, *CHARTS)
+    found = {name: _chart(visit, stats, name) for name in names}
+    return {"charts": {name: inline(one, f"chart-{name}") if one else "" for name, one in found.items()}}
+
+
+def _chart(visit: RequestContext, stats: CampaignStats, name: str) -> Chart | None:
+    """A chart by name, about the chosen judge; None where there is nothing to draw."""
+    found, spoken = judges_of(stats), words_for(visit.language)
+    if name == _ADVANTAGE:
+        return advantage_chart(found, spoken)
+    judge = chosen_judge(visit, found)
+    return None if judge is None or name not in CHARTS else CHARTS[name](stats, judge, spoken, visit.language)
+
+
+async def chart(request: Request) -> Response:
+    """A chart as a picture or a table."""
+
+    def work() -> Response:
+        visit = RequestContext(request)
+        name, format = str(request.path_params["chart"]), str(request.path_params["format"])
+        stats = stats_of(visit, live=False)
+        made = _chart(visit, stats, name) if format in FORMATS else None
+        if made is None:
+            raise RefusedError("not-found", "there is no such chart")
+        theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
+        headers = {"Content-Disposition": f'attachment; filename="{stats.name}-{name}.{format}"'}
+        return Response(picture(made, format, theme), headers=headers, media_type=FORMATS[format])
+
+    return await run_in_threadpool(work)
+
+
+def act(visit: RequestContext, form: FormData) -> Page | Response:
+    """Do what a button of the page says."""
+    runs, stats, wanted = runs_of(visit), stats_of(visit), field(form, "do")
+    try:
+        if wanted == "add":
+            _add(visit, stats, form)
+        elif wanted in ("stop", "go"):
+            state = "stopped" if wanted == "stop" else "running"
+            visit.store.program_runs.set_state(stats.name, _run_number(form), state, by=visit.me.id)  # type: ignore[arg-type]
+        else:
+            raise UsageError(f"nothing is called {wanted[:40]!r} here")
+    except (StoreError, RefusedError):
+        raise
+    except LapsusError as error:
+        said = translated_error(error, visit.language)
+        what = " · ".join(filter(None, (said.where, said.what)))
+        shape = judges_page(visit, stats, runs, fields=fields(form), error=what, hint=said.hint)
+        return Page("judges/page.html", shape, 422, _drawn(visit, stats))
+    if visit.web.judge_work is not None:
+        visit.web.judge_work.look()
+    return redirect(visit, f"/c/{stats.name}/judges?q={stats.question.id}")
+
+
+def _run_number(form: FormData) -> int:
+    if (run := number(form, "run")) is None:
+        raise UsageError("no run was named")
+    return run
+
+
+def _add(visit: RequestContext, stats: CampaignStats, form: FormData) -> None:
+    """Have a program judge. Whether it can is tried first, so that nothing is left behind where it cannot."""
+    asked = _asked(form)
+    chosen = next(
+        (o for o in models_that_read(visit, stats) if (o.kind, o.model) == (asked.kind, asked.model)), None
+    )
+    if chosen is not None and chosen.unread:
+        raise UsageError(
+            f"has learned {', '.join(chosen.languages)}, and documents here are in {', '.join(chosen.unread)}",
+            where=chosen.model,
+            hint="choose a model for that language",
+        )
+    called = visit.web.judges.make(asked, stats.scheme, threading.Event()).name
+    where = next((one for one in visit.web.judges.endpoint_choices() if one.url == asked.endpoint), None)
+    if where is not None and not where.is_local and field(form, "leave") != "yes":
+        raise UsageError(
+            "texts would go to another machine", where=where.host, hint="say that they may be sent"
+        )
+    program = visit.store.programs.add(field(form, "name").strip() or called, by=visit.me.id)
+    visit.store.program_runs.add(stats.name, program, dict(msgspec.to_builtins(asked)), by=visit.me.id)
+
+
+def _asked(form: FormData) -> JudgeSpec:
+    kind, _, model = field(form, "model").partition(":")
+    if field(form, "kind") == "openai":
+        samples = number_in(field(form, "samples") or "1", digits=3)
+        if samples is None:
+            raise UsageError("how often to ask is a whole number")
+        return JudgeSpec(
+            "openai", field(form, "language_model").strip(), field(form, "endpoint"), field(form, "key"),
+            samples, field(form, "reasons") == "yes",
+        )  # fmt: skip
+    if kind not in ("shipped", "file") or not model:
+        raise UsageError("no model was chosen", hint="choose one of the list")
+    return JudgeSpec(kind, model)  # type: ignore[arg-type]

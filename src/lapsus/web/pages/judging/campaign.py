@@ -1,0 +1,182 @@
+"""A campaign as its annotators see it: their own judgments and, for those who manage it, everybody's progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import UNSET
+
+from lapsus.campaign_stats.unit_search import folded
+from lapsus.kinds import kinds_of, likely_kind
+from lapsus.kinds.text import shortened
+from lapsus.model import Answer, Scheme, Unit, in_language
+from lapsus.store import Campaign, StoredJudgment
+from lapsus.web.addresses import at
+from lapsus.web.page_routes import title
+from lapsus.web.pages.judging.flags import visible_flags
+from lapsus.web.request_context import RequestContext, number_in
+from lapsus.web.schemas import (
+    BegunDraftResponse,
+    CampaignPage,
+    JudgmentResponse,
+    JudgmentsResponse,
+    OwnProgressResponse,
+    PersonRow,
+)
+
+
+def begun_drafts(visit: RequestContext) -> list[BegunDraftResponse]:
+    """The campaigns that somebody has begun to set up, each with where to go on."""
+    return [
+        BegunDraftResponse(
+            in_language(titles, visit.language) if (titles := one.plan.get("title")) else one.plan["name"],
+            at(f"/new/{one.id}/{'review' if 'scheme' in one.plan else 'guideline'}"),
+            one.changed,
+        )
+        for one in visit.store.drafts.of_person(visit.me.id)
+    ]
+
+
+def own_progress(visit: RequestContext, campaign: str) -> OwnProgressResponse:
+    """How far the person is."""
+    found = visit.store.progress.of_person(campaign, visit.me.id)
+    total = visit.store.progress.own_total(campaign, visit.me.id)
+    if found is None:
+        return OwnProgressResponse(0, 0, 0, total, stopped=False)
+    return OwnProgressResponse(found.submitted, found.drafts, found.held, total, found.stopped)
+
+
+def campaign_page(visit: RequestContext, campaign: Campaign) -> CampaignPage:
+    """A campaign's own page."""
+    asked = _before(visit)
+    words = visit.request.query_params.get("q", "")[:LONGEST_SEARCH]
+    said = own_judgments(visit, campaign.name, asked, words)
+    return CampaignPage(
+        campaign=campaign.name,
+        title=title(visit, campaign),
+        scheme=campaign.scheme,
+        version=campaign.version,
+        state=campaign.state,
+        invited=campaign.plan.who == "everybody"
+        or visit.store.progress.of_person(campaign.name, visit.me.id) is not None,
+        complete=visit.store.progress.is_complete(campaign.name),
+        progress=own_progress(visit, campaign.name),
+        judgments=said.judgments,
+        older=asked is not None,
+        before=said.before,
+        words=words,
+        flags=visible_flags(visit, campaign.name),
+        people=_people(visit, campaign.name) if visit.manages else UNSET,
+    )
+
+
+def _before(visit: RequestContext) -> int | None:
+    """Which page of judgments an address asks for; the newest where it makes no sense."""
+    return number_in(visit.request.query_params.get("before", ""))
+
+
+def _people(visit: RequestContext, campaign: str) -> list[PersonRow]:
+    programs = visit.store.browsing.programs(campaign)
+    rows = [
+        PersonRow(one.name, one.submitted, one.drafts, one.held, one.last_at, one.person in programs)
+        for one in visit.store.progress.of_campaign(campaign).people
+    ]
+    return sorted(rows, key=lambda row: row.program)
+
+
+PAGE = 50
+CHUNK = 500
+"""How many judgments are looked through at a time."""
+LONGEST_SEARCH = 200
+
+
+def own_judgments(
+    visit: RequestContext, campaign: str, before: int | None = None, words: str = "", *, limit: int = PAGE
+) -> JudgmentsResponse:
+    """A page of what the person said, the last unit first; only what has all the words, where some are given.
+
+    Words are looked for in the text that was judged, in the answers as the reader sees them, and in remarks.
+    """
+    wanted = folded(words[:LONGEST_SEARCH]).split()
+    scheme = visit.store.campaigns.scheme(campaign)
+    found: list[JudgmentResponse] = []
+    for stored, is_hidden in _newest_first(visit, campaign, scheme, before, CHUNK if wanted else limit + 1):
+        unit = visit.store.units.visible(campaign, stored.unit)
+        response = _response(visit, scheme, stored, unit, is_hidden)
+        if wanted:
+            text = folded("\n".join(_said(scheme, stored, response, unit, is_hidden)))
+            if not all(word in text for word in wanted):
+                continue
+        if len(found) == limit:
+            return JudgmentsResponse(found, found[-1].unit)
+        found.append(response)
+    return JudgmentsResponse(found, None)
+
+
+def _newest_first(
+    visit: RequestContext, campaign: str, scheme: Scheme, before: int | None, chunk: int
+) -> Iterator[tuple[StoredJudgment, bool]]:
+    """The person's judgments, and whether the text of each is still hidden."""
+    while some := visit.store.judgments.of_person(campaign, visit.me.id, limit=chunk, before=before):
+        hidden = _still_hidden(visit, campaign, scheme, some)
+        yield from ((stored, stored.unit in hidden) for stored in some)
+        if len(some) < chunk:
+            return
+        before = some[-1].unit
+
+
+def _still_hidden(
+    visit: RequestContext, campaign: str, scheme: Scheme, found: Sequence[StoredJudgment]
+) -> frozenset[int]:
+    """Units whose text would show what comes after one of the same document that is still to be judged."""
+    if scheme.unit.context != "before":
+        return frozenset()
+    return visit.store.judgments.after_unjudged(campaign, visit.me.id, [judgment.unit for judgment in found])
+
+
+def _said(
+    scheme: Scheme, stored: StoredJudgment, response: JudgmentResponse, unit: Unit, is_hidden: bool
+) -> Iterator[str]:
+    """All that is searched."""
+    yield from response.said
+    for id, kind in kinds_of(scheme).items():
+        if not kind.is_countable and isinstance(remark := stored.answers.get(id), str):
+            yield remark
+    if not is_hidden:
+        yield from ([unit.target.text] if unit.target else [segment.text for segment in unit.visible])
+
+
+def _response(
+    visit: RequestContext, scheme: Scheme, stored: StoredJudgment, unit: Unit, is_hidden: bool
+) -> JudgmentResponse:
+    """Without the time it took. What is hidden is shown without its text."""
+    return JudgmentResponse(
+        unit=stored.unit,
+        document=stored.document,
+        segment=stored.segment,
+        revision=stored.revision,
+        submitted=stored.submitted,
+        answers=stored.answers,
+        stored_at=stored.stored_at,
+        text="" if is_hidden else excerpt(unit),
+        language=unit.language,
+        said=in_words(scheme, stored.answers, visit.language),
+    )
+
+
+def in_words(scheme: Scheme, answers: Mapping[str, Answer], language: str) -> list[str]:
+    """What was said, question by question, with labels by their names; how many of each, of spans."""
+    kinds = kinds_of(scheme)
+    found: list[str] = []
+    for id, kind in kinds.items():
+        if (answer := answers.get(id)) is not None:
+            is_only = sum(type(other) is type(kind) for other in kinds.values()) == 1
+            fitting = kind if kind.holds(answer) else likely_kind(answer)(kind.question, kind.labels)
+            found.extend(fitting.in_words(answer, language, is_only))
+    return found
+
+
+def excerpt(unit: Unit) -> str:
+    """The text that was judged, or its beginning; of a whole document, the last there is to read."""
+    segment = unit.target or unit.visible[-1]
+    return shortened(segment.text)

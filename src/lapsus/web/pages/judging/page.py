@@ -1,0 +1,148 @@
+"""The pages on which people judge."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Literal
+
+import msgspec
+import regex
+from msgspec import UNSET, UnsetType
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute
+
+from lapsus.schemes.manual import Way, manual
+from lapsus.store import Nothing
+from lapsus.web.addresses import at
+from lapsus.web.assets import by_choice
+from lapsus.web.page_routes import Page, find_campaign, read_together, signed_in, title, twins
+from lapsus.web.page_words import say
+from lapsus.web.pages.home.page import first, judgments, todays
+from lapsus.web.pages.judging.campaign import campaign_page, own_progress
+from lapsus.web.pages.judging.unit import EarlierError, mark_signs, unit_view
+from lapsus.web.rendering import redirect, theme_of, with_cookies
+from lapsus.web.request_context import RequestContext, person_response
+from lapsus.web.schemas import OwnProgressResponse, PersonResponse
+from lapsus.web.security import POLICY
+from lapsus.word_files import LANGUAGES
+
+
+class SessionResponse(msgspec.Struct, frozen=True):
+    """Who is signed in here, if anybody, and the token that every change needs."""
+
+    person: PersonResponse | None
+    language: str
+    csrf: str
+
+
+class CompletionResponse(msgspec.Struct, frozen=True):
+    """What shows a platform that somebody is done."""
+
+    code: str
+    url: str
+
+
+class StateResponse(msgspec.Struct, frozen=True):
+    """Why there is nothing to judge now."""
+
+    campaign: str
+    title: str
+    reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"]
+    progress: OwnProgressResponse
+    completion: CompletionResponse | UnsetType = UNSET
+    """Where the plan has a completion code and the person is done."""
+
+
+_STYLE = regex.compile(r"<style>(.*?)</style>", regex.DOTALL)
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    return [
+        *twins("/", first),
+        *twins("/session", session),
+        *twins("/judgments", signed_in(judgments)),
+        *twins("/today", signed_in(todays)),
+        *twins("/c/{campaign:slug}", signed_in(campaign)),
+        *twins("/c/{campaign:slug}/judge", signed_in(judge)),
+        *twins("/c/{campaign:slug}/u/{number:number}", read_together(signed_in(unit))),
+        *twins("/c/{campaign:slug}/guideline", signed_in(guideline)),
+    ]
+
+
+def session(visit: RequestContext) -> Page | Response:
+    """Who is signed in: for scripts that were open while somebody signed in anew. People see the first page."""
+    if not visit.wants_json:
+        return redirect(visit, "/")
+    person = None if visit.person is None else person_response(visit.person)
+    return Page("home/home.html", SessionResponse(person, visit.language, visit.csrf))
+
+
+def campaign(visit: RequestContext) -> Page:
+    """A campaign, with one's own work in it."""
+    return Page("judging/campaign.html", campaign_page(visit, find_campaign(visit, _name(visit))))
+
+
+def judge(visit: RequestContext) -> Page | Response:
+    """On to the next unit, or why there is none."""
+    found = find_campaign(visit, _name(visit))
+    given = visit.store.assignment.next_units(visit.me.id, found.name)
+    if not isinstance(given, Nothing):
+        return redirect(visit, f"/c/{found.name}/u/{given.units[0].number}")
+    if given.reason == "begin":
+        return redirect(visit, f"/c/{found.name}/begin")
+    if given.reason == "paused" and (in_hand := _in_hand(visit, found.name)) is not None:
+        return redirect(visit, f"/c/{found.name}/u/{in_hand}")
+    progress = own_progress(visit, found.name)
+    shape = StateResponse(found.name, title(visit, found), given.reason, progress)
+    if (code := found.plan.completion) is not None and given.reason == "done" and progress.done:
+        shape = msgspec.structs.replace(shape, completion=CompletionResponse(code.code, code.url))
+    return Page("judging/state.html", shape)
+
+
+def unit(visit: RequestContext) -> Page | Response:
+    """One unit to judge."""
+    name = _name(visit)
+    try:
+        shape = unit_view(visit, name, visit.request.path_params["number"])
+    except EarlierError as error:
+        return redirect(visit, f"/c/{name}/u/{error.unit}")
+    signs = mark_signs(visit.store.campaigns.scheme(name), visit.language)
+    return Page("judging/unit.html", shape, more={"signs": signs})
+
+
+def guideline(visit: RequestContext) -> Response:
+    """The guideline of a campaign, for reading and for paper. Its twin is the scheme itself."""
+    found = find_campaign(visit, _name(visit))
+    scheme = visit.store.campaigns.scheme(found.name)
+    if visit.wants_json:
+        return redirect(visit, f"/schemes/{scheme.id}/{scheme.version}")
+    language = visit.language if visit.language in scheme.languages else scheme.languages[0]
+    others = [other for other in scheme.languages if other != language and other in LANGUAGES]
+    ways = [
+        Way(say("pages.nav.back", visit.language, title=title(visit, found)), at(f"/c/{found.name}")),
+        *(Way(say(f"common.languages.{other}", other), f"?lang={other}", other) for other in others),
+    ]
+    html = by_choice(manual(scheme, language, ways))
+    if theme := theme_of(visit):
+        html = html.replace("<html ", f'<html data-theme="{theme}" ', 1)
+    response = HTMLResponse(html)
+    # The manual carries its style in itself; it is let in by its hash, and nothing else is.
+    hashes = "".join(f" 'sha256-{_hash(style)}'" for style in _STYLE.findall(html))
+    response.headers["Content-Security-Policy"] = POLICY.format(styles=hashes)
+    return with_cookies(visit, response)
+
+
+def _in_hand(visit: RequestContext, campaign: str) -> int | None:
+    """The first unit that somebody was given before a pause, and may finish."""
+    own = visit.store.assignment.own_units(visit.me.id, campaign)
+    return next((unit.number for unit in own if unit.state == "reserved"), None)
+
+
+def _name(visit: RequestContext) -> str:
+    return str(visit.request.path_params["campaign"])
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,297 @@
+"""Running a campaign: its state, members, messages and plan, and what people read before they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from lapsus.errors import LapsusError, UsageError
+from lapsus.store import Campaign, CampaignState, Learn, Message, plan_yaml
+from lapsus.store.platform_arrivals import PLACEHOLDERS
+from lapsus.translation import translated_error
+from lapsus.web.forms import field, number, ours, posts
+from lapsus.web.page_routes import Page, campaign_here, managing, signed_in, title, twins
+from lapsus.web.pages.setup.preview import words_of
+from lapsus.web.pages.setup.wizard import SummaryResponse, plan_summary
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext
+
+
+class BeginResponse(msgspec.Struct, frozen=True):
+    """What is read before the first unit."""
+
+    campaign: str
+    title: str
+    consent: str
+    instructions: str
+    error: str | UnsetType = UNSET
+
+
+class MemberResponse(msgspec.Struct, frozen=True):
+    """A person in a campaign, as those see who run it."""
+
+    id: int
+    name: str
+    program: bool
+    judged: int
+    held: int
+    passed: int
+    failed: int
+    begun: datetime | None
+    stopped: datetime | None
+    last_at: datetime | None
+    origin: Mapping[str, str]
+
+
+class MessageResponse(msgspec.Struct, frozen=True):
+    """Something that a manager wants people to read."""
+
+    id: int
+    campaign: str
+    to: str | None
+    sender: str | None
+    text: str
+    at: datetime
+
+
+class MessagesResponse(msgspec.Struct, frozen=True):
+    """What one has not read yet."""
+
+    messages: list[MessageResponse]
+
+
+class LearnResponse(msgspec.Struct, frozen=True):
+    """Whether a judge learns from the campaign, and how."""
+
+    on: bool
+    after: int
+    every: int
+    without: int
+    """Percent of units that are judged without a suggestion."""
+    uncertain_first: bool
+
+
+class ManageResponse(msgspec.Struct, frozen=True):
+    """A campaign, for those who run it."""
+
+    campaign: str
+    title: str
+    scheme: str
+    version: str
+    state: str
+    stage: str
+    who: str
+    documents: int
+    units: int
+    complete: int
+    wanted: int
+    done: int
+    members: list[MemberResponse]
+    sent: list[MessageResponse]
+    plan: str
+    titles: Mapping[str, str]
+    """The title in each language that it is given in."""
+    per_unit: int
+    summary: list[SummaryResponse]
+    """The plan in words."""
+    archived: datetime | None
+    """Since when it is out of the lists."""
+    learn: LearnResponse
+    link: str | UnsetType = UNSET
+    """A link that was just made. It is shown once."""
+    error: str | UnsetType = UNSET
+
+
+def manage_page(visit: RequestContext, campaign: Campaign, **more: Any) -> ManageResponse:
+    """A campaign for those who run it."""
+    far = visit.store.progress.of_campaign(campaign.name)
+    return ManageResponse(
+        campaign=campaign.name,
+        title=title(visit, campaign),
+        scheme=campaign.scheme,
+        version=campaign.version,
+        state=campaign.state,
+        stage=campaign.stage,
+        who=campaign.plan.who,
+        documents=far.documents,
+        units=far.units,
+        complete=far.complete,
+        wanted=far.wanted,
+        done=far.done,
+        members=_members(visit, campaign.name),
+        sent=[message_response(message) for message in visit.store.messages.of_campaign(campaign.name)],
+        plan=plan_yaml(campaign.plan),
+        titles=campaign.plan.title,
+        per_unit=campaign.plan.per_unit,
+        summary=plan_summary(
+            visit, campaign.plan, visit.store.campaigns.scheme(campaign.name), far.documents, far.units
+        ),
+        archived=campaign.archived,
+        learn=_learn(campaign.plan.learn),
+        **more,
+    )
+
+
+def _learn(learn: Learn | None) -> LearnResponse:
+    """What the switch says; what a plan would begin with where it is off."""
+    shown = learn or Learn()
+    return LearnResponse(
+        learn is not None, shown.after, shown.every, round(100 * shown.without), shown.uncertain_first
+    )
+
+
+def _members(visit: RequestContext, campaign: str) -> list[MemberResponse]:
+    return [
+        MemberResponse(
+            id=who.person,
+            name=who.name,
+            program=who.program,
+            judged=who.submitted,
+            held=who.held,
+            passed=who.passed,
+            failed=who.failed,
+            begun=who.begun,
+            stopped=who.stopped,
+            last_at=who.last_at,
+            origin=who.origin,
+        )
+        for who in visit.store.members.all(campaign)
+    ]
+
+
+def message_response(message: Message) -> MessageResponse:
+    """A message as pages show it."""
+    return MessageResponse(
+        message.id, message.campaign, message.person, message.sender, message.text, message.at
+    )
+
+
+DAYS = 30
+"""How long a link holds that is made here."""
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    base = "/c/{campaign:slug}"
+    return [
+        *twins(f"{base}/begin", signed_in(begin_page)),
+        *posts(f"{base}/begin", begin, who=lambda visit: visit.me),
+        *twins(f"{base}/manage", signed_in(manage)),
+        *posts(f"{base}/manage", act, who=managing, again=manage_again),
+        *twins(f"{base}/plan", signed_in(plan)),
+        *twins("/messages", signed_in(messages)),
+        *posts("/messages", have_read, who=lambda visit: visit.me),
+    ]
+
+
+def begin_page(visit: RequestContext) -> Page | Response:
+    """What is read before the first unit; those who have read it go on."""
+    found = campaign_here(visit)
+    if not visit.store.members.must_begin(found.name, visit.me.id):
+        return redirect(visit, f"/c/{found.name}/judge")
+    return Page("manage/begin.html", _begin_response(visit, found))
+
+
+def _begin_response(visit: RequestContext, found: Campaign) -> BeginResponse:
+    consent, instructions = (words_of(visit, text) for text in (found.plan.consent, found.plan.instructions))
+    return BeginResponse(found.name, title(visit, found), consent, instructions)
+
+
+def begin(visit: RequestContext, form: FormData) -> Page | Response:
+    """Note that somebody has read it and, where it is asked for, agrees."""
+    found = campaign_here(visit)
+    shape = _begin_response(visit, found)
+    if shape.consent and field(form, "agree") != "yes":
+        agreed = BeginResponse(shape.campaign, shape.title, shape.consent, shape.instructions, "agree")
+        return Page("manage/begin.html", agreed, 422)
+    visit.store.members.begin(found.name, visit.me.id)
+    return redirect(visit, f"/c/{found.name}/judge")
+
+
+def manage(visit: RequestContext) -> Page:
+    """A campaign, for those who run it."""
+    return Page("manage/manage.html", manage_page(managing(visit), campaign_here(visit)))
+
+
+def act(visit: RequestContext, form: FormData) -> Page | Response:
+    """Do what a button of the page says."""
+    found, wanted = campaign_here(visit), field(form, "do")
+    if wanted == "invite":
+        return Page("manage/manage.html", manage_page(visit, found, link=_link(visit, found, form)))
+    if (action := _ACTIONS.get(wanted)) is None:
+        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+    action(visit, found.name, form)
+    return redirect(visit, f"/c/{found.name}/manage")
+
+
+def manage_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    """The campaign's page for those who run it, with what was wrong with a form on it."""
+    told = str(translated_error(error, visit.language))
+    return Page("manage/manage.html", manage_page(visit, campaign_here(visit), error=told))
+
+
+def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
+    many, platform = field(form, "uses") == "any", field(form, "platform")
+    token = visit.store.access.invite(
+        campaign=found.name, uses=None if many else 1, days=DAYS, by=visit.me.id
+    )
+    query = f"?{PLACEHOLDERS[platform]}" if platform in PLACEHOLDERS else ""
+    return f"{str(visit.request.base_url).rstrip('/')}/join/{token}{query}"
+
+
+def _person(form: FormData) -> int:
+    if (person := number(form, "person")) is None:
+        raise UsageError("nobody was named")
+    return person
+
+
+def _state(visit: RequestContext, name: str, form: FormData) -> None:
+    visit.store.campaigns.set_state(name, cast(CampaignState, field(form, "state")), by=visit.me.id)
+
+
+def _message(visit: RequestContext, name: str, form: FormData) -> None:
+    person = _person(form) if field(form, "person") else None
+    visit.store.messages.send(name, field(form, "text"), person=person, by=visit.me.id)
+
+
+_ACTIONS: Final[Mapping[str, Callable[[RequestContext, str, FormData], object]]] = {
+    "state": _state,
+    "main": lambda visit, name, form: visit.store.campaigns.open_main(name, by=visit.me.id),
+    "release": lambda visit, name, form: visit.store.assignment.give_back(
+        _person(form), name, by=visit.me.id
+    ),
+    "stop": lambda visit, name, form: visit.store.members.stop(name, _person(form), by=visit.me.id),
+    "resume": lambda visit, name, form: visit.store.members.resume(name, _person(form), by=visit.me.id),
+    "message": _message,
+}
+
+
+def plan(visit: RequestContext) -> Page | Response:
+    """A campaign's plan as a file; its twin is the plan as data."""
+    found = campaign_here(managing(visit))
+    if visit.wants_json:
+        return Page(None, found.plan)
+    headers = {"Content-Disposition": f'attachment; filename="{found.name}.yaml"'}
+    return Response(plan_yaml(found.plan), headers=headers, media_type="text/yaml")
+
+
+def messages(visit: RequestContext) -> Page | Response:
+    """What one has not read yet; every page shows it."""
+    if not visit.wants_json:
+        return redirect(visit, "/")
+    unread = visit.store.messages.unread(visit.me.id)
+    return Page(None, MessagesResponse([message_response(message) for message in unread]))
+
+
+def have_read(visit: RequestContext, form: FormData) -> Response:
+    """Note that a message was read, and go back."""
+    if (message := number(form, "message")) is not None:
+        visit.store.messages.have_read(visit.me.id, message)
+    return redirect(visit, ours(field(form, "back"), "/"))

@@ -1,0 +1,210 @@
+"""The page on which a manager writes a guideline of their own, and sample files to try the wizard with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.errors import InputError, LapsusError
+from lapsus.samples import sample_path
+from lapsus.schemes import scheme_names
+from lapsus.store import RefusedError
+from lapsus.store.drafts import Draft
+from lapsus.translation import translated, translated_error
+from lapsus.web.forms import field, fields, posts, upload
+from lapsus.web.page_routes import Page, managing, respond, signed_in, twins
+from lapsus.web.pages.setup import own_guideline as own
+from lapsus.web.pages.setup.wizard import wizard_page
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext
+
+
+class GuidelineProblemResponse(msgspec.Struct, frozen=True):
+    """Something wrong with a guideline, or something it would be better with."""
+
+    line: int
+    message: str
+    severe: bool
+
+
+class WordsFieldResponse(msgspec.Struct, frozen=True):
+    """A text of a guideline, by where it stands in the file."""
+
+    name: str
+    what: str
+    language: str
+    value: str
+    is_long: bool
+
+
+class WordsGroupResponse(msgspec.Struct, frozen=True):
+    """Texts that belong together: the guideline's, a question's, a label's or a level's."""
+
+    kind: str
+    place: str
+    id: str
+    fields: list[WordsFieldResponse]
+    grows: str
+    """The question, in the file, that can get one more label after this; empty where none can."""
+
+
+class OwnGuidelineResponse(msgspec.Struct, frozen=True):
+    """A guideline of one's own, as it is being written."""
+
+    draft: str
+    groups: list[WordsGroupResponse]
+    problems: list[GuidelineProblemResponse]
+    text: str
+    """The whole file."""
+    error: str | UnsetType = UNSET
+
+
+SAMPLES: Final = ("dialogues-en", "dialogues-ja", "pairs-en", "pairs-ja")
+"""Files to try the first step with."""
+FIELDS: Final = 2000
+"""A guideline has many words."""
+
+
+def routes() -> list[BaseRoute]:
+    """All of them; they stand before the steps, whose addresses have the same form."""
+    return [
+        Route("/new/samples/{sample:slug}.jsonl", _sample),
+        Route("/new/{draft:secret}/guideline.yaml", _download),
+        Route("/new/{draft:secret}/scheme.json", _data),
+        *posts("/new/{draft:secret}/guideline-file", take, who=managing, again=_step_again, files=1),
+        *twins("/new/{draft:secret}/own", signed_in(show)),
+        *posts("/new/{draft:secret}/own", change, who=managing, again=_guideline_again, fields=FIELDS),
+    ]
+
+
+def _draft(visit: RequestContext) -> Draft:
+    return managing(visit).store.drafts.get(str(visit.request.path_params["draft"]), visit.me.id)
+
+
+def _text(draft: Draft) -> str:
+    if "own" not in draft.plan:
+        raise RefusedError("not-found", "there is no guideline of your own in this draft")
+    return str(draft.plan["own"])
+
+
+def _keep(visit: RequestContext, draft: Draft, text: str) -> None:
+    """Keep a text as the draft's own guideline; it is the one to judge by as soon as it holds together."""
+    scheme, problems = own.checked(text)
+    is_sound = scheme is not None and not any(problem.severe for problem in problems)
+    chosen = {"scheme": scheme.id} if scheme is not None and is_sound else {}
+    rest = {key: value for key, value in draft.plan.items() if key != "scheme" or value in scheme_names()}
+    visit.store.drafts.change(draft.id, visit.me.id, {**rest, "own": text, **chosen})
+
+
+def take(visit: RequestContext, form: FormData) -> Page | Response:
+    """Begin one's own guideline: with a file, or with one that is here."""
+    draft = _draft(visit)
+    file = upload(form, "guideline")
+    if file is not None:
+        text = _read(file.file.read(own.LONGEST * 4 + 1))
+    elif field(form, "base"):
+        text = own.edited_from(field(form, "base"), str(draft.plan.get("name", "own")))
+    else:
+        raise InputError("choose a file", where=own.FILE)
+    _keep(visit, draft, text)
+    return redirect(visit, f"/new/{draft.id}/own")
+
+
+def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    return Page("setup/wizard.html", wizard_page(visit, "guideline", _draft(visit), error=error))
+
+
+def _read(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("is no text in UTF-8", where=own.FILE) from error
+    if len(text) > own.LONGEST:
+        raise InputError("this is too long for a guideline", where=own.FILE)
+    return text
+
+
+def show(visit: RequestContext) -> Page:
+    """The guideline, to be changed."""
+    draft = _draft(visit)
+    return Page("setup/own.html", _record(visit, draft.id, _text(draft)))
+
+
+def _record(visit: RequestContext, draft: str, text: str) -> OwnGuidelineResponse:
+    groups = [
+        WordsGroupResponse(
+            group.kind, group.place, group.id,
+            [WordsFieldResponse(*field, is_long=field.is_long) for field in group.fields], group.grows,
+        )
+        for group in own.groups(text)
+    ]  # fmt: skip
+    problems = [
+        GuidelineProblemResponse(one.line, translated(one.message, visit.language), one.severe)
+        for one in own.checked(text)[1]
+    ]
+    return OwnGuidelineResponse(draft, groups, problems, text)
+
+
+def change(visit: RequestContext, form: FormData) -> Page | Response:
+    """Keep what was written, or only say what is wrong with it; then stay, or go on to the next step."""
+    draft, go, given = _draft(visit), field(form, "go"), fields(form)
+    action, _, place = go.partition(":")
+    text = given["text"].replace("\r\n", "\n") if "text" in given else own.with_words(_text(draft), given)
+    if action == "check":
+        return Page("setup/own.html", _record(visit, draft.id, text))
+    if action == "add":
+        text = own.with_label(text, place)
+    elif action == "remove":
+        text = own.without_label(text, place)
+    _keep(visit, draft, text)
+    if action == "done":
+        own.read_own(text)
+        return redirect(visit, f"/new/{draft.id}/guideline")
+    return redirect(visit, f"/new/{draft.id}/own")
+
+
+def _guideline_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    draft = _draft(visit)
+    kept = _record(visit, draft.id, _text(draft))
+    told = translated_error(error, visit.language)
+    said = " · ".join(filter(None, (told.where, told.what)))
+    shown = OwnGuidelineResponse(kept.draft, kept.groups, kept.problems, kept.text, said)
+    return Page("setup/own.html", shown)
+
+
+async def _download(request: Request) -> Response:
+    return await run_in_threadpool(respond, RequestContext(request), signed_in(_file))
+
+
+def _file(visit: RequestContext) -> Response:
+    """The guideline so far, as a file."""
+    headers = {"Content-Disposition": 'attachment; filename="guideline.yaml"'}
+    return Response(_text(_draft(visit)), headers=headers, media_type="text/yaml")
+
+
+async def _data(request: Request) -> Response:
+    return await run_in_threadpool(respond, RequestContext(request), signed_in(_as_data))
+
+
+def _as_data(visit: RequestContext) -> Page:
+    """The guideline so far, as the form of its questions needs it."""
+    return Page(None, own.read_own(_text(_draft(visit))))
+
+
+async def _sample(request: Request) -> Response:
+    return await run_in_threadpool(respond, RequestContext(request), signed_in(_sample_file))
+
+
+def _sample_file(visit: RequestContext) -> Response:
+    """An invented file as the first step takes it."""
+    name = str(managing(visit).request.path_params["sample"])
+    if name not in SAMPLES:
+        raise RefusedError("not-found", "there is no such sample")
+    return FileResponse(sample_path(name), filename=f"{name}.jsonl")

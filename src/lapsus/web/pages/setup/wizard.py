@@ -1,0 +1,369 @@
+"""A new campaign in the browser: one step after the other, with a real unit beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.errors import InputError, LapsusError
+from lapsus.formats import read
+from lapsus.model import Entry, Scheme, in_language
+from lapsus.schemes import load_scheme, scheme_names
+from lapsus.store import Material, Plan, RefusedError
+from lapsus.store.drafts import Draft
+from lapsus.store.known_answers import KnownAnswers
+from lapsus.store.plan import is_short_name
+from lapsus.store.plan_material import known_units_in
+from lapsus.translation import translated_error
+from lapsus.web.forms import field, fields, posts, upload
+from lapsus.web.page_routes import Page, managing, respond, signed_in, title, twins
+from lapsus.web.page_words import say
+from lapsus.web.pages.judging.campaign import begun_drafts
+from lapsus.web.pages.setup import forms as wizard_forms
+from lapsus.web.pages.setup import known_units, own_guideline
+from lapsus.web.pages.setup.preview import (
+    BlockResponse,
+    DraftUnits,
+    PreviewResponse,
+    TargetsResponse,
+    draft_documents,
+    sound_scheme,
+)
+from lapsus.web.pages.setup.sample import SampleResponse, sampled
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext, number_in
+from lapsus.web.schemas import BegunDraftResponse
+from lapsus.web.uploads import on_disk
+
+
+class ChoiceResponse(msgspec.Struct, frozen=True):
+    """Something that can be chosen."""
+
+    value: str
+    title: str
+    text: str = ""
+
+
+class SummaryResponse(msgspec.Struct, frozen=True):
+    """A line of what was decided, and the step on which it can be changed."""
+
+    step: str
+    what: str
+    said: str
+
+
+class WizardResponse(msgspec.Struct, frozen=True):
+    """A step on the way to a campaign."""
+
+    step: str
+    steps: list[str]
+    draft: str
+    """Empty on the first page."""
+    drafts: list[BegunDraftResponse]
+    """On the first page: one's own that are not finished, the newest first."""
+    fields: Mapping[str, str]
+    choices: list[ChoiceResponse]
+    preview: PreviewResponse | None
+    documents: int
+    units: int
+    targets: TargetsResponse | None = None
+    """Where the guideline judges only turns that votes choose, and the documents are the campaign's own."""
+    known: list[BlockResponse] = []
+    plan: str = ""
+    """The plan as a file, where it is complete."""
+    summary: list[SummaryResponse] = []
+    """The same in words."""
+    own: str = ""
+    """The name of the guideline, where it is the manager's own."""
+    has_own: bool = False
+    """Whether there is one of the manager's own, chosen or not, in order or not."""
+    sample: SampleResponse | None = None
+    error: str | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
+
+
+def wizard_page(
+    visit: RequestContext,
+    step: str,
+    draft: Draft | None,
+    *,
+    fields: wizard_forms.Fields | None = None,
+    error: LapsusError | None = None,
+) -> WizardResponse:
+    """A step of the wizard: what was filled in, and a real unit as it would be judged."""
+    tree = draft.plan if draft else {}
+    said = None if error is None else translated_error(error, visit.language)
+    scheme = sound_scheme(tree)
+    found = DraftUnits(visit, draft, scheme)
+    # One step may have several forms; what was not sent is as it was.
+    shown = {**wizard_forms.fields_of(step, tree), **(fields or {})}
+    return WizardResponse(
+        step=step,
+        steps=list(wizard_forms.STEPS),
+        draft=draft.id if draft else "",
+        drafts=[] if draft else begun_drafts(visit),
+        fields=shown,
+        choices=_choices(visit, step, tree),
+        preview=found.preview(),
+        documents=found.documents,
+        units=found.units,
+        targets=found.targets(),
+        known=found.known(tree) if step == "checks" else [],
+        plan=_plan(tree) if step == "review" and error is None else "",
+        summary=_summary(visit, tree, found) if step == "review" else [],
+        own=scheme.id if scheme is not None and "own" in tree and scheme.id not in scheme_names() else "",
+        has_own="own" in tree,
+        sample=found.sample() if step == "review" else None,
+        error=UNSET if said is None else " · ".join(filter(None, (said.where, said.what))),
+        hint=UNSET if said is None or said.hint is None else said.hint,
+    )
+
+
+def _summary(visit: RequestContext, tree: wizard_forms.Tree, found: DraftUnits) -> list[SummaryResponse]:
+    try:
+        plan = wizard_forms.complete_plan(tree)
+    except LapsusError:
+        return []
+    drawn = found.sample()
+    units = found.units if drawn is None or drawn.drawn is None else drawn.drawn
+    return plan_summary(visit, plan, found.scheme, found.documents, units)
+
+
+def _plan(tree: wizard_forms.Tree) -> str:
+    try:
+        return wizard_forms.plan_text(tree)
+    except LapsusError:
+        return ""
+
+
+def _choices(visit: RequestContext, step: str, tree: wizard_forms.Tree) -> list[ChoiceResponse]:
+    if step == "data":
+        there = [campaign for campaign in visit.store.campaigns.all() if campaign.archived is None]
+        return [ChoiceResponse(campaign.name, title(visit, campaign)) for campaign in there]
+    if step != "guideline":
+        return []
+    own = sound_scheme({"own": tree["own"]}) if "own" in tree else None
+    found = [_offered(visit, load_scheme(name)) for name in scheme_names()]
+    return found if own is None else [*found, _offered(visit, own, f" ({own.id})")]
+
+
+def _offered(visit: RequestContext, scheme: Scheme, behind: str = "") -> ChoiceResponse:
+    title, summary = (in_language(words, visit.language) for words in (scheme.title, scheme.summary))
+    return ChoiceResponse(scheme.id, title + behind, summary)
+
+
+def plan_summary(
+    visit: RequestContext, plan: Plan, scheme: Scheme | None, documents: int, units: int
+) -> list[SummaryResponse]:
+    """What was decided, line by line, each with the step on which it can be changed."""
+
+    def word(key: str, **values: object) -> str:
+        return say(f"setup.review.{key}", visit.language, **values)
+
+    def lines() -> Iterator[tuple[str, str, str]]:
+        title = in_language(plan.titles, visit.language)
+        yield "data", "called", plan.name if title == plan.name else f"{title} ({plan.name})"
+        source = None if plan.chain is None else plan.chain.campaign
+        if source is not None:
+            yield "data", "data", word("chained", campaign=source)
+        else:
+            yield "data", "data", word("amount", documents=f"{documents:,}", units=f"{units:,}")
+        if scheme is not None:
+            yield "guideline", "guideline", f"{in_language(scheme.title, visit.language)} ({scheme.version})"
+        yield "people", "who", _who(plan, visit.language)
+        many = word("per-unit", count=plan.per_unit)
+        total = "" if source is not None else f" {word('in-all', total=f'{plan.per_unit * units:,}')}"
+        yield "people", "judgments", many + total
+        yield "people", "order", say(f"setup.people.{plan.order}", visit.language)
+        if plan.pilot is not None:
+            yield (
+                "people",
+                "pilot",
+                word("piloted", documents=plan.pilot.documents, count=plan.pilot_per_unit),
+            )
+        for name, texts in (("instructions", plan.instructions), ("consent", plan.consent)):
+            yield "pages", name, word("written", languages=", ".join(texts)) if texts else word("none")
+        if plan.completion is not None:
+            yield "pages", "code", plan.completion.code
+        for block, known in plan.known.items():
+            yield (
+                "checks",
+                "known",
+                f"{say(f'setup.checks.blocks.{block}', visit.language)}: {len(known.units)}",
+            )
+
+    return [SummaryResponse(step, word(what), said) for step, what, said in lines()]
+
+
+def _who(plan: Plan, language: str) -> str:
+    who = say(f"setup.people.{plan.who}", language)
+    return f"{who}: {', '.join(plan.people)}" if plan.people else who
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    step = "/new/{draft:secret}/{step:slug}"
+    return [
+        *twins("/new", signed_in(first)),
+        *posts("/new", begin, who=managing, again=_first_again, files=1),
+        Route("/new/{draft:secret}/plan.yaml", _download),
+        *twins(step, signed_in(show)),
+        *posts(step, fill_in, who=managing, again=_step_again, files=1),
+    ]
+
+
+def first(visit: RequestContext) -> Page:
+    """What is to be judged?"""
+    return Page("setup/wizard.html", wizard_page(managing(visit), "data", None))
+
+
+def begin(visit: RequestContext, form: FormData) -> Page | Response:
+    """Read the documents and keep them with the draft. The file itself is gone when this is through."""
+    given = fields(form)
+    tree = _named(visit, {}, given)
+    entries = () if "chain" in tree else _entries(upload(form, "file"), given.get("language") or None)
+    draft = visit.store.drafts.new(visit.me.id, tree, entries)
+    return redirect(visit, f"/new/{draft}/guideline")
+
+
+def _first_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    return Page("setup/wizard.html", wizard_page(visit, "data", None, fields=fields(form), error=error))
+
+
+def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str]) -> wizard_forms.Tree:
+    """The plan with what the first step says; a campaign of that name is not there yet."""
+    tree = wizard_forms.with_fields("data", before, given)
+    if not is_short_name(str(tree.get("name", ""))):
+        # The field by its name: nobody has seen the plan that it becomes.
+        label = say("setup.new.name", visit.language)
+        raise InputError("is no short name: use a-z, 0-9 and hyphens", where=label)
+    wizard_forms.complete_plan({"scheme": scheme_names()[0], **tree})
+    _check_free(visit, str(tree["name"]))
+    chain, source = tree.pop("chain", None) or {}, given.get("chain", "")
+    if source:
+        name = visit.store.campaigns.get(source).name
+        tree["chain"] = chain if chain.get("campaign") == name else {"campaign": name}
+    return tree
+
+
+def _renamed(
+    visit: RequestContext, draft: Draft, form: FormData
+) -> tuple[wizard_forms.Tree, Iterable[Entry] | None]:
+    """The first step again: the plan, and other documents where a file came or a chain was chosen."""
+    given = fields(form)
+    tree = _named(visit, draft.plan, given)
+    file = upload(form, "file")
+    if "chain" in tree:
+        return tree, ()
+    if file is None and not draft.lines:
+        raise InputError("choose a file", where="file")
+    return tree, None if file is None else _entries(file, given.get("language") or None)
+
+
+def _check_free(visit: RequestContext, name: str) -> None:
+    if any(campaign.name == name for campaign in visit.store.campaigns.all()):
+        raise InputError(f"there is a campaign {name!r} already", hint="choose another name")
+
+
+def _entries(file: UploadFile | None, language: str | None) -> Iterator[Entry]:
+    with on_disk(file) as path:
+        yield from read(path, language=language)
+
+
+def _draft(visit: RequestContext) -> Draft:
+    return managing(visit).store.drafts.get(str(visit.request.path_params["draft"]), visit.me.id)
+
+
+def _step(visit: RequestContext) -> str:
+    step = str(visit.request.path_params["step"])
+    if step not in wizard_forms.STEPS:
+        raise RefusedError("not-found", "there is no such step")
+    return step
+
+
+def show(visit: RequestContext) -> Page:
+    """A step, as far as it is filled in."""
+    return Page("setup/wizard.html", wizard_page(visit, _step(visit), _draft(visit)))
+
+
+def fill_in(visit: RequestContext, form: FormData) -> Page | Response:
+    """Keep what a step says and go where the button leads; at the end, make the campaign."""
+    draft, step, go = _draft(visit), _step(visit), field(form, "go")
+    if step == "data":
+        tree, entries = _renamed(visit, draft, form)
+        visit.store.drafts.change(draft.id, visit.me.id, tree, entries)
+        return redirect(visit, f"/new/{draft.id}/guideline")
+    tree = _changed(draft, step, go, form)
+    plan = wizard_forms.complete_plan(tree)
+    if plan.has_known and (scheme := own_guideline.draft_scheme(tree)) is not None:
+        KnownAnswers(plan, scheme).check_against(draft_documents(visit, draft))
+    if step == "review" and go == "make":
+        return _make(visit, draft)
+    visit.store.drafts.change(draft.id, visit.me.id, tree)
+    if go in ("add", "remove", "import"):
+        return redirect(visit, f"/new/{draft.id}/{step}{_next_unit(visit) if go == 'add' else ''}")
+    place = wizard_forms.STEPS.index(step) + {"next": 1, "back": -1}.get(go, 0)
+    following = wizard_forms.STEPS[max(0, min(place, len(wizard_forms.STEPS) - 1))]
+    return redirect(visit, f"/new/{draft.id}/{following}")
+
+
+def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
+    shape = wizard_page(visit, _step(visit), _draft(visit), fields=fields(form), error=error)
+    return Page("setup/wizard.html", shape)
+
+
+def _changed(draft: Draft, step: str, go: str, form: FormData) -> wizard_forms.Tree:
+    """The plan after a form was sent; known units come and go one by one, and many by a file."""
+    given = fields(form)
+    if step != "checks" or go not in ("add", "remove", "import"):
+        return wizard_forms.with_fields(step, draft.plan, given)
+    document, segment = given.get("document", ""), given.get("segment", "")
+    block = known_units.block_named(given.get("block", ""))
+    if go == "remove":
+        return known_units.without_unit(draft.plan, block, document, segment)
+    if go == "add":
+        feedback = wizard_forms.words_in(given, "feedback")
+        unit = known_units.given_unit(document, segment, given.get("answers", ""), feedback)
+        return known_units.with_units(draft.plan, block, [unit])
+    with on_disk(upload(form, "file")) as path:
+        units, _ = known_units_in(path, _chosen_scheme(draft.plan))
+        return known_units.with_units(draft.plan, block, units)
+
+
+def _next_unit(visit: RequestContext) -> str:
+    shown = number_in(visit.request.query_params.get("unit", ""), 5)
+    return "" if shown is None else f"?unit={shown + 1}"
+
+
+def _make(visit: RequestContext, draft: Draft) -> Response:
+    plan = wizard_forms.complete_plan(draft.plan)
+    material = Material(_chosen_scheme(draft.plan), {}, ())
+    documents = sampled(draft, draft.screened(material.scheme), material.scheme)
+    made, _ = visit.store.campaigns.set_up(plan, documents, material=material, by=visit.me.id)
+    visit.store.drafts.drop(draft.id, visit.me.id)
+    return redirect(visit, f"/c/{made.name}/manage")
+
+
+def _chosen_scheme(plan: wizard_forms.Tree) -> Scheme:
+    found = own_guideline.draft_scheme(plan)
+    if found is None:
+        raise InputError("choose a guideline first", where="guideline")
+    return found
+
+
+async def _download(request: Request) -> Response:
+    return await run_in_threadpool(respond, RequestContext(request), signed_in(_plan_file))
+
+
+def _plan_file(visit: RequestContext) -> Response:
+    """The plan so far, as a file."""
+    text = wizard_forms.plan_text(_draft(visit).plan)
+    headers = {"Content-Disposition": 'attachment; filename="plan.yaml"'}
+    return Response(text, headers=headers, media_type="text/yaml")

@@ -1,0 +1,144 @@
+"""The judge that learns from a campaign: how well it does; switched on or off, and asked to judge the rest."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from lapsus.campaign_stats import CampaignStats
+from lapsus.errors import LapsusError, UsageError
+from lapsus.reports.charts import Chart
+from lapsus.store import Learn, RefusedError
+from lapsus.store.learning import Followed, Lesson, Trouble
+from lapsus.translation import translated_error
+from lapsus.web.forms import field, number, posts
+from lapsus.web.page_routes import campaign_here, managing
+from lapsus.web.page_words import say
+from lapsus.web.pages.manage.page import manage_again
+from lapsus.web.pages.stats.records import CampaignStatsResponse
+from lapsus.web.pages.stats.view import base_of
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext
+
+
+class LessonResponse(msgspec.Struct, frozen=True):
+    """How well the campaign's judge answered the question after so many units: agreement beyond chance."""
+
+    at: datetime
+    units: int
+    judge: float | None
+    low: float | None
+    high: float | None
+    people: float | None
+    """Of two people."""
+    answered: bool
+
+
+class FollowedResponse(msgspec.Struct, frozen=True):
+    """In how many answers people said what the judge would have said."""
+
+    same: int
+    answers: int
+
+
+class LearningResponse(CampaignStatsResponse, frozen=True, kw_only=True):
+    """The judge that learns from the campaign."""
+
+    next_at: int | None
+    """How many units must be judged before it learns again; null: it does not learn."""
+    judged: int
+    left: int
+    """Units that nobody has judged, neither a person nor the judge."""
+    doing: str | None
+    """`learn` or `judge`, while it does."""
+    rest: bool
+    """Whether it is to judge the rest."""
+    suggestions: int
+    problem: str | None
+    """Why the last work came to nothing."""
+    lessons: list[LessonResponse]
+    seen: FollowedResponse
+    unseen: FollowedResponse
+
+
+def learning(visit: RequestContext, stats: CampaignStats) -> LearningResponse:
+    """How far it is, how well it answers a question, and what it could do."""
+    found = visit.store.learning.state(stats.name)
+    if found is None:
+        raise RefusedError("not-found", "no judge learns from this campaign")
+    last = found.lessons[-1] if found.lessons else None
+    return LearningResponse(
+        next_at=found.next_at,
+        judged=found.judged,
+        left=found.open,
+        doing=found.doing,
+        rest=found.rest,
+        suggestions=found.suggestions,
+        problem=None if found.trouble is None else _told(found.trouble, visit.language),
+        lessons=lessons(found.lessons, stats.question.id),
+        seen=_followed(last.seen if last else Followed()),
+        unseen=_followed(last.unseen if last else Followed()),
+        **base_of(visit, stats),
+    )
+
+
+def lessons(found: tuple[Lesson, ...], question: str) -> list[LessonResponse]:
+    """What came of each time it learned, for one question."""
+    return [
+        LessonResponse(lesson.at, lesson.units, one.judge, one.low, one.high, one.people, one.answered)
+        for lesson in found
+        for one in lesson.questions
+        if one.question == question
+    ]
+
+
+def curve(stats: CampaignStats, language: str) -> Chart:
+    """The learning curve: how far it agrees with people after so many units, and people with each other."""
+    found = stats.store.learning.state(stats.name)
+    rows = [] if found is None else lessons(found.lessons, stats.question.id)
+    drawn = [
+        (say("learning.units", language, n=f"{row.units:,}"), row.judge, row.low, row.high) for row in rows
+    ]
+    if rows and rows[-1].people is not None:
+        drawn.append((say("learning.people", language), rows[-1].people, None, None))
+    names = ("learning.after", "learning.judge", "insight.agreement.low", "insight.agreement.high")
+    columns = tuple(say(name, language) for name in names)
+    return Chart("intervals", say("learning.chart", language), columns, tuple(drawn), language=language)
+
+
+def _told(trouble: Trouble, language: str) -> str:
+    error = translated_error(LapsusError(trouble.what, hint=trouble.hint), language)
+    return " ".join(filter(None, (error.what + ("。" if language == "ja" else "."), error.hint)))
+
+
+def _followed(found: Followed) -> FollowedResponse:
+    return FollowedResponse(found.same, found.answers)
+
+
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    return posts("/c/{campaign:slug}/learning", act, who=managing, again=manage_again)
+
+
+def act(visit: RequestContext, form: FormData) -> Response:
+    """Do what a button says."""
+    found, wanted = campaign_here(visit), field(form, "do")
+    if wanted == "rest":
+        visit.store.learning.judge_rest(found.name, by=visit.me.id)
+        return redirect(visit, f"/c/{found.name}/insight#learning")
+    if wanted != "set":
+        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+    visit.store.learning.set(found.name, _learn(form), by=visit.me.id)
+    return redirect(visit, f"/c/{found.name}/manage")
+
+
+def _learn(form: FormData) -> Learn | None:
+    """The switch and its numbers; None: off."""
+    if field(form, "learn") != "yes":
+        return None
+    after, every, without = (number(form, name) or 0 for name in ("after", "every", "without"))
+    return Learn(after, every, without / 100, field(form, "uncertain") == "yes")

@@ -1,0 +1,130 @@
+"""The page of a campaign for those who answer for its data, its sections, its charts and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats.report import campaign_report
+from lapsus.reports.charts import FORMATS as PICTURES
+from lapsus.reports.charts import Theme
+from lapsus.store import RefusedError
+from lapsus.store.database import db_option
+from lapsus.web.page_routes import Page, signed_in, twins
+from lapsus.web.pages.stats.charts import drawn, shown
+from lapsus.web.pages.stats.learning import learning
+from lapsus.web.pages.stats.view import (
+    SECTIONS,
+    annotators,
+    by_system,
+    disputed,
+    over_time,
+    overview_record,
+    pairs,
+    programs,
+    stats_of,
+)
+from lapsus.web.request_context import RequestContext
+
+_ROOT = "/c/{campaign:slug}/insight"
+_VIEWS: dict[str, Callable[[RequestContext, CampaignStats], Any]] = {
+    "answers": by_system,
+    "time": over_time,
+    "annotators": annotators,
+    "pairs": pairs,
+    "disputed": disputed,
+    "programs": programs,
+    "learning": learning,
+}
+_DRAWN = {
+    "answers": ("systems",),
+    "time": ("time",),
+    "annotators": ("people", "program-counts"),
+    "pairs": ("pairs",),
+    "programs": ("programs",),
+    "learning": ("learning",),
+}
+
+
+def routes() -> list[BaseRoute]:
+    """All of them."""
+    return [
+        *twins(_ROOT, signed_in(overview)),
+        *(
+            route
+            for name in SECTIONS
+            for route in twins(f"{_ROOT}/{name}", signed_in(partial(_section, name)))
+        ),
+        Route(f"{_ROOT}/charts/{{chart:slug}}.{{format:slug}}", chart),
+        Route("/c/{campaign:slug}/report.html", report),
+    ]
+
+
+def overview(visit: RequestContext) -> Page:
+    """How a campaign goes."""
+    stats = stats_of(visit)
+    page = _page(visit, stats, "stats/overview.html", overview_record(visit, stats), "progress", "labels")
+    option = db_option(visit.store.database.engine.url)
+    return page._replace(more={**page.more, "db": f" {option}" if option else ""})
+
+
+def _section(name: str, visit: RequestContext) -> Page:
+    """What takes longer to work out than the rest; the page fetches it when it is shown."""
+    stats = stats_of(visit)
+    return _page(visit, stats, f"stats/{name}.html", _VIEWS[name](visit, stats), *_DRAWN.get(name, ()))
+
+
+def _page(visit: RequestContext, stats: CampaignStats, template: str, shape: Any, *charts: str) -> Page:
+    """A page with its charts; programs get the numbers."""
+    drawings = {} if visit.wants_json else {"charts": shown(stats, visit.language, *charts)}
+    return Page(template, shape, more=drawings)
+
+
+async def chart(request: Request) -> Response:
+    """A chart as a picture or a table."""
+
+    def work() -> Response:
+        visit = RequestContext(request)
+        name, format = str(request.path_params["chart"]), str(request.path_params["format"])
+        theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
+        saves = "save" in request.query_params
+        stats = stats_of(visit, live=not saves)
+        content = drawn(stats, name, format, theme, visit.language)
+        if content is None:
+            raise RefusedError("not-found", "there is no such chart")
+        if stats.pending:
+            return Response(status_code=503, headers={"Retry-After": "2"})
+        headers = {"Cache-Control": "private, no-cache"}
+        if saves:
+            headers["Content-Disposition"] = f'attachment; filename="{stats.name}-{name}.{format}"'
+        return Response(content, headers=headers, media_type=PICTURES[format])
+
+    return await run_in_threadpool(work)
+
+
+async def report(request: Request) -> Response:
+    """The report of a campaign, to keep: one page that needs nothing else."""
+
+    def work() -> Response:
+        visit = RequestContext(request)
+        stats = stats_of(visit, live=False)
+        made = stats.exactly(
+            "report",
+            lambda stats: campaign_report(visit.store, stats.name, visit.language).render("html"),
+            visit.language,
+            len(visit.store.decisions.all(stats.name)),
+            # What the report tells besides: the plan and its state, how far it is, and the day.
+            msgspec.json.encode((stats.campaign, stats.progress, visit.store.database.clock().date())),
+        )
+        headers = {"Content-Disposition": f'attachment; filename="{stats.name}-report.html"'}
+        return Response(made, headers=headers, media_type="text/html")
+
+    return await run_in_threadpool(work)
