@@ -20,12 +20,12 @@ from starlette.routing import BaseRoute, Route
 
 from lapsus.errors import LapsusError
 from lapsus.schemes.procedure import Procedure
-from lapsus.store import Nothing, RefusedError, Saved, SaveRequest, StoreError
+from lapsus.store import Nothing, RefusedError, SaveRequest, StoreError
 from lapsus.version import __version__
 from lapsus.web.addresses import at
 from lapsus.web.cookies import SESSION
 from lapsus.web.openapi import Operation, description
-from lapsus.web.page_routes import find_campaign
+from lapsus.web.page_routes import campaign_here, filled
 from lapsus.web.pages.home.page import campaign_list
 from lapsus.web.pages.judging.campaign import campaign_page, own_judgments
 from lapsus.web.pages.judging.flags import find_flag
@@ -98,14 +98,9 @@ def campaigns(visit: RequestContext) -> CampaignsResponse:
     return CampaignsResponse(campaign_list(visit))
 
 
-def campaign(visit: RequestContext) -> CampaignPage:
-    """A campaign, your work in it and, for managers, everybody's."""
-    return campaign_page(visit, find_campaign(visit, _name(visit)))
-
-
 def next_unit(visit: RequestContext) -> NextResponse:
     """The next unit for you to judge; it is yours for a while. Or why there is none."""
-    name = find_campaign(visit, _name(visit)).name
+    name = campaign_here(visit).name
     given = visit.store.assignment.next_units(visit.me.id, name)
     if isinstance(given, Nothing):
         return NextResponse(None, [], None, given.reason)
@@ -121,7 +116,7 @@ def unit(visit: RequestContext) -> UnitResponse:
 
 def judgments(visit: RequestContext) -> JudgmentsResponse:
     """What you said, the last unit first."""
-    name = find_campaign(visit, _name(visit)).name
+    name = campaign_here(visit).name
     asked = visit.request.query_params.get("before")
     before = None if asked is None else number_in(asked)
     if asked is not None and before is None:
@@ -134,12 +129,13 @@ async def save(visit: RequestContext) -> SavedResponse:
     try:
         # All that needs the database happens in the writer's transaction, without a thread for each request:
         # whether the session still holds, the save itself, and which unit comes next.
-        return _saved(await awaited_result(visit.store.saves.save_soon(await _request(visit))))
+        saved: Saved = await awaited_result(visit.store.saves.save_soon(await _request(visit)))
+        return filled(SavedResponse, saved)
     except LapsusError as error:
         # Strangers are told nothing but that they are, and those outside of the campaign what they would be told
         # if there were none.
         if not isinstance(error, StoreError):
-            await run_in_threadpool(lambda: find_campaign(visit, _name(visit)))
+            await run_in_threadpool(lambda: campaign_here(visit))
         raise
 
 
@@ -164,7 +160,7 @@ async def _request(visit: RequestContext) -> SaveRequest:
 
 def flag(visit: RequestContext) -> FlaggedResponse:
     """Mark a unit for discussion, or reply to such a mark."""
-    body, name, number = visit.read(FlagBody), find_campaign(visit, _name(visit)).name, _number(visit)
+    body, name, number = visit.read(FlagBody), campaign_here(visit).name, _number(visit)
     key = f"{visit.me.id}:{body.key}"
     if body.flag is not None:
         visit.store.flags.reply(key, name, find_flag(visit, name, body.flag).id, visit.me.id, body.text)
@@ -174,17 +170,6 @@ def flag(visit: RequestContext) -> FlaggedResponse:
         raise RefusedError("not-yours", f"unit {number} was not given to you")
     visit.store.flags.add(key, name, number, visit.me.id, body.text)
     return FlaggedResponse(body.key)
-
-
-def _saved(saved: Saved) -> SavedResponse:
-    return SavedResponse(
-        key=saved.key,
-        revision=saved.revision,
-        stored_at=saved.stored_at,
-        replaced=saved.replaced,
-        extra=saved.extra,
-        next=saved.next,
-    )
 
 
 def _usable(moment: datetime | None) -> datetime | None:
@@ -210,7 +195,7 @@ OPERATIONS = (
         "POST", f"{_UNIT}/judgments", save, SavedResponse, SaveBody, 201, (400, 403, 404, 409, 413, 422)
     ),
     Operation("GET", "/campaigns", campaigns, CampaignsResponse),
-    Operation("GET", _CAMPAIGN, campaign, CampaignPage, refuses=(404,)),
+    Operation("GET", _CAMPAIGN, campaign_page, CampaignPage, refuses=(404,)),
     Operation("GET", f"{_CAMPAIGN}/next", next_unit, NextResponse, refuses=(403, 404)),
     Operation("GET", _UNIT, unit, UnitResponse, refuses=(403, 404, 409)),
     Operation(

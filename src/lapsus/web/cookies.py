@@ -37,9 +37,8 @@ class Cookies:
         return f"{what}-{self._mark}"
 
     def read(self, request: Request, what: str) -> str | None:
-        """What a browser keeps for us; else what it keeps from when all workbenches of a host shared one name."""
-        own = self.name(what)
-        return request.cookies[own] if own in request.cookies else request.cookies.get(what)
+        """What a browser keeps for us."""
+        return request.cookies.get(self.name(what))
 
     def write(self, request: Request, response: Response, what: str, value: str, seconds: int) -> None:
         """Give the browser a cookie that no script sees, no other site sends, and no path beside ours gets."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import anyio
+from msgspec import UNSET, UnsetType
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
@@ -13,12 +15,13 @@ from starlette.routing import BaseRoute, Route
 
 from lapsus.errors import LapsusError
 from lapsus.store import StoreError
+from lapsus.translation import translated_error
 from lapsus.web.addresses import path_at
 from lapsus.web.page_routes import Page, respond
 from lapsus.web.request_context import RequestContext, number_in
 
-Work = Callable[[RequestContext, FormData], Page | Response]
-Again = Callable[[RequestContext, FormData, LapsusError], Page]
+Work = Callable[[RequestContext, FormData], Any]
+Again = Callable[[RequestContext, FormData, LapsusError], Any]
 
 
 def anybody(visit: RequestContext) -> None:
@@ -31,6 +34,7 @@ def posts(
     *,
     who: Callable[[RequestContext], object],
     again: Again | None = None,
+    template: str | None = None,
     files: int = 0,
     fields: int = 60,
     at_once: int | None = None,
@@ -39,7 +43,8 @@ def posts(
 
     `who` raises for those who may not send it; of theirs nothing is read. `work` does what the form asks for, in a
     thread. What `work` raises is shown by `again`, which makes the form's own page with the error on it (status 422),
-    or else by the error page. `at_once` bounds how many such forms are worked on at a time.
+    or else by the error page. Records are shown by `template`. `at_once` bounds how many such forms are worked on at a
+    time.
     """
     limiter = None if at_once is None else anyio.CapacityLimiter(at_once)
 
@@ -49,13 +54,19 @@ def posts(
         async with request.form(max_fields=fields, max_files=files) as form:
             visit.check_csrf(field(form, "csrf") or None)
             return await anyio.to_thread.run_sync(
-                respond, visit, lambda visit: _worked(visit, form, work, again), limiter=limiter
+                respond,
+                visit,
+                lambda visit: _worked(visit, form, work, again, template),
+                template,
+                limiter=limiter,
             )
 
     return [Route(f"{path}.json", post, methods=["POST"]), Route(path, post, methods=["POST"])]
 
 
-def _worked(visit: RequestContext, form: FormData, work: Work, again: Again | None) -> Page | Response:
+def _worked(
+    visit: RequestContext, form: FormData, work: Work, again: Again | None, template: str | None
+) -> Any:
     try:
         return work(visit, form)
     except StoreError:
@@ -64,7 +75,21 @@ def _worked(visit: RequestContext, form: FormData, work: Work, again: Again | No
     except LapsusError as error:
         if again is None:
             raise
-        return again(visit, form, error)._replace(status=422)
+        shown = again(visit, form, error)
+        return (shown if isinstance(shown, Page) else Page(template, shown))._replace(status=422)
+
+
+def with_error(record: Callable[..., Any]) -> Again:
+    """The page as it is, with what was wrong with the form on it."""
+    return lambda visit, form, error: record(visit, error=str(translated_error(error, visit.language)))
+
+
+def told(error: LapsusError | None, language: str) -> dict[str, str | UnsetType]:
+    """What was wrong and what to do about it, as the fields `error` and `hint` of a page."""
+    if error is None:
+        return {"error": UNSET, "hint": UNSET}
+    said = translated_error(error, language)
+    return {"error": " · ".join(filter(None, (said.where, said.what))), "hint": said.hint or UNSET}
 
 
 def field(form: FormData, name: str) -> str:

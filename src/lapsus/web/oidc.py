@@ -50,7 +50,7 @@ def new_request(next: str) -> SignInRequest:
 
 
 class OidcClient:
-    """We, as the provider knows us."""
+    """OIDC client for the configured provider."""
 
     def __init__(self, provider: OidcProvider) -> None:
         try:

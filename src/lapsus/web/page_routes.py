@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,6 +17,8 @@ from lapsus.model import in_language
 from lapsus.store import Campaign, RefusedError
 from lapsus.web.rendering import json_response, page_response, redirect, with_cookies
 from lapsus.web.request_context import RequestContext
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Page(NamedTuple):
@@ -28,23 +31,31 @@ class Page(NamedTuple):
     """What only the page shows: drawings, and commands for the terminal."""
 
 
-Show = Callable[[RequestContext], Page | Response]
+Show = Callable[[RequestContext], Any]
+"""Makes what is shown: a record, a record with a template of its own (`Page`), or a whole response."""
 
 
-def twins(path: str, show: Show) -> list[BaseRoute]:
+def twins(path: str, show: Show, template: str | None = None) -> list[BaseRoute]:
     """A page at a path and its twin at the path with `.json` behind."""
+    return [single(f"{path}.json", show, template), single(path, show, template)]
+
+
+def single(path: str, show: Show, template: str | None = None) -> Route:
+    """What is at one path only: a file to download, or a record without a page."""
 
     async def page(request: Request) -> Response:
-        return await run_in_threadpool(respond, RequestContext(request), show)
+        return await run_in_threadpool(respond, RequestContext(request), show, template)
 
-    return [Route(f"{path}.json", page), Route(path, page)]
+    return Route(path, page)
 
 
-def respond(visit: RequestContext, show: Show) -> Response:
+def respond(visit: RequestContext, show: Show, template: str | None = None) -> Response:
     """Make the record and show it; in a worker thread, since it asks the database."""
     result = show(visit)
     if isinstance(result, Response):
         return result
+    if not isinstance(result, Page):
+        result = Page(template, result)
     if visit.wants_json or result.template is None:
         return with_cookies(visit, json_response(result.shape, result.status))
     return page_response(visit, result.template, result.shape, result.status, result.more)
@@ -53,7 +64,7 @@ def respond(visit: RequestContext, show: Show) -> Response:
 def signed_in(show: Show) -> Show:
     """Strangers are led to the page for signing in, and back afterwards; programs are told."""
 
-    def checked(visit: RequestContext) -> Page | Response:
+    def checked(visit: RequestContext) -> Any:
         if visit.person is None and not visit.wants_json:
             return redirect(visit, f"/sign-in?next={quote(visit.request.url.path)}")
         visit.me  # noqa: B018  raises for strangers
@@ -62,10 +73,15 @@ def signed_in(show: Show) -> Show:
     return checked
 
 
+def for_managers(show: Show) -> Show:
+    """The same, and whoever is signed in and no manager is refused."""
+    return signed_in(lambda visit: show(managing(visit)))
+
+
 def read_together(show: Show) -> Show:
     """For what is asked for most and writes nothing: everything is read in one transaction."""
 
-    def together(visit: RequestContext) -> Page | Response:
+    def together(visit: RequestContext) -> Any:
         with visit.store.database.reading_together():
             return show(visit)
 
@@ -104,3 +120,15 @@ def find_campaign(visit: RequestContext, name: str) -> Campaign:
 def title(visit: RequestContext, campaign: Campaign) -> str:
     """A campaign's title in the reader's language."""
     return in_language(campaign.plan.titles, visit.language)
+
+
+def filled(kind: type[T], *sources: object, **more: Any) -> T:
+    """A record filled by name: with `more`, else from the first source that has an attribute so called.
+
+    Fields that nothing has keep their default.
+    """
+    for name in kind.__struct_fields__:
+        source = next((one for one in sources if name not in more and hasattr(one, name)), None)
+        if source is not None:
+            more[name] = getattr(source, name)
+    return kind(**more)

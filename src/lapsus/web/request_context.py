@@ -23,10 +23,10 @@ from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.judge_work import JudgeWork
 from lapsus.web.oidc import OidcClient
 from lapsus.web.proxy_user import STATE
-from lapsus.web.reader_language import choose_language
 from lapsus.web.schemas import PersonResponse
 from lapsus.web.security import BY_ADDRESS, BY_DEVICE, BY_NAME, BY_NAME_HERE, RateLimit
 from lapsus.web.sessions import Csrf, Session, Sessions, new_session
+from lapsus.word_files import LANGUAGES
 
 T = TypeVar("T")
 
@@ -170,6 +170,10 @@ class RequestContext:
         """What is asked for, from our own root."""
         return self.request.url.path.removeprefix(self.request.scope.get("root_path", ""))
 
+    def link(self, path: str) -> str:
+        """A path of ours as an address to hand out."""
+        return str(self.request.base_url).rstrip("/") + path
+
     @property
     def wants_json(self) -> bool:
         """Whether a program reads the answer."""
@@ -191,6 +195,29 @@ class RequestContext:
             raise RefusedError("shape", str(error)) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise RefusedError("not-json", str(error)) from error
+
+
+def choose_language(query: str | None, cookie: str | None, person: str | None, accept: str | None) -> str:
+    """What was asked for just now or earlier, then what the person is known to read, then what the browser says."""
+    for wanted in (query, cookie, person):
+        if wanted in LANGUAGES:
+            return wanted
+    return _by_header(accept or "")
+
+
+def _by_header(header: str) -> str:
+    weights: Mapping[str, float] = dict(_weight(part) for part in reversed(header[:500].split(",")))
+    known = {name: weights.get(name, 0.0) for name in LANGUAGES}
+    return max(known, key=lambda name: known[name])
+
+
+def _weight(part: str) -> tuple[str, float]:
+    name, _, weight = part.partition(";q=")
+    try:
+        value = float(weight) if weight else 1.0
+    except ValueError:
+        value = 0.0
+    return name.strip().lower().partition("-")[0], value
 
 
 def number_in(text: str, digits: int = 9) -> int | None:

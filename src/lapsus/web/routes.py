@@ -10,36 +10,43 @@ from lapsus.web import api, static_files
 from lapsus.web.pages.account import page as account
 from lapsus.web.pages.account import provider, sign_in
 from lapsus.web.pages.administration import page as administration
-from lapsus.web.pages.challenge import board, new
+from lapsus.web.pages.challenge import board, new, run
 from lapsus.web.pages.decide import page as decide
+from lapsus.web.pages.home import page as home
 from lapsus.web.pages.judges import page as judges
 from lapsus.web.pages.judging import flags
 from lapsus.web.pages.judging import page as judging
 from lapsus.web.pages.manage import page as manage
 from lapsus.web.pages.manage import settings
-from lapsus.web.pages.setup import own_guideline_page, sample_page, wizard
+from lapsus.web.pages.setup import own_guideline_page, wizard
 from lapsus.web.pages.stats import export, learning
 from lapsus.web.pages.stats import page as stats
 from lapsus.web.pages.units import page as units
 
 # The interface first, since it is asked for most; the guideline before the wizard, whose addresses have the same form.
 ROOMS: Final = (
-    *(
-        api,
-        static_files,
-        sign_in,
-        provider,
-        judging,
-        flags,
-        account,
-        board,
-        new,
-        stats,
-        units,
-        judges,
-        decide,
-    ),
-    *(administration, manage, settings, own_guideline_page, sample_page, wizard, export, learning),
+    api,
+    static_files,
+    sign_in,
+    provider,
+    home,
+    judging,
+    flags,
+    account,
+    board,
+    run,
+    new,
+    stats,
+    units,
+    judges,
+    decide,
+    administration,
+    manage,
+    settings,
+    own_guideline_page,
+    wizard,
+    export,
+    learning,
 )
 
 

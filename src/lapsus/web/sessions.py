@@ -63,8 +63,8 @@ class Sessions:
         except BadSignature:
             return None
         match value:
-            case [str(nonce), int() | None as person, str(stamp), *rest]:
-                session = Session(nonce, person, stamp, *rest[:1])
+            case [str(nonce), int() | None as person, str(stamp), str(origin)]:
+                session = Session(nonce, person, stamp, origin)
                 known = self._known[cookie] = session, signed.timestamp()
                 if len(self._known) > KNOWN:
                     self._known.popitem(last=False)

@@ -23,7 +23,7 @@ EVERY = 5.0
 
 
 async def refresh_stats(store: Store) -> None:
-    """Until the server ends. Trouble is no trouble here: it goes to the log, and the next look makes up for it."""
+    """Run until the server ends. Errors are logged; the next round tries again."""
     with _logged():
         # Left alone where the server ends before: nothing waits for it.
         for work in (precompute_stats, warm_units):

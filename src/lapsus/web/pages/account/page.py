@@ -12,7 +12,7 @@ from lapsus.store import RefusedError
 from lapsus.web.assets import THEMES
 from lapsus.web.cookies import LANGUAGE, THEME, YEAR
 from lapsus.web.forms import field, posts
-from lapsus.web.page_routes import Page, signed_in, twins
+from lapsus.web.page_routes import Page, filled, signed_in, twins
 from lapsus.web.page_words import refusal
 from lapsus.web.pages.account.sign_in import begin_session
 from lapsus.web.rendering import redirect, theme_of
@@ -39,16 +39,22 @@ class AccountResponse(msgspec.Struct, frozen=True):
 def routes() -> list[BaseRoute]:
     """All of them, each with its twin."""
     return [
-        *twins("/account", signed_in(account)),
+        *twins("/account", signed_in(account), "account/account.html"),
         *posts("/account", change, who=lambda visit: visit.me),
     ]
 
 
-def account(visit: RequestContext) -> Page:
+def account(visit: RequestContext, error: str | None = None) -> AccountResponse:
     """What can be changed, and how it is now."""
-    told = visit.request.query_params.get("told")
-    return Page(
-        "account/account.html", _response(visit, told=told if told in ("looks", "password") else None)
+    me, told = visit.me, visit.request.query_params.get("told")
+    return filled(
+        AccountResponse,
+        me,
+        may_have_password=me.has_password or me.id not in visit.store.people.from_platforms(),
+        language=visit.language,
+        theme=theme_of(visit),
+        told=told if told in ("looks", "password") else None,
+        error=error,
     )
 
 
@@ -67,7 +73,6 @@ def _looks(visit: RequestContext, language: str, theme: str) -> Response:
     if language in LANGUAGES and language != visit.me.language:
         visit.store.people.set_profile(visit.me.id, email=visit.me.email, language=language, by=visit.me.id)
     response = redirect(visit, "/account?told=looks")
-    # An empty one is kept too: without it, a choice under the name of before would count again.
     visit.set_cookie(response, LANGUAGE, language if language in LANGUAGES else "", YEAR)
     visit.set_cookie(response, THEME, theme if theme in THEMES else "", YEAR)
     return response
@@ -94,12 +99,4 @@ def _password(visit: RequestContext, form: FormData) -> Page | Response:
 
 
 def _again(visit: RequestContext, reason: str, status: int) -> Page:
-    return Page("account/account.html", _response(visit, error=refusal(reason, visit.language)), status)
-
-
-def _response(visit: RequestContext, *, told: str | None = None, error: str | None = None) -> AccountResponse:
-    me = visit.me
-    may_have_one = me.has_password or me.id not in visit.store.people.from_platforms()
-    return AccountResponse(
-        me.name, me.role, me.has_password, may_have_one, visit.language, theme_of(visit), told, error
-    )
+    return Page("account/account.html", account(visit, refusal(reason, visit.language)), status)

@@ -12,13 +12,12 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from lapsus.errors import LapsusError, UsageError
-from lapsus.store import Role
+from lapsus.errors import UsageError
+from lapsus.store import ApiToken, Role
 from lapsus.store.audit import EXPORTED
 from lapsus.store.people import new_secret
-from lapsus.translation import translated_error
-from lapsus.web.forms import field, number, posts
-from lapsus.web.page_routes import Page, find_campaign, managing, signed_in, title, twins
+from lapsus.web.forms import field, number, posts, with_error
+from lapsus.web.page_routes import filled, find_campaign, for_managers, managing, title, twins
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 
@@ -49,18 +48,6 @@ class AccountsRecord(msgspec.Struct, frozen=True):
     error: str | UnsetType = UNSET
 
 
-class TokenRecord(msgspec.Struct, frozen=True):
-    """A key by which a program acts for somebody. The key itself is not kept."""
-
-    id: int
-    person: int
-    owner: str
-    name: str
-    """What it is for."""
-    created: datetime
-    revoked: datetime | None
-
-
 class OwnerRecord(msgspec.Struct, frozen=True):
     """Somebody for whom a program may act."""
 
@@ -71,7 +58,8 @@ class OwnerRecord(msgspec.Struct, frozen=True):
 class TokensRecord(msgspec.Struct, frozen=True):
     """All of them, the newest first."""
 
-    tokens: list[TokenRecord]
+    tokens: list[ApiToken]
+    """Keys by which programs act for people. The keys themselves are not kept."""
     owners: list[OwnerRecord]
     token: str | UnsetType = UNSET
     """A token that was just made, and for whom. It is shown once."""
@@ -119,56 +107,48 @@ LINK_DAYS: Final = 14
 
 def routes() -> list[BaseRoute]:
     """All of them, each with its twin."""
-    base = "/c/{campaign:slug}"
+    base, people, keys = "/c/{campaign:slug}", "administration/people.html", "administration/tokens.html"
     return [
-        *twins("/people", signed_in(accounts)),
-        *posts("/people", change_account, who=managing, again=_accounts_again),
-        *twins("/log", signed_in(log)),
-        *twins(f"{base}/log", signed_in(log)),
-        *twins("/tokens", signed_in(tokens)),
-        *posts("/tokens", change_token, who=managing, again=_tokens_again),
-        *twins("/exports", signed_in(exports)),
-        *twins(f"{base}/exports", signed_in(exports)),
-        *twins("/archive", signed_in(archive)),
+        *twins("/people", for_managers(accounts), people),
+        *posts("/people", change_account, who=managing, again=with_error(accounts), template=people),
+        *twins("/log", for_managers(log), "administration/log.html"),
+        *twins(f"{base}/log", for_managers(log), "administration/log.html"),
+        *twins("/tokens", for_managers(tokens), keys),
+        *posts("/tokens", change_token, who=managing, again=with_error(tokens), template=keys),
+        *twins("/exports", for_managers(exports), "administration/exports.html"),
+        *twins(f"{base}/exports", for_managers(exports), "administration/exports.html"),
+        *twins("/archive", for_managers(archive), "administration/archive.html"),
     ]
 
 
-def accounts(visit: RequestContext) -> Page:
+def accounts(visit: RequestContext, **more: Any) -> AccountsRecord:
     """Everybody with an account."""
-    return Page("administration/people.html", _accounts(managing(visit)))
-
-
-def _accounts(visit: RequestContext, **more: Any) -> AccountsRecord:
-    people = [person for person in visit.store.people.all() if not person.program]
     from_platforms = visit.store.people.from_platforms()
     rows = [
-        AccountRecord(
-            person.id,
-            person.name,
-            person.role,
-            person.created,
-            person.disabled is not None,
-            person.has_password,
-            person.id not in from_platforms,
+        filled(
+            AccountRecord,
+            person,
+            disabled=person.disabled is not None,
+            may_have_password=person.id not in from_platforms,
         )
-        for person in people
+        for person in visit.store.people.all()
+        if not person.program
     ]
     return AccountsRecord(rows, list(reversed(get_args(Role))), **more)
 
 
-def change_account(visit: RequestContext, form: FormData) -> Page | Response:
+def change_account(visit: RequestContext, form: FormData) -> AccountsRecord | Response:
     """Another role or a new password for somebody, an account shut or opened, a link for somebody new."""
     store, wanted, by = visit.store, field(form, "do"), visit.me.id
     if wanted == "invite":
         role = cast(Role, field(form, "role"))
         token = store.access.invite(role, days=LINK_DAYS, by=by)
-        link = f"{str(visit.request.base_url).rstrip('/')}/join/{token}"
-        return Page("administration/people.html", _accounts(visit, link=link))
+        return accounts(visit, link=visit.link(f"/join/{token}"))
     person = store.people.get(_number(form, "person", "nobody was named"))
     if wanted == "reset":
         password = new_secret()[:16]
         store.people.set_password(person.id, password, by=by)
-        return Page("administration/people.html", _accounts(visit, password=password, whose=person.name))
+        return accounts(visit, password=password, whose=person.name)
     if wanted == "role":
         store.people.set_role(person.id, cast(Role, field(form, "role")), by=by)
     elif wanted in ("disable", "enable"):
@@ -178,74 +158,47 @@ def change_account(visit: RequestContext, form: FormData) -> Page | Response:
     return redirect(visit, "/people")
 
 
-def _accounts_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
-    return Page(
-        "administration/people.html", _accounts(visit, error=str(translated_error(error, visit.language)))
-    )
-
-
 def _number(form: FormData, name: str, otherwise: str) -> int:
     if (found := number(form, name)) is None:
         raise UsageError(otherwise)
     return found
 
 
-def tokens(visit: RequestContext) -> Page:
+def tokens(visit: RequestContext, **more: Any) -> TokensRecord:
     """The keys by which programs act for people: everybody's, without the keys themselves."""
-    return Page("administration/tokens.html", _tokens(managing(visit)))
-
-
-def _tokens(visit: RequestContext, **more: Any) -> TokensRecord:
-    rows = [
-        TokenRecord(one.id, one.person, one.owner, one.name, one.created, one.revoked)
-        for one in reversed(visit.store.access.tokens())
-    ]
     people = [person for person in visit.store.people.all() if person.disabled is None]
-    return TokensRecord(rows, [OwnerRecord(person.id, person.name) for person in people], **more)
+    owners = [filled(OwnerRecord, person) for person in people]
+    return TokensRecord(visit.store.access.tokens()[::-1], owners, **more)
 
 
-def change_token(visit: RequestContext, form: FormData) -> Page | Response:
+def change_token(visit: RequestContext, form: FormData) -> TokensRecord | Response:
     """Make a token for somebody, which is shown once, or end one."""
     store, wanted, by = visit.store, field(form, "do"), visit.me.id
     person = _number(form, "person", "nobody was named")
     if wanted == "make":
         made = store.access.add_token(person, field(form, "name").strip(), by=by)
-        return Page(
-            "administration/tokens.html", _tokens(visit, token=made, whose=store.people.get(person).name)
-        )
+        return tokens(visit, token=made, whose=store.people.get(person).name)
     if wanted != "revoke":
         raise UsageError(f"nothing is called {wanted[:40]!r} here")
     store.access.revoke_token(person, _number(form, "token", "no token was named"), by=by)
     return redirect(visit, "/tokens")
 
 
-def _tokens_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
-    return Page(
-        "administration/tokens.html", _tokens(visit, error=str(translated_error(error, visit.language)))
-    )
-
-
-def log(visit: RequestContext) -> Page:
+def log(visit: RequestContext, what: str | None = None) -> LogRecord:
     """What was done, by whom and when."""
-    return Page("administration/log.html", _events(managing(visit)))
-
-
-def exports(visit: RequestContext) -> Page:
-    """What data were taken, by whom and when."""
-    return Page("administration/exports.html", _events(managing(visit), EXPORTED))
-
-
-def _events(visit: RequestContext, what: str | None = None) -> LogRecord:
     asked = visit.request.path_params.get("campaign")
     campaign = None if asked is None else find_campaign(visit, str(asked))
     name, called = (None, None) if campaign is None else (campaign.name, title(visit, campaign))
     found = visit.store.audit.events(name, what=what, limit=LOGGED)
-    events = [EventRecord(one.at, one.person, one.campaign, one.what, one.details) for one in found]
-    return LogRecord(name, called, events)
+    return LogRecord(name, called, [filled(EventRecord, one, by=one.person) for one in found])
 
 
-def archive(visit: RequestContext) -> Page:
+def exports(visit: RequestContext) -> LogRecord:
+    """What data were taken, by whom and when."""
+    return log(visit, EXPORTED)
+
+
+def archive(visit: RequestContext) -> ArchiveRecord:
     """Campaigns that are out of the lists."""
-    found = [one for one in managing(visit).store.campaigns.all() if one.archived is not None]
-    rows = [ArchivedRecord(one.name, title(visit, one), one.archived) for one in found]
-    return Page("administration/archive.html", ArchiveRecord(rows))
+    found = [one for one in visit.store.campaigns.all() if one.archived is not None]
+    return ArchiveRecord([filled(ArchivedRecord, one, title=title(visit, one)) for one in found])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from lapsus.challenge.leaderboard import FIRST, Leaderboard, check_measure
 from lapsus.challenge.service import challenge_board, challenge_floors, coarse_board, coarse_runs, publish
@@ -21,13 +19,11 @@ from lapsus.store import RefusedError
 from lapsus.store.challenge_records import ChallengeState
 from lapsus.web.cookies import DAY
 from lapsus.web.forms import field, posts
-from lapsus.web.page_routes import Page, twins
-from lapsus.web.pages.challenge.run import CHECKING, _team, form, form_again, hand_in, run
+from lapsus.web.page_routes import Page, filled, single, twins
 from lapsus.web.pages.challenge.viewer import (
     ChallengeResponse,
     MeasureResponse,
     OwnRun,
-    Viewer,
     challenge_response,
     cookie,
     for_known,
@@ -80,8 +76,9 @@ class ChallengePage(msgspec.Struct, frozen=True):
     link_team: str | UnsetType = UNSET
 
 
-def known_challenges(visit: RequestContext) -> list[ChallengeResponse]:
+def challenges(visit: RequestContext) -> ChallengesResponse:
     """All of them for those with an account; for a team, the one that it takes part in."""
+    makes = visit.person is not None and visit.person.role == "manager"
     found = visit.store.challenges.all()
     if visit.person is None:
         found = [
@@ -92,45 +89,42 @@ def known_challenges(visit: RequestContext) -> list[ChallengeResponse]:
         ]
         if not found:
             raise RefusedError("sign-in", "nobody is signed in")
-    return [challenge_response(visit, one) for one in found]
+    return ChallengesResponse([challenge_response(visit, one) for one in found], makes)
 
 
-def challenge_page(viewer: Viewer, link: tuple[str, str] | None = None) -> ChallengePage:
-    """The board, as far as one may see it. `link` is that of a team that was just added, after its name."""
-    visit, challenge = viewer.visit, viewer.challenge
+def board(visit: RequestContext, **more: Any) -> ChallengePage:
+    """The leaderboard, as far as one may see it."""
+    viewer = viewer_here(visit)
+    challenge = viewer.challenge
     query = visit.request.query_params
     languages = list(challenge_floors(challenge))
     language = query.get("track", languages[0])
     if language not in languages:
         raise RefusedError("not-found", "the challenge has no such language")
     by, runs = check_measure(query.get("by", FIRST)), viewer.runs()
-    board = None
+    shown = None
     if viewer.sees in ("all", "own"):
-        board = challenge_board(visit.store, challenge, language=language, by=by, runs=runs)
+        shown = challenge_board(visit.store, challenge, language=language, by=by, runs=runs)
     elif viewer.sees == "rounded":
-        board = coarse_board(challenge, runs, coarse_runs(visit.store, challenge, runs), language, by)
-    page = ChallengePage(
+        shown = coarse_board(challenge, runs, coarse_runs(visit.store, challenge, runs), language, by)
+    counts = [run.team for run in runs]
+    teams = visit.store.challenges.teams(challenge.name) if viewer.decides else []
+    return filled(
+        ChallengePage,
+        viewer,
         challenge=challenge_response(visit, challenge),
-        decides=viewer.decides,
         team=viewer.team.name if viewer.team else None,
-        sees=viewer.sees,
         language=language,
         by=by,
         measures=measures(),
         runs=[own_run(run) for run in runs],
-        board=board,
-        takes_test_set=viewer.takes_test_set,
+        board=shown,
+        teams=[TeamResponse(team.name, counts.count(team.name)) for team in teams]
+        if viewer.decides
+        else UNSET,
         **rounding(viewer, language),
+        **more,
     )
-    if not viewer.decides:
-        return page
-    counts = [run.team for run in runs]
-    teams = [
-        TeamResponse(team.name, counts.count(team.name))
-        for team in visit.store.challenges.teams(challenge.name)
-    ]
-    page = msgspec.structs.replace(page, teams=teams)
-    return msgspec.structs.replace(page, link_team=link[0], link=link[1]) if link else page
 
 
 _DAYS = 180
@@ -140,27 +134,13 @@ def routes() -> list[BaseRoute]:
     """All of them, each page with its twin."""
     base = "/challenge/{name:slug}"
     return [
-        *twins("/challenges", for_known(challenges)),
-        *twins(base, for_known(board)),
-        *twins(f"{base}/run/{{run:number}}", for_known(run)),
-        *twins(f"{base}/submit", for_known(form)),
-        *posts(f"{base}/submit", hand_in, who=_team, again=form_again, files=1, fields=10, at_once=CHECKING),
+        *twins("/challenges", for_known(challenges), "challenge/list.html"),
+        *twins(base, for_known(board), "challenge/board.html"),
         *posts(f"{base}/state", set_state, who=_deciding, fields=10),
         *posts(f"{base}/teams", add_team, who=_deciding, fields=10),
         *twins(f"{base}/team/{{token:secret}}", enter),
-        Route(f"{base}/testset.zip", testset),
+        single(f"{base}/testset.zip", testset),
     ]
-
-
-def challenges(visit: RequestContext) -> Page:
-    """All challenges."""
-    makes = visit.person is not None and visit.person.role == "manager"
-    return Page("challenge/list.html", ChallengesResponse(known_challenges(visit), makes))
-
-
-def board(visit: RequestContext) -> Page:
-    """The leaderboard."""
-    return Page("challenge/board.html", challenge_page(viewer_here(visit)))
 
 
 def set_state(visit: RequestContext, fields: FormData) -> Response:
@@ -175,11 +155,10 @@ def set_state(visit: RequestContext, fields: FormData) -> Response:
 
 def add_team(visit: RequestContext, fields: FormData) -> Page:
     """A team's link, which is shown once."""
-    viewer, team = viewer_here(visit), field(fields, "team").strip()
-    name = viewer.challenge.name
+    name, team = viewer_here(visit).challenge.name, field(fields, "team").strip()
     token = visit.store.challenges.add_team(name, team, by=visit.me.id)
-    link = f"{str(visit.request.base_url).rstrip('/')}/challenge/{name}/team/{token}"
-    return Page("challenge/board.html", challenge_page(viewer, (team, link)), 201)
+    made = board(visit, link_team=team, link=visit.link(f"/challenge/{name}/team/{token}"))
+    return Page("challenge/board.html", made, 201)
 
 
 def enter(visit: RequestContext) -> Response:
@@ -192,22 +171,17 @@ def enter(visit: RequestContext) -> Response:
     return response
 
 
-async def testset(request: Request) -> Response:
+def testset(visit: RequestContext) -> Response:
     """The dialogues without their labels, to take home."""
-
-    def make() -> Response:
-        visit = RequestContext(request)
-        viewer = viewer_here(visit)
-        if not viewer.takes_test_set:
-            raise RefusedError("no-team", "the test set is for teams, by their link")
-        name = viewer.challenge.name
-        with tempfile.TemporaryDirectory(prefix="lapsus-testset-") as folder:
-            path = Path(folder) / "testset.zip"
-            publish(visit.store, name, path)
-            headers = {"Content-Disposition": f'attachment; filename="{name}-testset.zip"'}
-            return with_cookies(visit, Response(path.read_bytes(), 200, headers, "application/zip"))
-
-    return await run_in_threadpool(make)
+    viewer = viewer_here(visit)
+    if not viewer.takes_test_set:
+        raise RefusedError("no-team", "the test set is for teams, by their link")
+    name = viewer.challenge.name
+    with tempfile.TemporaryDirectory(prefix="lapsus-testset-") as folder:
+        path = Path(folder) / "testset.zip"
+        publish(visit.store, name, path)
+        headers = {"Content-Disposition": f'attachment; filename="{name}-testset.zip"'}
+        return with_cookies(visit, Response(path.read_bytes(), 200, headers, "application/zip"))
 
 
 def _deciding(visit: RequestContext) -> None:

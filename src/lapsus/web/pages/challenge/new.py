@@ -15,8 +15,8 @@ from lapsus.challenge.service import create, create_from_campaign
 from lapsus.challenge.testset import SCHEME
 from lapsus.errors import InputError, LapsusError
 from lapsus.store.challenge_records import Challenge, ChallengePlan, Feedback
-from lapsus.web.forms import fields, posts, upload
-from lapsus.web.page_routes import Page, managing, signed_in, title, twins
+from lapsus.web.forms import fields, posts, told, upload
+from lapsus.web.page_routes import for_managers, managing, title, twins
 from lapsus.web.pages.setup.forms import Fields, whole_number, words_in
 from lapsus.web.pages.setup.wizard import ChoiceResponse
 from lapsus.web.rendering import redirect
@@ -37,6 +37,7 @@ class NewChallengePage(msgspec.Struct, frozen=True):
     hint: str | UnsetType = UNSET
 
 
+_FORM: Final = "challenge/new.html"
 _EMPTY: Final = {
     "only": "",
     "threshold": f"{PUBLISHED_THRESHOLD:g}",
@@ -59,8 +60,7 @@ def new_challenge_page(
             if one.scheme == SCHEME
         ],
         megabytes=LARGEST_UPLOAD // 1_000_000,
-        error=UNSET if error is None else " · ".join(filter(None, (error.where, error.what))),
-        hint=UNSET if error is None or error.hint is None else error.hint,
+        **told(error, visit.language),
     )
 
 
@@ -90,22 +90,16 @@ def _share(text: str) -> float:
 def routes() -> list[BaseRoute]:
     """The form, and where it is sent."""
     return [
-        *twins("/challenges/new", signed_in(form)),
-        *posts("/challenges/new", make, who=managing, again=form_again, files=1),
+        *twins("/challenges/new", for_managers(new_challenge_page), _FORM),
+        *posts("/challenges/new", make, who=managing, again=_form_again, template=_FORM, files=1),
     ]
 
 
-def form(visit: RequestContext) -> Page:
-    """What the challenge is about and how it goes."""
-    return Page("challenge/new.html", new_challenge_page(managing(visit)))
+def _form_again(visit: RequestContext, sent: FormData, error: LapsusError) -> NewChallengePage:
+    return new_challenge_page(visit, fields(sent), error)
 
 
-def form_again(visit: RequestContext, sent: FormData, error: LapsusError) -> Page:
-    """The form as it was filled in, with what is wrong."""
-    return Page("challenge/new.html", new_challenge_page(visit, fields(sent), error))
-
-
-def make(visit: RequestContext, sent: FormData) -> Page | Response:
+def make(visit: RequestContext, sent: FormData) -> Response:
     """Make the challenge."""
     return redirect(visit, f"/challenge/{_made(visit, sent).name}")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from lapsus.challenge.run_details import WANTED, Confusion, DialogueSeen, Wanted, confusion, dialogues
 from lapsus.challenge.run_problems import RunError
@@ -19,8 +20,8 @@ from lapsus.challenge.service import challenge_floors, challenge_tracks, coarse_
 from lapsus.errors import LapsusError
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import StoredRun, Team
-from lapsus.web.forms import field, upload
-from lapsus.web.page_routes import Page
+from lapsus.web.forms import field, posts, upload
+from lapsus.web.page_routes import Page, filled, twins
 from lapsus.web.page_words import refusal
 from lapsus.web.pages.challenge.viewer import (
     ChallengeResponse,
@@ -28,6 +29,7 @@ from lapsus.web.pages.challenge.viewer import (
     OwnRun,
     Viewer,
     challenge_response,
+    for_known,
     handing_in,
     measures,
     own_run,
@@ -85,11 +87,11 @@ class RunPage(msgspec.Struct, frozen=True):
     measures: list[MeasureResponse]
     figures: ScoreValues | None
     """None where the scores are not to be seen yet."""
-    systems: dict[str, ScoreValues]
-    one_hot: int
-    out_of_place: int
     browser: Browser | None
     """None where the votes are not to be seen yet."""
+    systems: dict[str, ScoreValues] = {}
+    one_hot: int = 0
+    out_of_place: int = 0
     rounded_turns: int | UnsetType = UNSET
     most_scored: int | UnsetType = UNSET
     """As on the board."""
@@ -100,12 +102,13 @@ PAGE: Final = 5
 _ANSWERS = msgspec.json.Decoder(Answers)
 
 
-def submit_page(viewer: Viewer, error: LapsusError | None = None) -> SubmitPage:
-    """The form, and what was wrong with the last try."""
-    visit, challenge, team = viewer.visit, viewer.challenge, handing_in(viewer)
+def submit_page(visit: RequestContext, error: LapsusError | None = None) -> SubmitPage:
+    """The form with which a team hands in a run, and what was wrong with the last try."""
+    viewer = viewer_here(visit)
+    challenge, team = viewer.challenge, handing_in(viewer)
     runs = [run for run in visit.store.challenges.runs(challenge.name) if run.team == team.name]
     counts = [run.language for run in runs]
-    page = SubmitPage(
+    return SubmitPage(
         challenge=challenge_response(visit, challenge),
         team=team.name,
         left={
@@ -114,36 +117,36 @@ def submit_page(viewer: Viewer, error: LapsusError | None = None) -> SubmitPage:
         },
         runs=[own_run(run) for run in runs],
         megabytes=LARGEST_UPLOAD // 1_000_000,
+        **_why_not(error, visit.language),
     )
+
+
+def _why_not(error: LapsusError | None, language: str) -> dict[str, Any]:
+    """Why a run was not taken."""
     if isinstance(error, RunError):
-        problems = [
-            ProblemResponse(one.kind, one.file, one.turn, one.text(visit.language)) for one in error.problems
-        ]
-        changes = {"reason": "run", "problems": problems, "problem_count": error.count}
-        return msgspec.structs.replace(page, **changes)
-    if error is not None:
-        reason = error.reason if isinstance(error, RefusedError) else "shape"
-        message = refusal(reason, visit.language) if isinstance(error, RefusedError) else None
-        return msgspec.structs.replace(page, reason=reason, message=message or error.what)
-    return page
+        problems = [filled(ProblemResponse, one, message=one.text(language)) for one in error.problems]
+        return {"reason": "run", "problems": problems, "problem_count": error.count}
+    if isinstance(error, RefusedError):
+        return {"reason": error.reason, "message": refusal(error.reason, language) or error.what}
+    return {} if error is None else {"reason": "shape", "message": error.what}
 
 
-def run_page(viewer: Viewer, id: int) -> RunPage:
-    """One run, as far as one may see it."""
-    visit, challenge = viewer.visit, viewer.challenge
+def run_page(visit: RequestContext, id: int | None = None) -> RunPage:
+    """One run with its scores and, turn by turn, its answers, as far as one may see them."""
+    viewer = viewer_here(visit)
+    id = visit.request.path_params["run"] if id is None else id
     run = next((run for run in viewer.runs() if run.id == id), None)
     if run is None:
         # The same answer whether there is none or it is somebody else's.
         raise RefusedError("no-run", f"there is no run {id}")
     figures = _figures(viewer, run)
-    return RunPage(
-        challenge=challenge_response(visit, challenge),
+    return filled(
+        RunPage,
+        figures,
+        challenge=challenge_response(visit, viewer.challenge),
         run=own_run(run),
         measures=measures(),
         figures=figures.all if figures else None,
-        systems=figures.systems if figures else {},
-        one_hot=figures.one_hot if figures else 0,
-        out_of_place=figures.out_of_place if figures else 0,
         browser=_browser(viewer, run) if viewer.sees_all else None,
         **rounding(viewer, run.language),
     )
@@ -183,19 +186,19 @@ REFUSED = RateLimit("refused runs", 20, 3600)
 """Of a team: whoever mends a run needs a few tries, whoever wants to keep the server busy many."""
 
 
-def run(visit: RequestContext) -> Page:
-    """One run with its scores and, turn by turn, its answers."""
-    return Page("challenge/run.html", run_page(viewer_here(visit), visit.request.path_params["run"]))
+def routes() -> list[BaseRoute]:
+    """All of them, each page with its twin."""
+    base, form = "/challenge/{name:slug}", "challenge/submit.html"
+    files = {"files": 1, "fields": 10, "at_once": CHECKING}
+    return [
+        *twins(f"{base}/run/{{run:number}}", for_known(run_page), "challenge/run.html"),
+        *twins(f"{base}/submit", for_known(submit_page), form),
+        *posts(f"{base}/submit", hand_in, who=_team, again=_form_again, template=form, **files),
+    ]
 
 
-def form(visit: RequestContext) -> Page:
-    """Where a team hands in a run."""
-    return Page("challenge/submit.html", submit_page(viewer_here(visit)))
-
-
-def form_again(visit: RequestContext, fields: FormData, error: LapsusError) -> Page:
-    """The same, with everything that is wrong with the run."""
-    return Page("challenge/submit.html", submit_page(viewer_here(visit), error))
+def _form_again(visit: RequestContext, fields: FormData, error: LapsusError) -> SubmitPage:
+    return submit_page(visit, error)
 
 
 def hand_in(visit: RequestContext, fields: FormData) -> Page | Response:
@@ -210,17 +213,11 @@ def hand_in(visit: RequestContext, fields: FormData) -> Page | Response:
         path = Path(folder) / "run.zip"
         with path.open("wb") as copy:
             shutil.copyfileobj(file.file, copy)
-        kept = submit(
-            visit.store,
-            viewer.challenge.name,
-            path,
-            team,
-            run=called or None,
-            called=given_name(file),
-        )
+        name = viewer.challenge.name
+        kept = submit(visit.store, name, path, team, run=called or None, called=given_name(file))
     REFUSED.forgive(visit.store, str(team.id))
     if visit.wants_json:
-        return Page("challenge/run.html", run_page(viewer, kept.id), 201)
+        return Page("challenge/run.html", run_page(visit, kept.id), 201)
     return redirect(visit, f"/challenge/{kept.challenge}/run/{kept.id}")
 
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
-from starlette.responses import Response
 
 from lapsus.analysis.scores import SHOWN
 from lapsus.challenge.feedback import MOST_SCORED, grain
@@ -19,7 +18,7 @@ from lapsus.model import in_language
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import Challenge, StoredRun, Team
 from lapsus.web.addresses import at
-from lapsus.web.page_routes import Page, Show
+from lapsus.web.page_routes import Show, filled
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 
@@ -132,16 +131,14 @@ def find_challenge(visit: RequestContext, name: str) -> Challenge:
 def challenge_response(visit: RequestContext, challenge: Challenge) -> ChallengeResponse:
     """A challenge as pages name it."""
     plan, known = challenge.plan, challenge_floors(challenge)
-    return ChallengeResponse(
-        name=challenge.name,
+    return filled(
+        ChallengeResponse,
+        challenge,
+        plan,
         title=in_language(plan.titles, visit.language),
-        state=challenge.state,
-        feedback=plan.feedback,
-        threshold=plan.threshold,
         allowed=plan.runs,
         languages=list(known),
         turns={language: floors.prior.n for language, floors in known.items()},
-        created=challenge.created,
         url=at(f"/challenge/{challenge.name}"),
     )
 
@@ -161,9 +158,7 @@ def measures() -> list[MeasureResponse]:
 
 def own_run(run: StoredRun) -> OwnRun:
     """A run in a list."""
-    return OwnRun(
-        run.id, run.name, run.team, run.language, run.at, at(f"/challenge/{run.challenge}/run/{run.id}")
-    )
+    return filled(OwnRun, run, url=at(f"/challenge/{run.challenge}/run/{run.id}"))
 
 
 def handing_in(viewer: Viewer) -> Team:
@@ -184,7 +179,7 @@ def rounding(viewer: Viewer, language: str) -> dict[str, Any]:
 def for_known(show: Show) -> Show:
     """Strangers are led to the page for signing in, and back afterwards; programs are told."""
 
-    def checked(visit: RequestContext) -> Page | Response:
+    def checked(visit: RequestContext) -> Any:
         try:
             return show(visit)
         except RefusedError as error:

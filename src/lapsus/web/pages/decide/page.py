@@ -26,10 +26,9 @@ from lapsus.campaign_stats.adjudication import (
 )
 from lapsus.model import Answer, Segment, Span, in_language
 from lapsus.store import Decision, RefusedError
-from lapsus.web.addresses import at
-from lapsus.web.page_routes import Page, signed_in, twins
+from lapsus.web.page_routes import Page, signed_in, title, twins
 from lapsus.web.pages.judging.campaign import in_words
-from lapsus.web.pages.judging.unit import tokens_of
+from lapsus.web.pages.judging.unit import scheme_link, segment_response, tokens_of
 from lapsus.web.pages.stats.records import StatsQuestionResponse
 from lapsus.web.pages.stats.view import question_response, stats_of
 from lapsus.web.rendering import json_response, redirect
@@ -150,9 +149,9 @@ def first_unit(visit: RequestContext) -> tuple[CampaignStats, int | None, str]:
     return stats, None, "disputed"
 
 
-def decide_view(visit: RequestContext, number: int) -> DecideResponse:
+def decide_view(visit: RequestContext) -> DecideResponse:
     """One unit, with all that was said and decided."""
-    stats = stats_of(visit)
+    stats, number = stats_of(visit), int(visit.request.path_params["number"])
     which = _which(visit)
     unit = visit.store.units.visible(stats.name, number)
     judgments = visit.store.judgments.of_unit(stats.name, number)
@@ -165,13 +164,13 @@ def decide_view(visit: RequestContext, number: int) -> DecideResponse:
     scheme = stats.scheme
     return DecideResponse(
         campaign=stats.name,
-        title=in_language(stats.campaign.plan.titles, visit.language),
+        title=title(visit, stats.campaign),
         number=number,
         document=unit.document,
         language=unit.language,
-        scheme=SchemeLink(scheme.id, scheme.version, at(f"/schemes/{scheme.id}/{scheme.version}.json")),
-        context=[_segment(s) for s in unit.context if s is not unit.target],
-        target=None if unit.target is None else _segment(unit.target),
+        scheme=scheme_link(scheme),
+        context=[segment_response(s) for s in unit.context if s is not unit.target],
+        target=None if unit.target is None else segment_response(unit.target),
         tokens=tokens_of(scheme, unit),
         groups=[_group(visit, stats, group, n, most) for n, group in enumerate(groups)],
         programs=[_group(visit, stats, group, n, most) for n, group in enumerate(programs, len(groups))],
@@ -223,12 +222,6 @@ def _which(visit: RequestContext) -> str:
 def _next(order: Sequence[tuple[int, float]], place: int | None) -> int | None:
     following = 0 if place is None else place + 1
     return order[following][0] if following < len(order) else None
-
-
-def _segment(segment: Segment) -> SegmentResponse:
-    return SegmentResponse(
-        segment.id, segment.role, segment.text, msgspec.UNSET if segment.parts is None else segment.parts
-    )
 
 
 def _group(
@@ -317,7 +310,7 @@ def routes() -> list[BaseRoute]:
     return [
         *twins(_ROOT, signed_in(begin)),
         Route(f"{_ROOT}/{{number:number}}.json", keep, methods=["POST"]),
-        *twins(f"{_ROOT}/{{number:number}}", signed_in(unit)),
+        *twins(f"{_ROOT}/{{number:number}}", signed_in(decide_view), "decide/page.html"),
     ]
 
 
@@ -334,11 +327,6 @@ def begin(visit: RequestContext) -> Page | Response:
     if number is None:
         return redirect(visit, f"/c/{stats.name}/insight{query}")
     return redirect(visit, f"/c/{stats.name}/decide/{number}{query}")
-
-
-def unit(visit: RequestContext) -> Page:
-    """One unit to decide on."""
-    return Page("decide/page.html", decide_view(visit, int(visit.request.path_params["number"])))
 
 
 async def keep(request: Request) -> Response:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 from msgspec import UNSET
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from lapsus.store import Campaign, PersonProgress, RefusedError
 from lapsus.web.addresses import at
-from lapsus.web.page_routes import Page, signed_in, title
+from lapsus.web.page_routes import Page, filled, signed_in, title, twins
 from lapsus.web.pages.judging.campaign import LONGEST_SEARCH, begun_drafts, own_judgments
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, person_response
@@ -135,12 +136,12 @@ def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignR
     left = held or max(0, total - done)
     own_pace = _pace(own)
     pace = own_pace if own_pace is not None or not left else _usual_pace(visit, campaign.name)
-    return CampaignResponse(
-        name=campaign.name,
+    return filled(
+        CampaignResponse,
+        own,
+        campaign,
         title=title(visit, campaign),
-        scheme=campaign.scheme,
-        version=campaign.version,
-        state=campaign.state,
+        name=campaign.name,
         done=done,
         held=held,
         total=total,
@@ -150,9 +151,10 @@ def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignR
         minutes=math.ceil(left * pace / 60) if left and pace else None,
         own_pace=own_pace is not None,
         talk=talk,
-        last_at=own.last_at if own else None,
         complete=visit.store.progress.is_complete(campaign.name),
-        everybody=_everybody(visit, campaign.name) if visit.manages else UNSET,
+        everybody=filled(EverybodyResponse, visit.store.progress.of_campaign(campaign.name))
+        if visit.manages
+        else UNSET,
     )
 
 
@@ -169,13 +171,10 @@ def _pace(person: PersonProgress | None) -> float | None:
     return person.seconds / person.submitted if person and person.submitted and person.seconds else None
 
 
-def _everybody(visit: RequestContext, campaign: str) -> EverybodyResponse:
-    far = visit.store.progress.of_campaign(campaign)
-    return EverybodyResponse(far.done, far.wanted)
-
-
-def today(visit: RequestContext) -> TodayResponse:
+def today(visit: RequestContext) -> TodayResponse | Response:
     """What the person judged since a moment: the browser knows when the day began where the person is."""
+    if not visit.wants_json:
+        return redirect(visit, "/")
     try:
         since = datetime.fromisoformat(visit.request.query_params.get("since", ""))
     except ValueError:
@@ -186,8 +185,9 @@ def today(visit: RequestContext) -> TodayResponse:
     return TodayResponse(visit.store.progress.judged_since(visit.me.id, max(since, earliest)))
 
 
-def search(visit: RequestContext, words: str) -> SearchResponse:
+def judgments(visit: RequestContext) -> SearchResponse:
     """One's own judgments that have some words, campaign by campaign."""
+    words = visit.request.query_params.get("q", "")[:LONGEST_SEARCH]
     found: list[FoundResponse] = []
     for campaign in _campaigns(visit) if words.strip() else ():
         if visit.store.progress.of_person(campaign.name, visit.me.id) is None:
@@ -202,21 +202,13 @@ def first(visit: RequestContext) -> Page | Response:
     """One's campaigns; in a demonstration, for strangers, what this is and ways in."""
     if visit.person is None and visit.web.is_demo:
         return Page("home/welcome.html", welcome_page(visit))
-    return signed_in(home)(visit)
+    return cast(Page | Response, signed_in(lambda visit: Page("home/home.html", home_page(visit)))(visit))
 
 
-def home(visit: RequestContext) -> Page:
-    """The campaigns that somebody may work in."""
-    return Page("home/home.html", home_page(visit))
-
-
-def judgments(visit: RequestContext) -> Page:
-    """A search in what one said, in all campaigns."""
-    return Page(
-        "home/judgments.html", search(visit, visit.request.query_params.get("q", "")[:LONGEST_SEARCH])
-    )
-
-
-def todays(visit: RequestContext) -> Page | Response:
-    """How much one did today, for the first page. People see that page."""
-    return Page(None, today(visit)) if visit.wants_json else redirect(visit, "/")
+def routes() -> list[BaseRoute]:
+    """All of them, each with its twin."""
+    return [
+        *twins("/", first),
+        *twins("/judgments", signed_in(judgments), "home/judgments.html"),
+        *twins("/today", signed_in(today)),
+    ]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from lapsus.analysis.estimate import Bounds, Estimated
 from lapsus.campaign_stats import CampaignStats
@@ -29,11 +27,11 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.reports.charts import FORMATS, Chart, Theme, inline
 from lapsus.store import RefusedError, StoreError
 from lapsus.store.program_runs import ProgramRun
-from lapsus.translation import translated, translated_error
+from lapsus.translation import translated
 from lapsus.trust.ranking import Stand, Standing
-from lapsus.web.forms import field, fields, number, posts
+from lapsus.web.forms import field, fields, number, posts, told
 from lapsus.web.judge_sources import EndpointChoice, JudgeSpec, ModelChoice
-from lapsus.web.page_routes import Page, campaign_here, managing, signed_in, twins
+from lapsus.web.page_routes import Page, campaign_here, filled, managing, signed_in, single, twins
 from lapsus.web.page_words import say
 from lapsus.web.pages.stats.charts import picture, units_url
 from lapsus.web.pages.stats.records import CampaignStatsResponse
@@ -58,23 +56,23 @@ class RunResponse(msgspec.Struct, frozen=True):
 class JudgeResponse(msgspec.Struct, frozen=True):
     """A judge beside people. What cannot be told is null."""
 
-    id: int | None
-    """Null for all judges as one, and for the floors."""
     name: str
     units: int
-    compared: int | None
-    agreement: float | None
-    people_agreement: float | None
-    advantage: float | None
-    low: float | None
-    high: float | None
-    stands: list[Stand]
+    id: int | None = None
+    """Null for all judges as one, and for the floors."""
+    compared: int | None = None
+    agreement: float | None = None
+    people_agreement: float | None = None
+    advantage: float | None = None
+    low: float | None = None
+    high: float | None = None
+    stands: list[Stand] = []
     """The test, from experts to crowd workers."""
-    more_units: int | None
-    tokens: int | None
-    seconds: float | None
-    disagreements: int
-    disagreements_at: str
+    more_units: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    disagreements: int = 0
+    disagreements_at: str = ""
     beats_constant: bool | None = None
     """Whether it is shown to agree with people better than always the same answer."""
 
@@ -153,10 +151,7 @@ def judges_page(
     visit: RequestContext,
     stats: CampaignStats,
     runs: list[RunResponse],
-    *,
-    fields: dict[str, str] | None = None,
-    error: str | None = None,
-    hint: str | None = None,
+    **more: Any,
 ) -> JudgesResponse:
     """The whole page."""
     found, sources = judges_of(stats), visit.web.judges
@@ -183,9 +178,7 @@ def judges_page(
         endpoints=sources.endpoint_choices() if may_add else [],
         keys=sources.keys() if may_add else [],
         has_folder=sources.folder is not None,
-        fields=fields or {},
-        error=error,
-        hint=hint,
+        **more,
         **base_of(visit, stats),
     )
 
@@ -194,46 +187,34 @@ def _run(visit: RequestContext, run: ProgramRun) -> RunResponse:
     waits = run.state == "running" and not run.is_held
     state = "waiting" if waits else run.state
     note = " ".join(translated(part, visit.language) for part in run.note.split("\n"))
-    return RunResponse(run.id, run.name, state, note, run.judged, run.judged + run.left, run.refused)
+    return filled(RunResponse, run, state=state, note=note, total=run.judged + run.left)
 
 
 def _judge(stats: CampaignStats, one: JudgeFigures) -> JudgeResponse:
     far = units_url(stats.name, stats.question.id, program=one.program, sort="farthest")
-    return _row(
-        one.program, one.name, one.units, one.standing, one.cost.tokens, one.cost.seconds, len(one.apart), far
-    )
+    apart = {"disagreements": len(one.apart), "disagreements_at": far}
+    return filled(JudgeResponse, one, one.cost, one.standing, id=one.program, **apart, **_told(one.standing))
 
 
 def _beside(one: Standing, spoken: Say) -> JudgeResponse:
-    return _row(None, standing_name(one.judge, spoken), one.units, one, None, None, 0, "")
+    return filled(JudgeResponse, one, name=standing_name(one.judge, spoken), **_told(one))
 
 
-def _row(
-    id: int | None,
-    name: str,
-    units: int,
-    one: Standing | None,
-    tokens: int | None,
-    seconds: float | None,
-    apart: int,
-    far: str,
-) -> JudgeResponse:
+def _told(one: Standing | None) -> dict[str, Any]:
+    """What a standing calls by another name than the page; nothing where there is none."""
     if one is None:
-        return JudgeResponse(
-            id, name, units, None, None, None, None, None, None, [], None, tokens, seconds, apart, far
-        )
-    stands = sorted(one.epsilons, key=lambda stand: -stand.epsilon)
-    return JudgeResponse(
-        id, name, units, one.units, one.judge_agreement, one.people_agreement, one.advantage, one.advantage_low,
-        one.advantage_high, stands, one.more_units, tokens, seconds, apart, far,
-        one.beats_constant,
-    )  # fmt: skip
+        return {}
+    return {
+        "compared": one.units,
+        "agreement": one.judge_agreement,
+        "low": one.advantage_low,
+        "high": one.advantage_high,
+        "stands": sorted(one.epsilons, key=lambda stand: -stand.epsilon),
+    }
 
 
 def _estimate(one: Estimated, name: partial[str]) -> EstimateResponse:
-    return EstimateResponse(
-        name(one), one.judge, one.people, one.corrected, one.judged_units, one.judge_units
-    )
+    return filled(EstimateResponse, one, name=name(one))
 
 
 _PATH: Final = "/c/{campaign:slug}/judges"
@@ -245,14 +226,14 @@ def routes() -> list[BaseRoute]:
     return [
         *twins(_PATH, signed_in(show)),
         *posts(_PATH, act, who=managing),
-        Route(f"{_PATH}/charts/{{chart:slug}}.{{format:slug}}", chart),
+        single(f"{_PATH}/charts/{{chart:slug}}.{{format:slug}}", chart),
     ]
 
 
 def show(visit: RequestContext) -> Page:
     """Programs beside people, and at work."""
     runs, stats = runs_of(visit), stats_of(visit)
-    shape = judges_page(visit, stats, runs)
+    shape = judges_page(visit, stats, runs, fields={})
     return Page("judges/page.html", shape, more=_drawn(visit, stats))
 
 
@@ -273,21 +254,16 @@ def _chart(visit: RequestContext, stats: CampaignStats, name: str) -> Chart | No
     return None if judge is None or name not in CHARTS else CHARTS[name](stats, judge, spoken, visit.language)
 
 
-async def chart(request: Request) -> Response:
+def chart(visit: RequestContext) -> Response:
     """A chart as a picture or a table."""
-
-    def work() -> Response:
-        visit = RequestContext(request)
-        name, format = str(request.path_params["chart"]), str(request.path_params["format"])
-        stats = stats_of(visit, live=False)
-        made = _chart(visit, stats, name) if format in FORMATS else None
-        if made is None:
-            raise RefusedError("not-found", "there is no such chart")
-        theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
-        headers = {"Content-Disposition": f'attachment; filename="{stats.name}-{name}.{format}"'}
-        return Response(picture(made, format, theme), headers=headers, media_type=FORMATS[format])
-
-    return await run_in_threadpool(work)
+    request, stats = visit.request, stats_of(visit, live=False)
+    name, format = str(request.path_params["chart"]), str(request.path_params["format"])
+    made = _chart(visit, stats, name) if format in FORMATS else None
+    if made is None:
+        raise RefusedError("not-found", "there is no such chart")
+    theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
+    headers = {"Content-Disposition": f'attachment; filename="{stats.name}-{name}.{format}"'}
+    return Response(picture(made, format, theme), headers=headers, media_type=FORMATS[format])
 
 
 def act(visit: RequestContext, form: FormData) -> Page | Response:
@@ -304,9 +280,9 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
     except (StoreError, RefusedError):
         raise
     except LapsusError as error:
-        said = translated_error(error, visit.language)
-        what = " · ".join(filter(None, (said.where, said.what)))
-        shape = judges_page(visit, stats, runs, fields=fields(form), error=what, hint=said.hint)
+        said = told(error, visit.language)
+        why = {"error": said["error"], "hint": said["hint"] or None}
+        shape = judges_page(visit, stats, runs, fields=fields(form), **why)
         return Page("judges/page.html", shape, 422, _drawn(visit, stats))
     if visit.web.judge_work is not None:
         visit.web.judge_work.look()

@@ -10,9 +10,9 @@ from lapsus.campaign_stats.unit_search import folded
 from lapsus.kinds import kinds_of, likely_kind
 from lapsus.kinds.text import shortened
 from lapsus.model import Answer, Scheme, Unit, in_language
-from lapsus.store import Campaign, StoredJudgment
+from lapsus.store import StoredJudgment
 from lapsus.web.addresses import at
-from lapsus.web.page_routes import title
+from lapsus.web.page_routes import campaign_here, filled, title
 from lapsus.web.pages.judging.flags import visible_flags
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.schemas import (
@@ -46,39 +46,34 @@ def own_progress(visit: RequestContext, campaign: str) -> OwnProgressResponse:
     return OwnProgressResponse(found.submitted, found.drafts, found.held, total, found.stopped)
 
 
-def campaign_page(visit: RequestContext, campaign: Campaign) -> CampaignPage:
-    """A campaign's own page."""
-    asked = _before(visit)
+def campaign_page(visit: RequestContext) -> CampaignPage:
+    """A campaign, your work in it and, for managers, everybody's."""
+    campaign = campaign_here(visit)
+    # The newest where the address makes no sense.
+    asked = number_in(visit.request.query_params.get("before", ""))
     words = visit.request.query_params.get("q", "")[:LONGEST_SEARCH]
     said = own_judgments(visit, campaign.name, asked, words)
-    return CampaignPage(
+    return filled(
+        CampaignPage,
+        said,
+        campaign,
         campaign=campaign.name,
         title=title(visit, campaign),
-        scheme=campaign.scheme,
-        version=campaign.version,
-        state=campaign.state,
         invited=campaign.plan.who == "everybody"
         or visit.store.progress.of_person(campaign.name, visit.me.id) is not None,
         complete=visit.store.progress.is_complete(campaign.name),
         progress=own_progress(visit, campaign.name),
-        judgments=said.judgments,
         older=asked is not None,
-        before=said.before,
         words=words,
         flags=visible_flags(visit, campaign.name),
         people=_people(visit, campaign.name) if visit.manages else UNSET,
     )
 
 
-def _before(visit: RequestContext) -> int | None:
-    """Which page of judgments an address asks for; the newest where it makes no sense."""
-    return number_in(visit.request.query_params.get("before", ""))
-
-
 def _people(visit: RequestContext, campaign: str) -> list[PersonRow]:
     programs = visit.store.browsing.programs(campaign)
     rows = [
-        PersonRow(one.name, one.submitted, one.drafts, one.held, one.last_at, one.person in programs)
+        filled(PersonRow, one, done=one.submitted, program=one.person in programs)
         for one in visit.store.progress.of_campaign(campaign).people
     ]
     return sorted(rows, key=lambda row: row.program)
@@ -150,14 +145,9 @@ def _response(
     visit: RequestContext, scheme: Scheme, stored: StoredJudgment, unit: Unit, is_hidden: bool
 ) -> JudgmentResponse:
     """Without the time it took. What is hidden is shown without its text."""
-    return JudgmentResponse(
-        unit=stored.unit,
-        document=stored.document,
-        segment=stored.segment,
-        revision=stored.revision,
-        submitted=stored.submitted,
-        answers=stored.answers,
-        stored_at=stored.stored_at,
+    return filled(
+        JudgmentResponse,
+        stored,
         text="" if is_hidden else excerpt(unit),
         language=unit.language,
         said=in_words(scheme, stored.answers, visit.language),

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 from lapsus.store import Flag, RefusedError
 from lapsus.store.people import new_secret
 from lapsus.web.forms import field, number, ours, posts
-from lapsus.web.page_routes import campaign_here
+from lapsus.web.page_routes import campaign_here, filled
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 from lapsus.web.schemas import FlagResponse, ReplyResponse
@@ -35,18 +35,13 @@ def flag_responses(visit: RequestContext, flags: Iterable[Flag]) -> list[FlagRes
     """Flags as the reader sees them, with what was said to each."""
     me = visit.me.id
     return [
-        FlagResponse(
-            id=flag.id,
-            unit=flag.unit,
-            name=flag.name,
-            text=flag.text,
-            at=flag.at,
+        filled(
+            FlagResponse,
+            flag,
             settled=flag.settled is not None,
             own=flag.person == me,
             unread=flag.person == me and flag.unread,
-            replies=[
-                ReplyResponse(reply.name, reply.text, reply.at, reply.person == me) for reply in flag.replies
-            ],
+            replies=[filled(ReplyResponse, reply, own=reply.person == me) for reply in flag.replies],
         )
         for flag in flags
     ]

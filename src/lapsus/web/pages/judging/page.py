@@ -16,9 +16,8 @@ from lapsus.schemes.manual import Way, manual
 from lapsus.store import Nothing
 from lapsus.web.addresses import at
 from lapsus.web.assets import by_choice
-from lapsus.web.page_routes import Page, find_campaign, read_together, signed_in, title, twins
+from lapsus.web.page_routes import Page, campaign_here, filled, read_together, signed_in, title, twins
 from lapsus.web.page_words import say
-from lapsus.web.pages.home.page import first, judgments, todays
 from lapsus.web.pages.judging.campaign import campaign_page, own_progress
 from lapsus.web.pages.judging.unit import EarlierError, mark_signs, unit_view
 from lapsus.web.rendering import redirect, theme_of, with_cookies
@@ -60,33 +59,25 @@ _STYLE = regex.compile(r"<style>(.*?)</style>", regex.DOTALL)
 def routes() -> list[BaseRoute]:
     """All of them, each with its twin."""
     return [
-        *twins("/", first),
         *twins("/session", session),
-        *twins("/judgments", signed_in(judgments)),
-        *twins("/today", signed_in(todays)),
-        *twins("/c/{campaign:slug}", signed_in(campaign)),
-        *twins("/c/{campaign:slug}/judge", signed_in(judge)),
+        *twins("/c/{campaign:slug}", signed_in(campaign_page), "judging/campaign.html"),
+        *twins("/c/{campaign:slug}/judge", signed_in(judge), "judging/state.html"),
         *twins("/c/{campaign:slug}/u/{number:number}", read_together(signed_in(unit))),
         *twins("/c/{campaign:slug}/guideline", signed_in(guideline)),
     ]
 
 
-def session(visit: RequestContext) -> Page | Response:
+def session(visit: RequestContext) -> SessionResponse | Response:
     """Who is signed in: for scripts that were open while somebody signed in anew. People see the first page."""
     if not visit.wants_json:
         return redirect(visit, "/")
     person = None if visit.person is None else person_response(visit.person)
-    return Page("home/home.html", SessionResponse(person, visit.language, visit.csrf))
+    return SessionResponse(person, visit.language, visit.csrf)
 
 
-def campaign(visit: RequestContext) -> Page:
-    """A campaign, with one's own work in it."""
-    return Page("judging/campaign.html", campaign_page(visit, find_campaign(visit, _name(visit))))
-
-
-def judge(visit: RequestContext) -> Page | Response:
+def judge(visit: RequestContext) -> StateResponse | Response:
     """On to the next unit, or why there is none."""
-    found = find_campaign(visit, _name(visit))
+    found = campaign_here(visit)
     given = visit.store.assignment.next_units(visit.me.id, found.name)
     if not isinstance(given, Nothing):
         return redirect(visit, f"/c/{found.name}/u/{given.units[0].number}")
@@ -95,10 +86,9 @@ def judge(visit: RequestContext) -> Page | Response:
     if given.reason == "paused" and (in_hand := _in_hand(visit, found.name)) is not None:
         return redirect(visit, f"/c/{found.name}/u/{in_hand}")
     progress = own_progress(visit, found.name)
-    shape = StateResponse(found.name, title(visit, found), given.reason, progress)
-    if (code := found.plan.completion) is not None and given.reason == "done" and progress.done:
-        shape = msgspec.structs.replace(shape, completion=CompletionResponse(code.code, code.url))
-    return Page("judging/state.html", shape)
+    code = found.plan.completion if given.reason == "done" and progress.done else None
+    completion = UNSET if code is None else filled(CompletionResponse, code)
+    return StateResponse(found.name, title(visit, found), given.reason, progress, completion)
 
 
 def unit(visit: RequestContext) -> Page | Response:
@@ -114,7 +104,7 @@ def unit(visit: RequestContext) -> Page | Response:
 
 def guideline(visit: RequestContext) -> Response:
     """The guideline of a campaign, for reading and for paper. Its twin is the scheme itself."""
-    found = find_campaign(visit, _name(visit))
+    found = campaign_here(visit)
     scheme = visit.store.campaigns.scheme(found.name)
     if visit.wants_json:
         return redirect(visit, f"/schemes/{scheme.id}/{scheme.version}")

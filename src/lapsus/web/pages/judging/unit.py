@@ -12,7 +12,7 @@ from lapsus.language import tokens
 from lapsus.model import Label, Scheme, Segment, Unit, in_language
 from lapsus.store import Campaign, OwnPlace, OwnProgress, RefusedError
 from lapsus.web.addresses import at
-from lapsus.web.page_routes import find_campaign
+from lapsus.web.page_routes import filled, find_campaign, title
 from lapsus.web.pages.judging.flags import visible_flags
 from lapsus.web.request_context import RequestContext
 from lapsus.web.schemas import FeedbackResponse, SchemeLink, SegmentResponse, SuggestionResponse, UnitResponse
@@ -39,17 +39,15 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
     unit = visit.store.units.visible(name, number)
     marks = {own.segment: own for own in where.places}
     previous, following = _neighbours(scheme, where, number)
-    return UnitResponse(
+    return filled(
+        UnitResponse,
+        where,
+        unit,
         campaign=name,
-        title=in_language(campaign.plan.titles, visit.language),
+        title=title(visit, campaign),
         campaign_state=campaign.state,
         number=number,
         position=_position(where, number),
-        own=where.own,
-        total=where.total,
-        done=where.done,
-        document=unit.document,
-        language=unit.language,
         scheme=scheme_link(scheme),
         context=[_segment(scheme, s, marks.get(s.id)) for s in unit.context if s is not unit.target],
         target=None if unit.target is None else _segment(scheme, unit.target, None),
@@ -59,7 +57,6 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
         state=own.state if own else "view",
         previous=previous,
         next=following,
-        unjudged=where.unjudged,
         tokens=tokens_of(scheme, unit),
         flags=visible_flags(visit, name, number),
         guideline=guideline_language(campaign, scheme, unit, visit.language),
@@ -134,15 +131,16 @@ def _neighbours(scheme: Scheme, where: OwnProgress, number: int) -> tuple[int | 
     return (before[-1] if before else where.previous), following
 
 
+def segment_response(segment: Segment, **more: Any) -> SegmentResponse:
+    """A turn, a triple or a text as pages get it."""
+    return filled(SegmentResponse, segment, parts=UNSET if segment.parts is None else segment.parts, **more)
+
+
 def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None) -> SegmentResponse:
-    return SegmentResponse(
-        id=segment.id,
-        role=segment.role,
-        text=segment.text,
-        parts=UNSET if segment.parts is None else segment.parts,
-        unit=UNSET if own is None else own.unit,
-        mark=UNSET if own is None or own.submitted == 0 else _mark(scheme, own),
-    )
+    if own is None:
+        return segment_response(segment)
+    mark = UNSET if own.submitted == 0 else _mark(scheme, own)
+    return segment_response(segment, unit=own.unit, mark=mark)
 
 
 def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:

@@ -12,12 +12,20 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from lapsus.errors import LapsusError, UsageError
+from lapsus.errors import UsageError
 from lapsus.store import Campaign, CampaignState, Learn, Message, plan_yaml
 from lapsus.store.platform_arrivals import PLACEHOLDERS
-from lapsus.translation import translated_error
-from lapsus.web.forms import field, number, ours, posts
-from lapsus.web.page_routes import Page, campaign_here, managing, signed_in, title, twins
+from lapsus.web.forms import field, number, ours, posts, with_error
+from lapsus.web.page_routes import (
+    Page,
+    campaign_here,
+    filled,
+    for_managers,
+    managing,
+    signed_in,
+    title,
+    twins,
+)
 from lapsus.web.pages.setup.preview import words_of
 from lapsus.web.pages.setup.wizard import SummaryResponse, plan_summary
 from lapsus.web.rendering import redirect
@@ -109,23 +117,21 @@ class ManageResponse(msgspec.Struct, frozen=True):
     error: str | UnsetType = UNSET
 
 
-def manage_page(visit: RequestContext, campaign: Campaign, **more: Any) -> ManageResponse:
+def manage_page(visit: RequestContext, **more: Any) -> ManageResponse:
     """A campaign for those who run it."""
+    campaign = campaign_here(visit)
     far = visit.store.progress.of_campaign(campaign.name)
-    return ManageResponse(
+    return filled(
+        ManageResponse,
+        campaign,
+        far,
         campaign=campaign.name,
         title=title(visit, campaign),
-        scheme=campaign.scheme,
-        version=campaign.version,
-        state=campaign.state,
-        stage=campaign.stage,
         who=campaign.plan.who,
-        documents=far.documents,
-        units=far.units,
-        complete=far.complete,
-        wanted=far.wanted,
-        done=far.done,
-        members=_members(visit, campaign.name),
+        members=[
+            filled(MemberResponse, who, id=who.person, judged=who.submitted)
+            for who in visit.store.members.all(campaign.name)
+        ],
         sent=[message_response(message) for message in visit.store.messages.of_campaign(campaign.name)],
         plan=plan_yaml(campaign.plan),
         titles=campaign.plan.title,
@@ -133,7 +139,6 @@ def manage_page(visit: RequestContext, campaign: Campaign, **more: Any) -> Manag
         summary=plan_summary(
             visit, campaign.plan, visit.store.campaigns.scheme(campaign.name), far.documents, far.units
         ),
-        archived=campaign.archived,
         learn=_learn(campaign.plan.learn),
         **more,
     )
@@ -142,37 +147,15 @@ def manage_page(visit: RequestContext, campaign: Campaign, **more: Any) -> Manag
 def _learn(learn: Learn | None) -> LearnResponse:
     """What the switch says; what a plan would begin with where it is off."""
     shown = learn or Learn()
-    return LearnResponse(
-        learn is not None, shown.after, shown.every, round(100 * shown.without), shown.uncertain_first
-    )
-
-
-def _members(visit: RequestContext, campaign: str) -> list[MemberResponse]:
-    return [
-        MemberResponse(
-            id=who.person,
-            name=who.name,
-            program=who.program,
-            judged=who.submitted,
-            held=who.held,
-            passed=who.passed,
-            failed=who.failed,
-            begun=who.begun,
-            stopped=who.stopped,
-            last_at=who.last_at,
-            origin=who.origin,
-        )
-        for who in visit.store.members.all(campaign)
-    ]
+    return filled(LearnResponse, shown, on=learn is not None, without=round(100 * shown.without))
 
 
 def message_response(message: Message) -> MessageResponse:
     """A message as pages show it."""
-    return MessageResponse(
-        message.id, message.campaign, message.person, message.sender, message.text, message.at
-    )
+    return filled(MessageResponse, message, to=message.person)
 
 
+MANAGE = "manage/manage.html"
 DAYS = 30
 """How long a link holds that is made here."""
 
@@ -183,9 +166,9 @@ def routes() -> list[BaseRoute]:
     return [
         *twins(f"{base}/begin", signed_in(begin_page)),
         *posts(f"{base}/begin", begin, who=lambda visit: visit.me),
-        *twins(f"{base}/manage", signed_in(manage)),
-        *posts(f"{base}/manage", act, who=managing, again=manage_again),
-        *twins(f"{base}/plan", signed_in(plan)),
+        *twins(f"{base}/manage", for_managers(manage_page), MANAGE),
+        *posts(f"{base}/manage", act, who=managing, again=manage_again, template=MANAGE),
+        *twins(f"{base}/plan", for_managers(plan)),
         *twins("/messages", signed_in(messages)),
         *posts("/messages", have_read, who=lambda visit: visit.me),
     ]
@@ -209,32 +192,24 @@ def begin(visit: RequestContext, form: FormData) -> Page | Response:
     found = campaign_here(visit)
     shape = _begin_response(visit, found)
     if shape.consent and field(form, "agree") != "yes":
-        agreed = BeginResponse(shape.campaign, shape.title, shape.consent, shape.instructions, "agree")
-        return Page("manage/begin.html", agreed, 422)
+        return Page("manage/begin.html", filled(BeginResponse, shape, error="agree"), 422)
     visit.store.members.begin(found.name, visit.me.id)
     return redirect(visit, f"/c/{found.name}/judge")
 
 
-def manage(visit: RequestContext) -> Page:
-    """A campaign, for those who run it."""
-    return Page("manage/manage.html", manage_page(managing(visit), campaign_here(visit)))
-
-
-def act(visit: RequestContext, form: FormData) -> Page | Response:
+def act(visit: RequestContext, form: FormData) -> ManageResponse | Response:
     """Do what a button of the page says."""
     found, wanted = campaign_here(visit), field(form, "do")
     if wanted == "invite":
-        return Page("manage/manage.html", manage_page(visit, found, link=_link(visit, found, form)))
+        return manage_page(visit, link=_link(visit, found, form))
     if (action := _ACTIONS.get(wanted)) is None:
         raise UsageError(f"nothing is called {wanted[:40]!r} here")
     action(visit, found.name, form)
     return redirect(visit, f"/c/{found.name}/manage")
 
 
-def manage_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
-    """The campaign's page for those who run it, with what was wrong with a form on it."""
-    told = str(translated_error(error, visit.language))
-    return Page("manage/manage.html", manage_page(visit, campaign_here(visit), error=told))
+manage_again = with_error(manage_page)
+"""The campaign's page for those who run it, with what was wrong with a form on it."""
 
 
 def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
@@ -243,7 +218,7 @@ def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
         campaign=found.name, uses=None if many else 1, days=DAYS, by=visit.me.id
     )
     query = f"?{PLACEHOLDERS[platform]}" if platform in PLACEHOLDERS else ""
-    return f"{str(visit.request.base_url).rstrip('/')}/join/{token}{query}"
+    return visit.link(f"/join/{token}{query}")
 
 
 def _person(form: FormData) -> int:
@@ -275,7 +250,7 @@ _ACTIONS: Final[Mapping[str, Callable[[RequestContext, str, FormData], object]]]
 
 def plan(visit: RequestContext) -> Page | Response:
     """A campaign's plan as a file; its twin is the plan as data."""
-    found = campaign_here(managing(visit))
+    found = campaign_here(visit)
     if visit.wants_json:
         return Page(None, found.plan)
     headers = {"Content-Disposition": f'attachment; filename="{found.name}.yaml"'}

@@ -20,7 +20,7 @@ from lapsus.store.drafts import DraftLine
 from lapsus.store.plan_file import to_yaml
 from lapsus.web.forms import field, number, posts, upload
 from lapsus.web.page_routes import campaign_here, managing
-from lapsus.web.pages.manage.page import manage_again
+from lapsus.web.pages.manage.page import MANAGE, manage_again
 from lapsus.web.pages.setup.known_units import BLOCKS
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
@@ -68,8 +68,10 @@ def routes() -> list[BaseRoute]:
     """Where their forms go."""
     base = "/c/{campaign:slug}"
     return [
-        *posts(f"{base}/settings", change_settings, who=managing, again=manage_again),
-        *posts(f"{base}/documents", add_documents, who=managing, again=manage_again, files=1),
+        *posts(f"{base}/settings", change_settings, who=managing, again=manage_again, template=MANAGE),
+        *posts(
+            f"{base}/documents", add_documents, who=managing, again=manage_again, template=MANAGE, files=1
+        ),
         *posts(f"{base}/copy", copy, who=managing),
         *posts(f"{base}/archive", move, who=managing),
     ]

@@ -6,22 +6,22 @@ from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
-from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
+from lapsus.model import Scheme
 from lapsus.samples import sample_path
 from lapsus.schemes import scheme_names
 from lapsus.store import RefusedError
 from lapsus.store.drafts import Draft
-from lapsus.translation import translated, translated_error
-from lapsus.web.forms import field, fields, posts, upload
-from lapsus.web.page_routes import Page, managing, respond, signed_in, twins
+from lapsus.translation import translated
+from lapsus.web.forms import field, fields, posts, told, upload
+from lapsus.web.page_routes import for_managers, managing, single, twins
 from lapsus.web.pages.setup import own_guideline as own
-from lapsus.web.pages.setup.wizard import wizard_page
+from lapsus.web.pages.setup.preview import draft_here
+from lapsus.web.pages.setup.wizard import TEMPLATE, WizardResponse, wizard_page
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 
@@ -68,24 +68,22 @@ class OwnGuidelineResponse(msgspec.Struct, frozen=True):
 
 SAMPLES: Final = ("dialogues-en", "dialogues-ja", "pairs-en", "pairs-ja")
 """Files to try the first step with."""
+_PAGE: Final = "setup/own.html"
 FIELDS: Final = 2000
 """A guideline has many words."""
 
 
 def routes() -> list[BaseRoute]:
     """All of them; they stand before the steps, whose addresses have the same form."""
+    draft = "/new/{draft:secret}"
     return [
-        Route("/new/samples/{sample:slug}.jsonl", _sample),
-        Route("/new/{draft:secret}/guideline.yaml", _download),
-        Route("/new/{draft:secret}/scheme.json", _data),
-        *posts("/new/{draft:secret}/guideline-file", take, who=managing, again=_step_again, files=1),
-        *twins("/new/{draft:secret}/own", signed_in(show)),
-        *posts("/new/{draft:secret}/own", change, who=managing, again=_guideline_again, fields=FIELDS),
+        single("/new/samples/{sample:slug}.jsonl", for_managers(_sample_file)),
+        single("/new/{draft:secret}/guideline.yaml", for_managers(_file)),
+        single("/new/{draft:secret}/scheme.json", for_managers(_as_data)),
+        *posts(f"{draft}/guideline-file", take, who=managing, again=_step_again, template=TEMPLATE, files=1),
+        *twins(f"{draft}/own", for_managers(show), _PAGE),
+        *posts(f"{draft}/own", change, who=managing, again=_guideline_again, template=_PAGE, fields=FIELDS),
     ]
-
-
-def _draft(visit: RequestContext) -> Draft:
-    return managing(visit).store.drafts.get(str(visit.request.path_params["draft"]), visit.me.id)
 
 
 def _text(draft: Draft) -> str:
@@ -103,9 +101,9 @@ def _keep(visit: RequestContext, draft: Draft, text: str) -> None:
     visit.store.drafts.change(draft.id, visit.me.id, {**rest, "own": text, **chosen})
 
 
-def take(visit: RequestContext, form: FormData) -> Page | Response:
+def take(visit: RequestContext, form: FormData) -> Response:
     """Begin one's own guideline: with a file, or with one that is here."""
-    draft = _draft(visit)
+    draft = draft_here(visit)
     file = upload(form, "guideline")
     if file is not None:
         text = _read(file.file.read(own.LONGEST * 4 + 1))
@@ -117,8 +115,8 @@ def take(visit: RequestContext, form: FormData) -> Page | Response:
     return redirect(visit, f"/new/{draft.id}/own")
 
 
-def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
-    return Page("setup/wizard.html", wizard_page(visit, "guideline", _draft(visit), error=error))
+def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> WizardResponse:
+    return wizard_page(visit, "guideline", draft_here(visit), error=error)
 
 
 def _read(content: bytes) -> str:
@@ -131,13 +129,15 @@ def _read(content: bytes) -> str:
     return text
 
 
-def show(visit: RequestContext) -> Page:
+def show(visit: RequestContext) -> OwnGuidelineResponse:
     """The guideline, to be changed."""
-    draft = _draft(visit)
-    return Page("setup/own.html", _record(visit, draft.id, _text(draft)))
+    draft = draft_here(visit)
+    return _record(visit, draft.id, _text(draft))
 
 
-def _record(visit: RequestContext, draft: str, text: str) -> OwnGuidelineResponse:
+def _record(
+    visit: RequestContext, draft: str, text: str, error: str | UnsetType = UNSET
+) -> OwnGuidelineResponse:
     groups = [
         WordsGroupResponse(
             group.kind, group.place, group.id,
@@ -149,16 +149,16 @@ def _record(visit: RequestContext, draft: str, text: str) -> OwnGuidelineRespons
         GuidelineProblemResponse(one.line, translated(one.message, visit.language), one.severe)
         for one in own.checked(text)[1]
     ]
-    return OwnGuidelineResponse(draft, groups, problems, text)
+    return OwnGuidelineResponse(draft, groups, problems, text, error)
 
 
-def change(visit: RequestContext, form: FormData) -> Page | Response:
+def change(visit: RequestContext, form: FormData) -> OwnGuidelineResponse | Response:
     """Keep what was written, or only say what is wrong with it; then stay, or go on to the next step."""
-    draft, go, given = _draft(visit), field(form, "go"), fields(form)
+    draft, go, given = draft_here(visit), field(form, "go"), fields(form)
     action, _, place = go.partition(":")
     text = given["text"].replace("\r\n", "\n") if "text" in given else own.with_words(_text(draft), given)
     if action == "check":
-        return Page("setup/own.html", _record(visit, draft.id, text))
+        return _record(visit, draft.id, text)
     if action == "add":
         text = own.with_label(text, place)
     elif action == "remove":
@@ -170,41 +170,25 @@ def change(visit: RequestContext, form: FormData) -> Page | Response:
     return redirect(visit, f"/new/{draft.id}/own")
 
 
-def _guideline_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
-    draft = _draft(visit)
-    kept = _record(visit, draft.id, _text(draft))
-    told = translated_error(error, visit.language)
-    said = " · ".join(filter(None, (told.where, told.what)))
-    shown = OwnGuidelineResponse(kept.draft, kept.groups, kept.problems, kept.text, said)
-    return Page("setup/own.html", shown)
-
-
-async def _download(request: Request) -> Response:
-    return await run_in_threadpool(respond, RequestContext(request), signed_in(_file))
+def _guideline_again(visit: RequestContext, form: FormData, error: LapsusError) -> OwnGuidelineResponse:
+    draft = draft_here(visit)
+    return _record(visit, draft.id, _text(draft), told(error, visit.language)["error"])
 
 
 def _file(visit: RequestContext) -> Response:
     """The guideline so far, as a file."""
     headers = {"Content-Disposition": 'attachment; filename="guideline.yaml"'}
-    return Response(_text(_draft(visit)), headers=headers, media_type="text/yaml")
+    return Response(_text(draft_here(visit)), headers=headers, media_type="text/yaml")
 
 
-async def _data(request: Request) -> Response:
-    return await run_in_threadpool(respond, RequestContext(request), signed_in(_as_data))
-
-
-def _as_data(visit: RequestContext) -> Page:
+def _as_data(visit: RequestContext) -> Scheme:
     """The guideline so far, as the form of its questions needs it."""
-    return Page(None, own.read_own(_text(_draft(visit))))
-
-
-async def _sample(request: Request) -> Response:
-    return await run_in_threadpool(respond, RequestContext(request), signed_in(_sample_file))
+    return own.read_own(_text(draft_here(visit)))
 
 
 def _sample_file(visit: RequestContext) -> Response:
     """An invented file as the first step takes it."""
-    name = str(managing(visit).request.path_params["sample"])
+    name = str(visit.request.path_params["sample"])
     if name not in SAMPLES:
         raise RefusedError("not-found", "there is no such sample")
     return FileResponse(sample_path(name), filename=f"{name}.jsonl")

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from lapsus.errors import LapsusError
-from lapsus.model import Document, Question, Scheme, Segment, Unit, in_language
+from lapsus.model import Document, Question, Scheme, Unit, in_language
 from lapsus.model.targets import Screened
 from lapsus.schemes import scheme_names
 from lapsus.store import KnownUnit
 from lapsus.store.drafts import Draft
 from lapsus.web.addresses import at
 from lapsus.web.pages.judging.campaign import excerpt, in_words
-from lapsus.web.pages.judging.unit import scheme_link, tokens_of
+from lapsus.web.pages.judging.unit import scheme_link, segment_response, tokens_of
 from lapsus.web.pages.setup import forms as wizard_forms
 from lapsus.web.pages.setup import own_guideline
 from lapsus.web.pages.setup.known_units import BLOCKS
@@ -87,6 +86,11 @@ def sound_scheme(tree: wizard_forms.Tree) -> Scheme | None:
         return own_guideline.draft_scheme(tree)
     except LapsusError:
         return None
+
+
+def draft_here(visit: RequestContext) -> Draft:
+    """The draft that the address names, if it is one's own."""
+    return visit.store.drafts.get(str(visit.request.path_params["draft"]), visit.me.id)
 
 
 def draft_documents(visit: RequestContext, draft: Draft) -> Iterator[Document]:
@@ -164,8 +168,8 @@ class DraftUnits:
             total=len(self.seen),
             document=unit.document,
             language=unit.language,
-            context=[_segment(s) for s in unit.context if s is not unit.target],
-            target=None if unit.target is None else _segment(unit.target),
+            context=[segment_response(s) for s in unit.context if s is not unit.target],
+            target=None if unit.target is None else segment_response(unit.target),
             questions=[_question(self.scheme, q, language) for q in self.scheme.questions],
             tokens=tokens_of(self.scheme, unit),
             scheme=scheme_link(self.scheme)
@@ -192,11 +196,6 @@ class DraftUnits:
             said=[in_words(scheme, right, language) for right in unit.right],
             feedback=words_of(self.visit, unit.feedback),
         )
-
-
-def _segment(segment: Segment) -> SegmentResponse:
-    parts = UNSET if segment.parts is None else segment.parts
-    return SegmentResponse(segment.id, segment.role, segment.text, parts)
 
 
 def _question(scheme: Scheme, question: Question, language: str) -> SetupQuestionResponse:

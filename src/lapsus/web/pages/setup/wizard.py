@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
 from lapsus.formats import read
@@ -21,9 +20,8 @@ from lapsus.store.drafts import Draft
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import is_short_name
 from lapsus.store.plan_material import known_units_in
-from lapsus.translation import translated_error
-from lapsus.web.forms import field, fields, posts, upload
-from lapsus.web.page_routes import Page, managing, respond, signed_in, title, twins
+from lapsus.web.forms import field, fields, posts, told, upload
+from lapsus.web.page_routes import for_managers, managing, single, title, twins
 from lapsus.web.page_words import say
 from lapsus.web.pages.judging.campaign import begun_drafts
 from lapsus.web.pages.setup import forms as wizard_forms
@@ -34,13 +32,16 @@ from lapsus.web.pages.setup.preview import (
     PreviewResponse,
     TargetsResponse,
     draft_documents,
+    draft_here,
     sound_scheme,
 )
-from lapsus.web.pages.setup.sample import SampleResponse, sampled
+from lapsus.web.pages.setup.sample import SampleResponse, sampled, with_sample
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.schemas import BegunDraftResponse
 from lapsus.web.uploads import on_disk
+
+TEMPLATE: Final = "setup/wizard.html"
 
 
 class ChoiceResponse(msgspec.Struct, frozen=True):
@@ -99,7 +100,6 @@ def wizard_page(
 ) -> WizardResponse:
     """A step of the wizard: what was filled in, and a real unit as it would be judged."""
     tree = draft.plan if draft else {}
-    said = None if error is None else translated_error(error, visit.language)
     scheme = sound_scheme(tree)
     found = DraftUnits(visit, draft, scheme)
     # One step may have several forms; what was not sent is as it was.
@@ -121,8 +121,7 @@ def wizard_page(
         own=scheme.id if scheme is not None and "own" in tree and scheme.id not in scheme_names() else "",
         has_own="own" in tree,
         sample=found.sample() if step == "review" else None,
-        error=UNSET if said is None else " · ".join(filter(None, (said.where, said.what))),
-        hint=UNSET if said is None or said.hint is None else said.hint,
+        **told(error, visit.language),
     )
 
 
@@ -211,20 +210,20 @@ def routes() -> list[BaseRoute]:
     """All of them, each with its twin."""
     step = "/new/{draft:secret}/{step:slug}"
     return [
-        *twins("/new", signed_in(first)),
-        *posts("/new", begin, who=managing, again=_first_again, files=1),
-        Route("/new/{draft:secret}/plan.yaml", _download),
-        *twins(step, signed_in(show)),
-        *posts(step, fill_in, who=managing, again=_step_again, files=1),
+        *twins("/new", for_managers(_first), TEMPLATE),
+        *posts("/new", begin, who=managing, again=_first_again, template=TEMPLATE, files=1),
+        single("/new/{draft:secret}/plan.yaml", for_managers(_plan_file)),
+        *posts("/new/{draft:secret}/sample", draw, who=managing, again=_sample_again, template=TEMPLATE),
+        *twins(step, for_managers(show), TEMPLATE),
+        *posts(step, fill_in, who=managing, again=_step_again, template=TEMPLATE, files=1),
     ]
 
 
-def first(visit: RequestContext) -> Page:
-    """What is to be judged?"""
-    return Page("setup/wizard.html", wizard_page(managing(visit), "data", None))
+def _first(visit: RequestContext) -> WizardResponse:
+    return wizard_page(visit, "data", None)
 
 
-def begin(visit: RequestContext, form: FormData) -> Page | Response:
+def begin(visit: RequestContext, form: FormData) -> Response:
     """Read the documents and keep them with the draft. The file itself is gone when this is through."""
     given = fields(form)
     tree = _named(visit, {}, given)
@@ -233,8 +232,8 @@ def begin(visit: RequestContext, form: FormData) -> Page | Response:
     return redirect(visit, f"/new/{draft}/guideline")
 
 
-def _first_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
-    return Page("setup/wizard.html", wizard_page(visit, "data", None, fields=fields(form), error=error))
+def _first_again(visit: RequestContext, form: FormData, error: LapsusError) -> WizardResponse:
+    return wizard_page(visit, "data", None, fields=fields(form), error=error)
 
 
 def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str]) -> wizard_forms.Tree:
@@ -277,8 +276,15 @@ def _entries(file: UploadFile | None, language: str | None) -> Iterator[Entry]:
         yield from read(path, language=language)
 
 
-def _draft(visit: RequestContext) -> Draft:
-    return managing(visit).store.drafts.get(str(visit.request.path_params["draft"]), visit.me.id)
+def draw(visit: RequestContext, form: FormData) -> Response:
+    """Draw so many units that shares are known to ± x, or have all judged."""
+    draft, within = draft_here(visit), field(form, "within") if field(form, "go") == "draw" else None
+    visit.store.drafts.change(draft.id, visit.me.id, with_sample(draft.plan, within))
+    return redirect(visit, f"/new/{draft.id}/review")
+
+
+def _sample_again(visit: RequestContext, form: FormData, error: LapsusError) -> WizardResponse:
+    return wizard_page(visit, "review", draft_here(visit), error=error)
 
 
 def _step(visit: RequestContext) -> str:
@@ -288,14 +294,14 @@ def _step(visit: RequestContext) -> str:
     return step
 
 
-def show(visit: RequestContext) -> Page:
+def show(visit: RequestContext) -> WizardResponse:
     """A step, as far as it is filled in."""
-    return Page("setup/wizard.html", wizard_page(visit, _step(visit), _draft(visit)))
+    return wizard_page(visit, _step(visit), draft_here(visit))
 
 
-def fill_in(visit: RequestContext, form: FormData) -> Page | Response:
+def fill_in(visit: RequestContext, form: FormData) -> Response:
     """Keep what a step says and go where the button leads; at the end, make the campaign."""
-    draft, step, go = _draft(visit), _step(visit), field(form, "go")
+    draft, step, go = draft_here(visit), _step(visit), field(form, "go")
     if step == "data":
         tree, entries = _renamed(visit, draft, form)
         visit.store.drafts.change(draft.id, visit.me.id, tree, entries)
@@ -314,9 +320,8 @@ def fill_in(visit: RequestContext, form: FormData) -> Page | Response:
     return redirect(visit, f"/new/{draft.id}/{following}")
 
 
-def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> Page:
-    shape = wizard_page(visit, _step(visit), _draft(visit), fields=fields(form), error=error)
-    return Page("setup/wizard.html", shape)
+def _step_again(visit: RequestContext, form: FormData, error: LapsusError) -> WizardResponse:
+    return wizard_page(visit, _step(visit), draft_here(visit), fields=fields(form), error=error)
 
 
 def _changed(draft: Draft, step: str, go: str, form: FormData) -> wizard_forms.Tree:
@@ -358,12 +363,8 @@ def _chosen_scheme(plan: wizard_forms.Tree) -> Scheme:
     return found
 
 
-async def _download(request: Request) -> Response:
-    return await run_in_threadpool(respond, RequestContext(request), signed_in(_plan_file))
-
-
 def _plan_file(visit: RequestContext) -> Response:
     """The plan so far, as a file."""
-    text = wizard_forms.plan_text(_draft(visit).plan)
+    text = wizard_forms.plan_text(draft_here(visit).plan)
     headers = {"Content-Disposition": 'attachment; filename="plan.yaml"'}
     return Response(text, headers=headers, media_type="text/yaml")

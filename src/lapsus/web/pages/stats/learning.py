@@ -16,9 +16,9 @@ from lapsus.store import Learn, RefusedError
 from lapsus.store.learning import Followed, Lesson, Trouble
 from lapsus.translation import translated_error
 from lapsus.web.forms import field, number, posts
-from lapsus.web.page_routes import campaign_here, managing
+from lapsus.web.page_routes import campaign_here, filled, managing
 from lapsus.web.page_words import say
-from lapsus.web.pages.manage.page import manage_again
+from lapsus.web.pages.manage.page import MANAGE, manage_again
 from lapsus.web.pages.stats.records import CampaignStatsResponse
 from lapsus.web.pages.stats.view import base_of
 from lapsus.web.rendering import redirect
@@ -71,17 +71,14 @@ def learning(visit: RequestContext, stats: CampaignStats) -> LearningResponse:
     if found is None:
         raise RefusedError("not-found", "no judge learns from this campaign")
     last = found.lessons[-1] if found.lessons else None
-    return LearningResponse(
-        next_at=found.next_at,
-        judged=found.judged,
+    return filled(
+        LearningResponse,
+        found,
         left=found.open,
-        doing=found.doing,
-        rest=found.rest,
-        suggestions=found.suggestions,
         problem=None if found.trouble is None else _told(found.trouble, visit.language),
         lessons=lessons(found.lessons, stats.question.id),
-        seen=_followed(last.seen if last else Followed()),
-        unseen=_followed(last.unseen if last else Followed()),
+        seen=filled(FollowedResponse, last.seen if last else Followed()),
+        unseen=filled(FollowedResponse, last.unseen if last else Followed()),
         **base_of(visit, stats),
     )
 
@@ -89,7 +86,7 @@ def learning(visit: RequestContext, stats: CampaignStats) -> LearningResponse:
 def lessons(found: tuple[Lesson, ...], question: str) -> list[LessonResponse]:
     """What came of each time it learned, for one question."""
     return [
-        LessonResponse(lesson.at, lesson.units, one.judge, one.low, one.high, one.people, one.answered)
+        filled(LessonResponse, one, at=lesson.at, units=lesson.units)
         for lesson in found
         for one in lesson.questions
         if one.question == question
@@ -115,13 +112,9 @@ def _told(trouble: Trouble, language: str) -> str:
     return " ".join(filter(None, (error.what + ("。" if language == "ja" else "."), error.hint)))
 
 
-def _followed(found: Followed) -> FollowedResponse:
-    return FollowedResponse(found.same, found.answers)
-
-
 def routes() -> list[BaseRoute]:
     """All of them, each with its twin."""
-    return posts("/c/{campaign:slug}/learning", act, who=managing, again=manage_again)
+    return posts("/c/{campaign:slug}/learning", act, who=managing, again=manage_again, template=MANAGE)
 
 
 def act(visit: RequestContext, form: FormData) -> Response:

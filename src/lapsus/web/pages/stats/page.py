@@ -7,10 +7,8 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.report import campaign_report
@@ -18,7 +16,7 @@ from lapsus.reports.charts import FORMATS as PICTURES
 from lapsus.reports.charts import Theme
 from lapsus.store import RefusedError
 from lapsus.store.database import db_option
-from lapsus.web.page_routes import Page, signed_in, twins
+from lapsus.web.page_routes import Page, signed_in, single, twins
 from lapsus.web.pages.stats.charts import drawn, shown
 from lapsus.web.pages.stats.learning import learning
 from lapsus.web.pages.stats.view import (
@@ -63,8 +61,8 @@ def routes() -> list[BaseRoute]:
             for name in SECTIONS
             for route in twins(f"{_ROOT}/{name}", signed_in(partial(_section, name)))
         ),
-        Route(f"{_ROOT}/charts/{{chart:slug}}.{{format:slug}}", chart),
-        Route("/c/{campaign:slug}/report.html", report),
+        single(f"{_ROOT}/charts/{{chart:slug}}.{{format:slug}}", chart),
+        single("/c/{campaign:slug}/report.html", report),
     ]
 
 
@@ -88,43 +86,34 @@ def _page(visit: RequestContext, stats: CampaignStats, template: str, shape: Any
     return Page(template, shape, more=drawings)
 
 
-async def chart(request: Request) -> Response:
+def chart(visit: RequestContext) -> Response:
     """A chart as a picture or a table."""
-
-    def work() -> Response:
-        visit = RequestContext(request)
-        name, format = str(request.path_params["chart"]), str(request.path_params["format"])
-        theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
-        saves = "save" in request.query_params
-        stats = stats_of(visit, live=not saves)
-        content = drawn(stats, name, format, theme, visit.language)
-        if content is None:
-            raise RefusedError("not-found", "there is no such chart")
-        if stats.pending:
-            return Response(status_code=503, headers={"Retry-After": "2"})
-        headers = {"Cache-Control": "private, no-cache"}
-        if saves:
-            headers["Content-Disposition"] = f'attachment; filename="{stats.name}-{name}.{format}"'
-        return Response(content, headers=headers, media_type=PICTURES[format])
-
-    return await run_in_threadpool(work)
+    request = visit.request
+    name, format = str(request.path_params["chart"]), str(request.path_params["format"])
+    theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
+    saves = "save" in request.query_params
+    stats = stats_of(visit, live=not saves)
+    content = drawn(stats, name, format, theme, visit.language)
+    if content is None:
+        raise RefusedError("not-found", "there is no such chart")
+    if stats.pending:
+        return Response(status_code=503, headers={"Retry-After": "2"})
+    headers = {"Cache-Control": "private, no-cache"}
+    if saves:
+        headers["Content-Disposition"] = f'attachment; filename="{stats.name}-{name}.{format}"'
+    return Response(content, headers=headers, media_type=PICTURES[format])
 
 
-async def report(request: Request) -> Response:
+def report(visit: RequestContext) -> Response:
     """The report of a campaign, to keep: one page that needs nothing else."""
-
-    def work() -> Response:
-        visit = RequestContext(request)
-        stats = stats_of(visit, live=False)
-        made = stats.exactly(
-            "report",
-            lambda stats: campaign_report(visit.store, stats.name, visit.language).render("html"),
-            visit.language,
-            len(visit.store.decisions.all(stats.name)),
-            # What the report tells besides: the plan and its state, how far it is, and the day.
-            msgspec.json.encode((stats.campaign, stats.progress, visit.store.database.clock().date())),
-        )
-        headers = {"Content-Disposition": f'attachment; filename="{stats.name}-report.html"'}
-        return Response(made, headers=headers, media_type="text/html")
-
-    return await run_in_threadpool(work)
+    stats = stats_of(visit, live=False)
+    made = stats.exactly(
+        "report",
+        lambda stats: campaign_report(visit.store, stats.name, visit.language).render("html"),
+        visit.language,
+        len(visit.store.decisions.all(stats.name)),
+        # What the report tells besides: the plan and its state, how far it is, and the day.
+        msgspec.json.encode((stats.campaign, stats.progress, visit.store.database.clock().date())),
+    )
+    headers = {"Content-Disposition": f'attachment; filename="{stats.name}-report.html"'}
+    return Response(made, headers=headers, media_type="text/html")

@@ -18,7 +18,7 @@ from lapsus.model import Question, in_language
 from lapsus.reports.charts import FORMATS as PICTURES
 from lapsus.reports.charts import has_files
 from lapsus.store import RefusedError, StoredJudgment
-from lapsus.web.page_routes import campaign_here
+from lapsus.web.page_routes import campaign_here, filled
 from lapsus.web.pages.judging.campaign import excerpt, in_words
 from lapsus.web.pages.stats.records import (
     AnnotatorResponse,
@@ -77,7 +77,7 @@ def overview_record(visit: RequestContext, stats: CampaignStats) -> OverviewResp
         programs=len(visit.store.browsing.programs(stats.name)),
         progress=_progress(stats),
         forecast=_forecast(stats),
-        days=[DayResponse(day_name(row.day), row.judgments, row.total) for row in stats.days()],
+        days=[filled(DayResponse, row, day=day_name(row.day)) for row in stats.days()],
         agreement=[
             score_response(score, row.name, row.merged_names(stats.kind, visit.language))
             for row, score in stats.agreement().items()
@@ -93,12 +93,12 @@ def answers(visit: RequestContext, stats: CampaignStats) -> list[AnswerResponse]
     """How often each answer was given, and how far people agree on it."""
     names, scores = answer_names(stats, visit.language), stats.by_label()
     return [
-        AnswerResponse(
-            share.answer,
-            names.get(share.answer, share.answer),
-            share.votes,
-            share.share,
-            score_response(scores[share.answer]) if share.answer in scores else None,
+        filled(
+            AnswerResponse,
+            share,
+            id=share.answer,
+            name=names.get(share.answer, share.answer),
+            score=score_response(scores[share.answer]) if share.answer in scores else None,
         )
         for share in stats.shares()
     ]
@@ -107,9 +107,7 @@ def answers(visit: RequestContext, stats: CampaignStats) -> list[AnswerResponse]
 def by_system(visit: RequestContext, stats: CampaignStats) -> AnswersResponse:
     """The answers of each system."""
     systems = [
-        SystemResponse(
-            row.system, row.units, [share.share for share in row.shares], score_response(row.score)
-        )
+        filled(SystemResponse, row, shares=[one.share for one in row.shares], score=score_response(row.score))
         for row in stats.systems()
     ]
     return AnswersResponse(answers=answers(visit, stats), systems=systems, **base_of(visit, stats))
@@ -128,17 +126,13 @@ def annotators(visit: RequestContext, stats: CampaignStats) -> AnnotatorsRespons
     """Everybody, with what can be told of each."""
     table, checks = stats.annotators(), visit.store.stats.check_counts(stats.name)
     rows = [
-        AnnotatorResponse(
-            stats.names[row.person],
-            row.units,
-            row.median_seconds,
-            row.agreement,
-            row.kappa,
-            row.reliability,
-            *checks.get(row.person, (0, 0)),
-            row.longest_run,
-            row.is_straight,
-            row.person,
+        filled(
+            AnnotatorResponse,
+            row,
+            id=row.person,
+            name=stats.names[row.person],
+            failed=checks.get(row.person, (0, 0))[0],
+            checks=checks.get(row.person, (0, 0))[1],
         )
         for row in table.rows
     ]
@@ -169,10 +163,7 @@ def pairs(visit: RequestContext, stats: CampaignStats) -> PairsResponse:
 
 def programs(visit: RequestContext, stats: CampaignStats) -> ProgramsResponse:
     """Programs beside people."""
-    rows = [
-        ProgramResponse(row.program, row.name, row.units, row.compared, row.same)
-        for row in UnitSearch(stats).programs()
-    ]
+    rows = [filled(ProgramResponse, row, id=row.program) for row in UnitSearch(stats).programs()]
     return ProgramsResponse(**base_of(visit, stats), programs=rows)
 
 
@@ -198,14 +189,13 @@ def _dispute(
 ) -> DisputeResponse:
     unit = visit.store.units.visible(stats.name, dispute.unit)
     judgments = [j for j in visit.store.judgments.of_unit(stats.name, dispute.unit) if not j.by_program]
-    return DisputeResponse(
-        dispute.unit,
-        unit.document,
-        excerpt(unit),
-        unit.language,
-        dispute.disagreement,
-        voters(stats, judgments, visit.language),
-        dispute.unit in decided,
+    return filled(
+        DisputeResponse,
+        dispute,
+        unit,
+        text=excerpt(unit),
+        answers=voters(stats, judgments, visit.language),
+        decided=dispute.unit in decided,
     )
 
 
@@ -228,9 +218,7 @@ def answer_names(stats: CampaignStats, language: str) -> dict[str, str]:
 def score_response(score: Score, name: str = "", merged: str = "") -> ScoreResponse:
     """A coefficient as a record."""
     low, high = score.interval or (None, None)
-    return ScoreResponse(
-        name or score.measure, merged, score.value, low, high, score.n, score.note, score.signature
-    )  # fmt: skip
+    return filled(ScoreResponse, score, name=name or score.measure, merged=merged, low=low, high=high)
 
 
 def question_response(question: Question, language: str) -> StatsQuestionResponse:
@@ -263,18 +251,11 @@ def base_of(visit: RequestContext, stats: CampaignStats) -> dict[str, Any]:
 
 def _progress(stats: CampaignStats) -> ProgressResponse:
     found, programs = stats.progress, stats.store.browsing.programs(stats.name)
-    return ProgressResponse(
-        found.documents,
-        found.units,
-        found.complete,
-        found.wanted,
-        found.done,
-        found.surplus,
-        sum(person.submitted > 0 for person in found.people if person.person not in programs),
-        len(stats.store.decisions.decided_units(stats.name)),
-    )
+    people = sum(person.submitted > 0 for person in found.people if person.person not in programs)
+    decided = len(stats.store.decisions.decided_units(stats.name))
+    return filled(ProgressResponse, found, people=people, decided=decided)
 
 
 def _forecast(stats: CampaignStats) -> ForecastResponse | None:
     found = stats.forecast()
-    return None if found is None else ForecastResponse(found.per_day, found.days_looked_at, found.done_on)
+    return None if found is None else filled(ForecastResponse, found, days=found.days_looked_at)
