@@ -129,7 +129,7 @@ async def save(visit: RequestContext) -> SavedResponse:
     try:
         # All that needs the database happens in the writer's transaction, without a thread for each request:
         # whether the session still holds, the save itself, and which unit comes next.
-        saved: Saved = await awaited_result(visit.store.saves.save_soon(await _request(visit)))
+        saved = await awaited_result(visit.store.saves.save_soon(await _request(visit)))
         return filled(SavedResponse, saved)
     except LapsusError as error:
         # Strangers are told nothing but that they are, and those outside of the campaign what they would be told
