@@ -147,8 +147,13 @@ def count_requests() -> Path:
 
 def serve_metrics(host: str, port: int) -> int:
     """Answer Prometheus on a port of its own, which no proxy shows to the world; the port."""
-    from prometheus_client import CollectorRegistry, start_http_server
-    from prometheus_client.multiprocess import MultiProcessCollector
+    try:
+        from prometheus_client import CollectorRegistry, start_http_server
+        from prometheus_client.multiprocess import MultiProcessCollector
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "figures for Prometheus need prometheus-client", hint="pip install 'lapsus[metrics]'"
+        ) from error
 
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
