@@ -280,7 +280,7 @@ def test_what_was_ticked_as_the_page_closes_is_there_again(house: Workbench, bro
     said_and_gone = """() => {
       document.dispatchEvent(new KeyboardEvent("keydown", { key: "6", code: "Digit6", bubbles: true }));
       const said = document.getElementById("saved").textContent;
-      // As if the shelf had no time: the browser ends what it was about to do when the page goes.
+      // As if the storage had no time: the browser ends what it was about to do when the page goes.
       IDBDatabase.prototype.transaction = () => { throw new Error("the page is gone"); };
       dispatchEvent(new Event("pagehide"));
       return said;

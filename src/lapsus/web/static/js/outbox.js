@@ -1,5 +1,5 @@
 /**
- * Sends answers: in order, each once, until the server says that it has them. They wait on a shelf that outlives the
+ * Sends answers: in order, each once, until the server says that it has them. They wait in a storage that outlives the
  * page; whichever tab is there sends for all.
  *
  * Events: "change" (how many wait), "saved" and "refused" (detail: entry and what the server said).
@@ -16,12 +16,12 @@ const LONGEST = 60;
 const PATIENCE = 15_000;
 
 export class Outbox extends EventTarget {
-  /** @param {{person: number, csrf: string}} who @param {Awaited<ReturnType<typeof openQueueStorage>>} shelf */
-  constructor(who, shelf) {
+  /** @param {{person: number, csrf: string}} who @param {Awaited<ReturnType<typeof openQueueStorage>>} storage */
+  constructor(who, storage) {
     super();
     this.person = who.person;
     this.csrf = who.csrf;
-    this.shelf = shelf;
+    this.storage = storage;
     this.waiting = 0;
     /** @type {Entry[]} */
     this.refused = [];
@@ -53,7 +53,7 @@ export class Outbox extends EventTarget {
     addEventListener("online", atOnce);
     document.addEventListener("visibilitychange", () => !document.hidden && atOnce());
     addEventListener("beforeunload", (event) => {
-      if (!this.shelf.lasts && this.waiting) event.preventDefault();
+      if (!this.storage.lasts && this.waiting) event.preventDefault();
     });
     this.channel?.addEventListener("message", ({ data }) => {
       if (data.person !== this.person) return;
@@ -66,11 +66,11 @@ export class Outbox extends EventTarget {
    * Keep something until it is sent. A draft that nobody has tried to send gives way to what came after it.
    * @param {Pick<Entry, "campaign"|"unit"|"sheet"|"kind"|"body">} what
    * @param {string} [key] made once for each answer, and sent with every try
-   * @returns {Promise<void>} when it is on the shelf
+   * @returns {Promise<void>} when it is stored
    */
   async add(what, key = randomName()) {
     const entry = { ...what, key, at: new Date().toISOString(), person: this.person, tried: false, refused: null, body: { ...what.body, key } };
-    // The shelf takes a moment, which a page that is being closed does not have.
+    // Storing takes a moment, which a page that is being closed does not have.
     setAside(entry);
     await this.place(entry);
     await this.count();
@@ -78,9 +78,9 @@ export class Outbox extends EventTarget {
     this.pump();
   }
 
-  /** Put something on the shelf, unless it is there. @param {Entry} entry @returns {Promise<void>} when it is on disk */
+  /** Store something, unless it is there. @param {Entry} entry @returns {Promise<void>} when it is on disk */
   async place(entry) {
-    await this.shelf.change((entries, store) => {
+    await this.storage.change((entries, store) => {
       if (entries.some((old) => old.key === entry.key)) return;
       for (const old of entries) {
         if (old.person !== this.person || old.kind !== "judgments" || entry.kind !== "judgments") continue;
@@ -100,20 +100,20 @@ export class Outbox extends EventTarget {
   newestOf(campaign, unit) {
     const isIt = (/** @type {Entry} */ entry) =>
       entry.person === this.person && entry.kind === "judgments" && entry.campaign === campaign && entry.unit === unit;
-    return this.shelf.look((entries) => entries.filter(isIt).at(-1));
+    return this.storage.look((entries) => entries.filter(isIt).at(-1));
   }
 
   /** What was said in the talk about a unit and waits. @param {string} campaign @param {number} unit @returns {Promise<Entry[]>} */
   flagsOf(campaign, unit) {
     const isIt = (/** @type {Entry} */ entry) =>
       entry.person === this.person && entry.kind === "flags" && entry.campaign === campaign && entry.unit === unit;
-    return this.shelf.look((entries) => entries.filter(isIt));
+    return this.storage.look((entries) => entries.filter(isIt));
   }
 
   /** Units of a campaign whose answer is given and waits. @param {string} campaign @returns {Promise<Set<number>>} */
   submittedUnits(campaign) {
     const isIt = (/** @type {Entry} */ entry) => entry.person === this.person && entry.campaign === campaign && entry.body.submitted && !entry.refused;
-    return this.shelf.look((entries) => new Set(entries.filter(isIt).map((entry) => entry.unit)));
+    return this.storage.look((entries) => new Set(entries.filter(isIt).map((entry) => entry.unit)));
   }
 
   /** Whether nothing gets through just now. */
@@ -123,12 +123,12 @@ export class Outbox extends EventTarget {
 
   /** Give up something that the server did not accept. @param {Entry} entry */
   async discard(entry) {
-    await this.shelf.change((entries, store) => store.remove(entry));
+    await this.storage.change((entries, store) => store.remove(entry));
     await this.count();
   }
 
   async count() {
-    const mine = await this.shelf.look((entries) => entries.filter((entry) => entry.person === this.person));
+    const mine = await this.storage.look((entries) => entries.filter((entry) => entry.person === this.person));
     this.refused = mine.filter((entry) => entry.refused);
     this.waiting = mine.length - this.refused.length;
     this.dispatchEvent(new Event("change"));
@@ -168,7 +168,7 @@ export class Outbox extends EventTarget {
 
   /** The first one, marked as tried: from now on the server may know it. @returns {Promise<Entry|undefined>} */
   take() {
-    return this.shelf.change((entries, store) => {
+    return this.storage.change((entries, store) => {
       const first = entries.find((entry) => entry.person === this.person && !entry.refused);
       if (first && !first.tried) store.put({ ...first, tried: true });
       return first;
@@ -201,7 +201,7 @@ export class Outbox extends EventTarget {
   /** The server has it. What follows on the same sheet now builds on it. @param {Entry} entry @param {Saved} saved */
   async kept(entry, saved) {
     if (entry.kind === "judgments") this.built.set(entry.sheet, saved.revision);
-    await this.shelf.change((entries, store) => {
+    await this.storage.change((entries, store) => {
       store.remove(entry);
       for (const next of entries) {
         if (next.sheet === entry.sheet && next.seq !== entry.seq && next.kind === "judgments" && !next.tried) {
@@ -218,7 +218,7 @@ export class Outbox extends EventTarget {
   /** The server cannot take it. It is put aside, not lost, and the others go on. @param {Entry} entry @param {any} said */
   async notAccepted(entry, said) {
     const refused = { reason: said.reason ?? "", messages: said.messages ?? [said.message ?? ""] };
-    await this.shelf.change((entries, store) => store.put({ ...entry, refused }));
+    await this.storage.change((entries, store) => store.put({ ...entry, refused }));
     this.everywhere("refused", { entry: { ...entry, refused } });
     return true;
   }

@@ -6,13 +6,13 @@ import { named } from "./addresses.js";
 
 const STORE = "outbox";
 
-/** @returns {Promise<QueueStorage|MemoryShelf>} */
+/** @returns {Promise<QueueStorage|MemoryStorage>} */
 export async function openQueueStorage() {
   try {
     return new QueueStorage(await openDatabase());
   } catch {
     // Some private windows have no database. Then answers wait in the page, which says so before it goes.
-    return new MemoryShelf();
+    return new MemoryStorage();
   }
 }
 
@@ -78,7 +78,7 @@ export class QueueStorage {
 }
 
 /** The same, for as long as the page is open. */
-export class MemoryShelf {
+export class MemoryStorage {
   constructor() {
     /** @type {Entry[]} */
     this.entries = [];

@@ -1,5 +1,5 @@
 /**
- * A place for answers until they are on the shelf: writing here takes no time, so that it is done even where the page is
+ * A place for answers until they are stored: writing here takes no time, so that it is done even where the page is
  * closed at once.
  * @typedef {import("./types.js").Entry} Entry
  */
@@ -12,11 +12,11 @@ export function setAside(entry) {
   try {
     localStorage.setItem(PREFIX + entry.key, JSON.stringify(entry));
   } catch {
-    // Some private windows have no such place, and it may be full. The shelf is the one that counts.
+    // Some private windows have no such place, and it may be full. The storage is the one that counts.
   }
 }
 
-/** It is on the shelf. @param {Entry} entry */
+/** It is stored. @param {Entry} entry */
 export function clearAside(entry) {
   try {
     localStorage.removeItem(PREFIX + entry.key);
@@ -25,7 +25,7 @@ export function clearAside(entry) {
   }
 }
 
-/** What somebody's pages had no time to put on the shelf, the oldest first. @param {number} person @returns {Entry[]} */
+/** What somebody's pages had no time to store, the oldest first. @param {number} person @returns {Entry[]} */
 export function leftAside(person) {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
