@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import quote
 
 from msgspec import UNSET
@@ -19,52 +20,23 @@ from lapsus.web.rendering import json_response, page_response, redirect
 from lapsus.web.request_context import READING, RequestContext, request_context
 from lapsus.web.schemas import BrokenResponse, ErrorResponse, RefusalResponse
 
-STATUS = {
-    "sign-in": 401,
-    "wrong-password": 401,
-    "csrf": 403,
-    "not-yours": 403,
-    "not-yours-to-see": 403,
-    "not-invited": 403,
-    "disabled": 403,
-    "stopped": 403,
-    "managers-only": 403,
-    "not-found": 404,
-    "no-campaign": 404,
-    "no-scheme": 404,
-    "no-draft": 404,
-    "no-flag": 404,
-    "no-challenge": 404,
-    "no-run": 404,
-    "no-team": 403,
-    "not-manager": 403,
-    "unknown-unit": 404,
-    "earlier": 409,
-    "closed": 409,
-    "key-reused": 409,
-    "challenge-frozen": 409,
-    "same-run": 409,
-    "too-many-runs": 409,
-    "run-name": 409,
-    "revealed": 409,
-    "new-account": 409,
-    "invitation": 410,
-    "too-large": 413,
-    "too-much": 413,
-    "too-slow": 408,
-    "not-json": 400,
-    "bad-request": 400,
-    "loss": 422,
-    "no-units": 422,
-    "too-many-units": 422,
-    "rules": 422,
-    "shape": 422,
-    "too-many": 429,
-    "trouble": 500,
-    "provider": 502,
-    "provider-again": 400,
-    "store": 503,
+_REASONS: Final[dict[int, str]] = {
+    400: "not-json bad-request provider-again",
+    401: "sign-in wrong-password",
+    403: "csrf not-yours not-yours-to-see not-invited disabled stopped managers-only no-team not-manager",
+    404: "not-found no-campaign no-scheme no-draft no-flag no-challenge no-run unknown-unit",
+    408: "too-slow",
+    409: "earlier closed key-reused challenge-frozen same-run too-many-runs run-name revealed new-account",
+    410: "invitation",
+    413: "too-large too-much",
+    422: "loss no-units too-many-units rules shape",
+    429: "too-many",
+    500: "trouble",
+    502: "provider",
+    503: "store",
 }
+STATUS: Final = {reason: status for status, reasons in _REASONS.items() for reason in reasons.split()}
+"""The status that goes with the reason of a refusal; 422 for all others."""
 _OF_STATUS = {400: "bad-request", 404: "not-found", 405: "method", 408: "too-slow", 413: "too-large"}
 
 
