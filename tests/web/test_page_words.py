@@ -18,7 +18,7 @@ from lapsus.web.page_words import refusal, say, words
 from lapsus.word_files import LANGUAGES
 
 WEB = Path(lapsus.web.__file__).parent
-TEMPLATES = sorted((WEB / "templates").rglob("*.html"))
+TEMPLATES = sorted(WEB.rglob("*.html"))
 CALL = regex.compile(r'\bw\(\s*"([^"]+)"(\s*~)?')
 MADE = regex.compile(r'\bw\(\s*"([^"]+)"\s*~[^}]*?(?:~\s*"(\.[^"]+)"\)|\}\})')
 
