@@ -17,7 +17,7 @@ BREAKDOWN_ONLY = (
     "annotators/",
     "log_check/",
     "measures/scores/",
-    "web/demo_",
+    "web/demo",
     "cli/detect",
 )
 """Where the guideline of the challenge may be named: its formats, scores, methods and demonstration."""

@@ -250,7 +250,7 @@ def test_strangers_see_nothing(bench: Bench, store: Store) -> None:
 
 def test_a_link_opens_its_own_challenge_only(bench: Bench, store: Store, kite: Team) -> None:
     create_from(store, ChallengePlan("other"), GOLD)
-    kite.http.cookies.set(cookie("other"), kite.secret)
+    kite.http.cookies.set(bench.app.state.web.cookies.name(cookie("other")), kite.secret)
     assert kite.http.get("/challenge/other.json").status_code == 401
     assert bench.stranger().get(f"/challenge/other/team/{kite.secret}").status_code == 410
     assert [one["name"] for one in kite.http.get("/challenges.json").json()["challenges"]] == ["c"]

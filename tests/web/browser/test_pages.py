@@ -185,7 +185,8 @@ def test_everybody_can_use_it_however_it_is_shown(house: Workbench, browse: Brow
     person, path = PLACES[name](house)
     page = browse(person)
     for lang, dark, width in LOOKS:
-        page.context.add_cookies([{"name": "lang", "value": lang, "url": house.address}])
+        cookie = house.app.state.web.cookies.name("lang")
+        page.context.add_cookies([{"name": cookie, "value": lang, "url": house.address}])
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.set_viewport_size({"width": width, "height": 800})
         page.goto(path)
