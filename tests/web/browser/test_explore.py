@@ -52,7 +52,7 @@ def test_a_unit_is_found_by_its_words_and_many_are_decided(
     page.locator("button[value=decide]").click()
     expect(page.locator("input[name=share]")).to_have_count(5)
     assert violations(page) == []
-    page.locator("button.primary").click()
+    page.locator(".ways button.primary").click()
     expect(page.locator(".notice[role=status]")).to_contain_text("1")
     assert len(house.store.decisions.decided_units(name)) == 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
