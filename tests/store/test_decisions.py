@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lapsus.store import Decision, GoldCounts, GoldUnit, RefusedError, Store
-from tests.store.helpers import Clock, campaign, people, reserve, save
+from tests.store.helpers import Clock, campaign, judge_all, people, reserve, save
 
 
 @pytest.fixture
@@ -95,3 +95,24 @@ def test_gold_is_kept_with_method_and_signature(store: Store, judged: Judged) ->
     assert store.decisions.gold_units("chat", made.id) == units
     assert [gold.id for gold in store.decisions.golds("chat")] == [made.id]
     assert store.audit.events("chat")[0].what == "gold made"
+
+
+def test_many_units_are_decided_on_and_undone_at_once(store: Store) -> None:
+    campaign(store, documents=2, turns=2)
+    (avery,) = people(store, "avery")
+    judge_all(store, avery)
+    mori = store.people.add("mori", "adjudicator").id
+    batch = store.decisions.decide_many(
+        "chat", mori, {n: ("majority", {"breakdown": "O"}) for n in (1, 2, 3)}
+    )
+    assert store.decisions.decided_units("chat") == {1, 2, 3}
+    store.decisions.decide("k", "chat", 3, mori, "own", {"breakdown": "X"})
+    assert [store.decisions.withdraw("chat", mori, batch) for _ in range(2)] == [2, 0]
+    assert store.decisions.decided_units("chat") == {3}
+    assert store.decisions.decide_many(
+        "chat", mori, {1: ("own", {"breakdown": "T"}), 3: ("own", {"breakdown": "T"})}
+    )
+    assert {unit: one.answers["breakdown"] for unit, one in store.decisions.standing("chat").items()} == {
+        1: "T",
+        3: "X",
+    }
