@@ -259,6 +259,24 @@ def test_detectors_can_stand_beside_people_too(folder: Path) -> None:
         lapsus(*detected, "-o", "both.zip")
 
 
+def test_a_budget_ends_the_asking_and_what_was_judged_is_kept(folder: Path, stub: Stub) -> None:
+    with pytest.raises(LapsusError, match="budget of 220 tokens is used up"):
+        detect(stub, "--budget", "220", "--parallel", "1")
+    assert len(stub.asked) == 2
+    assert not (folder / "run.jsonl").exists()
+    said = detect(stub, "--budget", "10000")
+    assert "holds 2 answers about DATA; 2 units are left" in said.stderr
+    assert len(stub.asked) == len(labels(folder / "run.jsonl")) == 4
+
+
+def test_tokens_are_guessed_before_anything_is_asked(folder: Path, stub: Stub) -> None:
+    said = detect(stub, "--samples", "2").stderr
+    told = int(said.partition("about ")[2].partition(" tokens")[0].replace(",", ""))
+    sent = sum(len(message["content"]) for body in stub.asked for message in body["messages"])
+    assert 0.9 * sent / 4 < told < 1.1 * sent / 4
+    assert said.index("about ") < said.index(" = ")
+
+
 ELSEWHERE = ("--with", "openai:tiny", "--endpoint", "http://model.invalid/v1")
 
 

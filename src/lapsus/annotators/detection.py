@@ -16,7 +16,6 @@ from lapsus.annotators.bulk import Engine, Here, Journal, Kept, KeptChunks, Run
 from lapsus.annotators.cases import cases_of
 from lapsus.annotators.entries import without_dialogues
 from lapsus.annotators.judges import Judges, usual_profile
-from lapsus.annotators.jury import jury_of
 from lapsus.annotators.library import refuse_asking
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
@@ -52,8 +51,10 @@ class Waiting(NamedTuple):
     known: int
     """Units of which its answers are kept from before."""
     kept: Journal | None
-    without_votes: int
+    without_votes: int = 0
     """Documents without the votes that would choose what is judged, where its guideline has such a rule."""
+    tokens: int = 0
+    """About how many tokens the prompts have; 0 where that was not counted."""
 
 
 @dataclass
@@ -184,6 +185,8 @@ class Detection:
         """What others said, what the programs say, and what they say as a jury; answers of before give way."""
         said = final = entry.judgments
         if self.is_jury:
+            from lapsus.annotators.jury import jury_of
+
             for judgment in said:
                 _count(self.by_member.setdefault(judgment.annotator, {}), judgment)
             final = tuple(jury_of(said, self._scheme()))
@@ -266,7 +269,7 @@ class _Stock:
 
     def __init__(self, model: LanguageModel, kept: Journal | None) -> None:
         self.model, self.kept, self.work = model, kept, model.work()
-        self.units = self.without_votes = 0
+        self.units = self.without_votes = self.tokens = 0
         self.known: dict[Any, Judgment] = {}
 
     def count(self, entry: Entry, segments: frozenset[str | None] | None) -> int:
@@ -283,6 +286,7 @@ class _Stock:
                 found = self.kept.find(self.work, [unit]) if self.kept is not None else None
                 if found is None:
                     self.units += 1
+                    self.tokens += self.model.expected_tokens(unit)
                 elif (judgment := found[0].judgment) is not None:
                     self.known[unit.key] = judgment
         return wanted
@@ -291,7 +295,7 @@ class _Stock:
         """The count. What is kept about other texts than those of now is left aside."""
         if self.kept is not None:
             self.kept.judgments = self.known
-        return Waiting(self.model, self.units, len(self.known), self.kept, self.without_votes)
+        return Waiting(self.model, self.units, len(self.known), self.kept, self.without_votes, self.tokens)
 
 
 def detect(

@@ -147,7 +147,7 @@ def annotate_command(
 def _waiting(annotator: Annotator, units: int) -> Waiting:
     from lapsus.annotators.detection import Waiting
 
-    return Waiting(cast("LanguageModel", annotator), units, 0, None, 0)
+    return Waiting(cast("LanguageModel", annotator), units, 0, None)
 
 
 def _tell_judged(talk: Asking, name: str, program: str, total: int, judged: int, as_json: bool) -> None:

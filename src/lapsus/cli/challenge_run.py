@@ -109,7 +109,7 @@ def _waiting(store: Store, challenge: str, annotator: Annotator, language: str |
     model.must_go_on(journal.judgments.values(), str(journal.path))
     work, turns = model.work(), list(turns_to_judge(store, challenge, language))
     left = sum(journal.find(work, [turn]) is None for turn in turns)
-    return Waiting(model, left, len(turns) - left, journal, 0)
+    return Waiting(model, left, len(turns) - left, journal)
 
 
 def _tell_open(talk: Asking) -> None:

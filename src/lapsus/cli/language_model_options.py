@@ -28,7 +28,7 @@ JudgesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--with",
-        help="A model's file, a method or openai:MODEL; several are a jury; else the model shipped for the language.",
+        help="A model's file, a method or PROVIDER:MODEL; several are a jury; else the model shipped for the language.",
         metavar="MODEL",
     ),
 ]
@@ -48,6 +48,7 @@ _OPTIONS: dict[str, Any] = {
     "temperature": _option(float, "--temperature", "0 by default, 1 with several samples.", "T", 0.0),
     "seed": _option(int, "--seed", "Seed that the server is asked to draw with.", "N", 0),
     "max_tokens": _option(int, "--max-tokens", "How many tokens an answer may have.", "N", 1),
+    "budget": _option(int, "--budget", "Ask nothing more after so many tokens.", "TOKENS", 1),
     "parallel": _option(int, "--parallel", "Requests under way at once; 4 by default.", "N", 1),
     "timeout": _option(float, "--timeout", "Seconds that a request may take; 120 by default.", "S", 1.0),
     "yes": Annotated[bool, typer.Option("--yes", help="Send to another machine without being asked.")],
@@ -159,6 +160,8 @@ class Asking:
             else:
                 remark(f"{sent}, another machine{'' if where.is_encrypted else ', unencrypted'}")
                 away = True
+            if one.tokens:
+                remark(f"about {one.tokens:,} tokens, and those of the answers")
         if not away or self.options.yes:
             return
         try:

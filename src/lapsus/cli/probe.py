@@ -56,7 +56,7 @@ def probe_command(
         return cast("LanguageModel", find_annotator(judge, asked, stop=talk.stop, **asking.how))
 
     with Asking(asking, [judge]) as talk:
-        talk.leave([Waiting(make(guideline), len(chosen) * (1 + len(PROBES)), 0, None, 0)])
+        talk.leave([Waiting(make(guideline), len(chosen) * (1 + len(PROBES)), 0, None)])
         found = probe(make, guideline, chosen)
     if as_json:
         print_json(found)

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -25,7 +26,7 @@ from lapsus.annotators.language_model.providers import Completion, Provider
 from lapsus.annotators.language_model.providers.openai import OpenAi
 from lapsus.annotators.language_model.reply import take
 from lapsus.annotators.language_model.service import Service, ServiceError
-from lapsus.errors import UsageError
+from lapsus.errors import LapsusError, UsageError
 from lapsus.http_client import StoppedError, one_line
 from lapsus.kinds import countable, kind_of
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, Unit, UnitKey
@@ -122,10 +123,12 @@ class LanguageModel(Annotator):
         parallel: int = 4,
         reasons: bool = False,
         provider: Provider | None = None,
+        budget: int | None = None,
     ) -> None:
         """`language`: of the prompt; by default each document's own, where the scheme has it. `reasons`: ask why.
 
-        `provider`: whose interface is spoken; by default OpenAI's chat completions.
+        `provider`: whose interface is spoken; by default OpenAI's chat completions. `budget`: so many tokens, and
+        nothing more is asked; what is under way then is waited for.
         """
         super().__init__()
         self.provider = provider or OpenAi()
@@ -138,7 +141,7 @@ class LanguageModel(Annotator):
         self.service, self._chat = service, Chat(model, service, self.provider)
         self._form: str | None = None
         self.language, self.examples, self.parallel = language, examples, parallel
-        self.reasons = reasons
+        self.reasons, self.budget = reasons, budget
         self.sampling = sampling or Sampling()
         self._prompts: dict[str, Prompt] = {}
         self._in_a_row = 0
@@ -193,6 +196,10 @@ class LanguageModel(Annotator):
     def take(self, unit: Unit, found: Answered) -> tuple[Judgment, ...]:
         """Count what came of a unit; its judgment, where there is one."""
         self.tokens.update(found.tokens)
+        if self.budget is not None and self.tokens.total() >= self.budget and self.ended is None:
+            hint = "what was judged is kept: the same again, with a larger --budget, goes on from there"
+            self.ended = LapsusError(f"the budget of {self.budget:,} tokens is used up", hint=hint)
+            self.service.stop.set()
         if found.judgment is not None:
             self._in_a_row, self._form = 0, found.judgment.metadata.get("form")
             return (found.judgment,)
@@ -205,6 +212,11 @@ class LanguageModel(Annotator):
             self._in_a_row = 0
             self.refused.append(Refused(unit.key, found.refused))
         return ()
+
+    def expected_tokens(self, unit: Unit) -> int:
+        """About how many tokens a prompt about a unit has, all samples together: guessed from its letters."""
+        prompt = self._prompt(unit.language)
+        return self.sampling.samples * (guessed_tokens(prompt.system) + guessed_tokens(unit_message(unit)))
 
     def must_go_on(self, judgments: Iterable[Judgment], where: str) -> None:
         """Complain where answers of before were given under another setting: no run mixes two."""
@@ -363,3 +375,10 @@ def _together(
     # Words belong to an answer, so they come from the sample that is nearest to it.
     nearest = max(samples, key=lambda sample: sum(sample.get(id) == label for id, label in answers.items()))
     return {**nearest, **answers}, shares
+
+
+@lru_cache(maxsize=64)
+def guessed_tokens(text: str) -> int:
+    """About how many tokens a text has: four letters each in alphabets, one and a half in other scripts."""
+    narrow = sum(sign < "\u2e80" for sign in text)
+    return round(narrow / 4 + (len(text) - narrow) / 1.5)

@@ -43,6 +43,8 @@ class Asking(TypedDict, total=False):
     """Requests under way at once; 4 by default."""
     timeout: float | None
     """Seconds that a request may take; 120 by default."""
+    budget: int | None
+    """Tokens, of prompts and answers together, after which nothing more is asked."""
     plain_http: bool
     """Whether the key may go to another machine unencrypted."""
     reasons: bool
@@ -78,6 +80,7 @@ def make_language_model(
         examples=asking.get("examples"),
         sampling=sampling,
         parallel=asking.get("parallel") or 4,
+        budget=asking.get("budget"),
         reasons=asking.get("reasons", False),
         provider=provider,
     )
