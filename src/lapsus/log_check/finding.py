@@ -15,7 +15,7 @@ SHOWN_BEFORE = 4
 _LEAST = 1e-3
 _LOWEST = -1.0
 """What a model says against a fault counts no more than this, in log odds: a plain sign outweighs it."""
-CUT = 1.0
+CUT = 1.3
 """The score from which a turn is called likely, unless `--adapt` moves it."""
 PLAIN = 3.0
 """What evidence must weigh for a turn to be called likely whatever the model says."""

@@ -26,7 +26,7 @@ from lapsus.word_files import word_file
 _FAR = 60
 """Segments that are looked back on: logs of a whole day would take for ever."""
 _CHAT = 220
-"""Letters up to which a reply is looked at as a turn of a chat."""
+"""Characters up to which a reply is looked at as a turn of a chat."""
 _OWN = 120
 """Letters of statements about oneself: beyond them talk is about the world, where much is denied and affirmed."""
 STRONGEST = 6.0
@@ -67,7 +67,7 @@ def evidence(unit: Unit) -> list[Evidence]:
     """All evidence that is seen in a turn, the strongest first."""
     reply = Reply.of(unit)
     found = {name: seen for name, rule in RULES.items() if (seen := rule(reply)) is not None}
-    if 0 < reply.letters <= _CHAT:
+    if reply.letters and len(reply.turn.text) <= _CHAT:
         found = {**dict(_chat_signs(unit, set(found))), **found}
     return sorted((made(sign, seen) for sign, seen in found.items()), key=lambda one: -one.weight)
 
@@ -126,6 +126,9 @@ def _chat_signs(unit: Unit, seen: set[str]) -> Iterator[tuple[str, Seen]]:
         found["contradicts-itself"] = denied
     if "same-again" in seen:
         found.pop("rephrases-itself", None)
+    if scene.user is not None and len(scene.user.text) > _OWN:
+        # Whoever has lost the thread says so in a few words.
+        found.pop("ignores-trouble", None)
     if "ignores-question" in found:
         found.pop("wrong-answer", None)
     elif question := _evaded(scene):
