@@ -45,7 +45,7 @@ def test_marks_are_learned_better_than_a_constant(judge: Judge) -> None:
     assert found.people.value > 0.8
     assert judge.unanswered == []
     head, row = str(judge.account()[0]).splitlines()
-    assert head.split()[:3] == ["question", "units", "judge"]
+    assert head.split()[:3] == ["question", "units", "AUC"]
     assert row.startswith("errors")
 
 
