@@ -1,7 +1,8 @@
 """Good logs of modern assistants, and errors planted in them: the material of benchmarks/planted.py.
 
-In some dialogues one reply is replaced or damaged, by rule or from `planted_words.yaml`. Wordings that are `held`
-were not looked at when the rules of `check` were written. Japanese logs with tools are made up here.
+In some dialogues one reply is replaced or damaged, by rule or from `planted_words.yaml`. Both lists of wordings
+were looked at while the rules of `check` were mended: figures on them flatter. Japanese logs with
+tools are made up here.
 """
 
 from __future__ import annotations
