@@ -5,7 +5,7 @@ BASE := .venv/.base
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint acceptance docs types commands results samples screenshots kill ray fuzz bench language-model encoder constraints clean
+.PHONY: demo test lint acceptance docs types commands results samples screenshots kill ray fuzz bench language-model encoder constraints wheels clean
 
 demo: $(BASE)
 	@$(BIN)/lapsus demo
@@ -82,6 +82,11 @@ constraints: $(BASE)
 	$(BIN)/pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
 	{ sed '/^[^#]/d' tests/constraints.txt; $(BIN)/pip freeze --exclude-editable; } > .venv/constraints.txt
 	mv .venv/constraints.txt tests/constraints.txt
+
+# What is published: the program, and the large reader's weights as a package of their own.
+wheels: $(READY)
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist . distributions/lapsus-large
+	ls -l dist
 
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis

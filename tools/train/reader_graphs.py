@@ -114,21 +114,25 @@ def english_general(
         given.append({"rows": rows, "segment": segment})
     layers = range(SHARED, LAYERS)
     model, watched = upper_graph(weights, None, layers, "en", numbers, head)
-    ranges = reaches(model, watched, given)
+    ranges, _ = reaches(model, watched, given)
     return upper_graph(weights, ranges, layers, "en", numbers, head)[0].SerializeToString()
 
 
-def reaches(model: ModelProto, watched: Mapping[str, str], given: Sequence[Given]) -> Ranges:
-    """How far the inputs of each wide layer go, column by column."""
+def reaches(
+    model: ModelProto, watched: Mapping[str, str], given: Sequence[Given]
+) -> tuple[Ranges, list[NDArray[np.float32]]]:
+    """How far the inputs of each wide layer go, column by column; and the graph's first output for each input."""
     session = make_session(model.SerializeToString())
     names = [output.name for output in session.get_outputs()]
     most: dict[str, NDArray[np.float32]] = {}
+    found = []
     for inputs in given:
-        said = dict(zip(names, session.run(None, inputs), strict=True))
+        said = inputs | dict(zip(names, session.run(None, inputs), strict=True))
+        found.append(said[names[0]])
         for layer, name in watched.items():
             reach = np.abs(said[name][0]).max(axis=0)
             most[layer] = np.maximum(most.get(layer, reach), reach)
-    return most
+    return most, found
 
 
 def japanese(weights: Weights, tokenizer: bytes, judged: Judged) -> tuple[bytes, bytes, bytes]:
@@ -139,7 +143,7 @@ def japanese(weights: Weights, tokenizer: bytes, judged: Judged) -> tuple[bytes,
         ids, segment = (np.array([row], dtype=np.int64) for row in tokens.encode(passage))
         given.append({"ids": ids, "segment": segment})
     model, watched = _whole(weights, None)
-    exact = _whole(weights, reaches(model, watched, given))[0].SerializeToString()
+    exact = _whole(weights, reaches(model, watched, given)[0])[0].SerializeToString()
     lower = lighter(exact, len(weights["e.weight"]))
     return lower, _head(weights, 3, _home), _head(weights, 7, _general)
 

@@ -209,6 +209,10 @@ class Annotator(ABC):
         """The profiles that the model has, its main one first; most methods know but one way to judge."""
         return []
 
+    def read_by(self, reader: str) -> Annotator:
+        """The same model with another of its readers, where it has several."""
+        raise UsageError(f"{self.name!r} has no readers to choose from", hint="leave --reader out")
+
     def under(self, profile: str) -> Annotator:
         """The same model with another of its profiles: as another crowd would judge, where it knows several."""
         raise UsageError(

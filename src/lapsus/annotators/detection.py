@@ -304,6 +304,7 @@ def detect(
     model: AnyModel | Sequence[AnyModel] | None = None,
     scheme: AnyScheme | None = None,
     profile: str | None = None,
+    reader: str | None = None,
     only: str | None = None,
     language: str | None = None,
     keep: bool = False,
@@ -319,10 +320,11 @@ def detect(
 
     `model` is an annotator, a model's file, a shipped model, a method that needs no fitting or a language model
     (`openai:MODEL`, with `endpoint` and the other options of `Asking`); several are a jury; else the model that is
-    shipped for the documents' language. With `keep` the judgments that the data holds stand beside. `turns` is
-    `judged` or `all` (see `Detection`). `own` are judged dialogues, as `training_data` gives them, to adapt to.
-    `engine` is where it is judged, here by default; `stop`, once set, ends the asking of language models. Nothing is
-    judged before the result is iterated over or written.
+    shipped for the documents' language. `reader` is `small`, or `large` to have every English turn read by the large
+    reader of `lapsus[large]` too, which else reads again what the small one doubts. With `keep` the judgments that the
+    data holds stand beside. `turns` is `judged` or `all` (see `Detection`). `own` are judged dialogues, as
+    `training_data` gives them, to adapt to. `engine` is where it is judged, here by default; `stop`, once set, ends the
+    asking of language models. Nothing is judged before the result is iterated over or written.
     """
     names = [model] if model is None or isinstance(model, Annotator | Path | str) else list(model)
     if len({str(one) if isinstance(one, Path) else one for one in names}) < len(names):
@@ -333,7 +335,17 @@ def detect(
     if len(names) > 1:
         scheme = scheme or SCHEME
     members = [
-        Judges(one, scheme=scheme, profile=profile, usual=usual, own=own, tell=tell, stop=stop, asking=asking)
+        Judges(
+            one,
+            scheme=scheme,
+            profile=profile,
+            reader=reader,
+            usual=usual,
+            own=own,
+            tell=tell,
+            stop=stop,
+            asking=asking,
+        )
         for one in names
     ]
     found = Detection(reading, members, keep, turns, engine=engine or Here())

@@ -39,6 +39,7 @@ class Judges:
         *,
         scheme: AnyScheme | None = None,
         profile: str | None = None,
+        reader: str | None = None,
         usual: str | None = None,
         own: tuple[list[Document], LabelVotes] | None = None,
         tell: Callable[[Annotator], None] = lambda annotator: None,
@@ -48,11 +49,12 @@ class Judges:
         """`model` is an annotator, a model's file, a shipped model, a method that needs no fitting or a language model.
 
         `scheme` is the guideline to judge by: a model for another one, or another version, is refused. `usual` is the
-        profile for models that have it, where no other one is asked for. `own` are judged dialogues that copies of
-        the models are adapted to, each to those in its language. `tell` hears who judges. `asking` is how a language
-        model is asked, until `stop` is set.
+        profile for models that have it, where no other one is asked for. `reader` is `small` or `large`, for models
+        that have both. `own` are judged dialogues that copies of the models are adapted to, each to those in its
+        language. `tell` hears who judges. `asking` is how a language model is asked, until `stop` is set.
         """
         self._profile = profile
+        self._reader = reader
         self._usual = usual
         self._own = own
         self._tell = tell
@@ -109,6 +111,8 @@ class Judges:
             annotator.must_judge_under(self._scheme)
         if annotator.costs:
             return annotator
+        if self._reader is not None:
+            annotator = annotator.read_by(self._reader)
         chosen = annotator.under(self._profile) if self._profile else as_usual(annotator, self._usual)
         if self._own is not None:
             chosen = _adapted(chosen, *self._own)

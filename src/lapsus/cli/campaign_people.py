@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.detect import ProfileOption
+from lapsus.cli.detect import ProfileOption, ReaderOption
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
@@ -109,6 +109,7 @@ def annotate_command(
         str | None, typer.Option("--as", help="Name of the program in the campaign.", metavar="NAME")
     ] = None,
     profile: ProfileOption = None,
+    reader: ReaderOption = None,
     asking: LanguageModelOptions = NOTHING_SAID,
     db: DbOption = None,
     as_json: JsonOption = False,
@@ -124,6 +125,7 @@ def annotate_command(
             raise UsageError("a language model has no profiles", hint="leave --profile out")
         scheme = store.campaigns.scheme(name) if is_asked else None
         annotator = find_annotator(judge, scheme, stop=talk.stop, **asking.how)
+        annotator = annotator if reader is None else annotator.read_by(reader)
         as_name = called or annotator.name
         if is_asked:
             known = _known(store, as_name)

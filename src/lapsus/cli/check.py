@@ -12,7 +12,7 @@ from urllib.parse import quote
 import typer
 
 from lapsus.cli.convert import OnlyOption, tell_reading
-from lapsus.cli.detect import ProfileOption, announce, tell_format
+from lapsus.cli.detect import ProfileOption, ReaderOption, announce, tell_format
 from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
@@ -66,6 +66,7 @@ def check_command(
     ] = 20,
     judges: JudgesOption = None,
     profile: ProfileOption = None,
+    reader: ReaderOption = None,
     adapt: Annotated[
         Path | None,
         typer.Option(
@@ -118,6 +119,7 @@ def check_command(
                 log,
                 model=judges or None,
                 profile=profile,
+                reader=reader,
                 adapt=adapt,
                 top=top,
                 only=only,

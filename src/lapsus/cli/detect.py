@@ -31,6 +31,14 @@ ProfileOption = Annotated[
         "--profile", help="Judge as another crowd would, e.g. dbdc3; see the model's page.", metavar="NAME"
     ),
 ]
+ReaderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--reader",
+        help="small or large: by default the large reader, if installed, reads again what the small one doubts.",
+        metavar="SIZE",
+    ),
+]
 
 
 @asks_language_models("--words")
@@ -45,6 +53,7 @@ def detect_command(
         typer.Option("--scheme", help="The guideline, if not the model's own or breakdown.", metavar="S"),
     ] = None,
     profile: ProfileOption = None,
+    reader: ReaderOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
     turns: Annotated[
@@ -75,6 +84,7 @@ def detect_command(
             model=judges or None,
             scheme=scheme,
             profile=profile,
+            reader=reader,
             only=only,
             language=lang,
             keep=keep,

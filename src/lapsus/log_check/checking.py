@@ -34,6 +34,7 @@ def check(
     *,
     model: AnyModel | Sequence[AnyModel] | None = None,
     profile: str | None = None,
+    reader: str | None = None,
     adapt: Any = None,
     top: int = TOP,
     only: str | None = None,
@@ -55,13 +56,13 @@ def check(
     with marks on what they leave out, add and repeat. Where the model judges under another guideline: how often each
     answer is given, and the units that are most surely judged otherwise than usual.
 
-    `data` is a path, entries in memory, a list of conversations or a table; `model` and `asking` as `lapsus.detect`
-    takes them. `adapt` is judged data, in the same forms: it moves the score from which turns are called likely, and
-    neither evidence nor order. `engine` is where it is judged, here by default. Where the result is to be written to a
-    file, `beside` names it: finished chunks are kept there until all is judged. `out` takes every turn, ranked.
-    `answers` names the file in which a language model's answers stay for the next check. `leave` hears what language
-    models are to be asked, before the first is. The result prints itself; `to_text()`, `to_html()`, `to_frame()` and
-    `as_data()` of it show it elsewhere.
+    `data` is a path, entries in memory, a list of conversations or a table; `model`, `reader` and `asking` as
+    `lapsus.detect` takes them. `adapt` is judged data, in the same forms: it moves the score from which turns are
+    called likely, and neither evidence nor order. `engine` is where it is judged, here by default. Where the result
+    is to be written to a file, `beside` names it: finished chunks are kept there until all is judged. `out` takes
+    every turn, ranked. `answers` names the file in which a language model's answers stay for the next check.
+    `leave` hears what language models are to be asked, before the first is. The result prints itself; `to_text()`,
+    `to_html()`, `to_frame()` and `as_data()` of it show it elsewhere.
     """
     names = [] if model is None else [model] if isinstance(model, Annotator | Path | str) else list(model)
     reading = read(data, only=only, language=language)
@@ -85,6 +86,7 @@ def check(
         model=names or None,
         scheme=other or (pair_ranking.SCHEME if of_pairs else SCHEME),
         profile=profile,
+        reader=reader,
         engine=engine,
         stop=stop,
         tell=tell,

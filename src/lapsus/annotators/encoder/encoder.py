@@ -20,6 +20,7 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
+from lapsus.annotators.encoder.large_reader import LANGUAGE, LargeReader, is_installed, large_reader
 from lapsus.annotators.encoder.passages import Memory, passages_of
 from lapsus.annotators.encoder.reader import HOME, Reader, feature_rows, restore_reader
 from lapsus.annotators.model_files import State, read_model
@@ -35,6 +36,8 @@ BY_PROFILE: Final = "profile"
 """The decision rule that goes with the profile."""
 OWN: Final = "own"
 """What a profile is called that was fitted here from the main one. From another, it keeps that one's name."""
+SMALL, LARGE = "small", "large"
+"""What readers are called where one is asked for."""
 _READER, _PROFILE = "reader.", "profile."
 _AT_ONCE = 256
 
@@ -58,15 +61,24 @@ class Encoder(BreakdownAnnotator):
     method = "encoder"
     title = "the default: a pretrained sentence encoder with a calibration; comes fitted, adapts to a few dialogues"
     adapts = True
-    adaptable = ("decide", "profile", "held")
+    adaptable = ("decide", "profile", "held", "reader")
     uses_words = False
 
-    def __init__(self, *, profile: str = "", held: float = HELD, decide: str = BY_PROFILE) -> None:
+    def __init__(
+        self, *, profile: str = "", held: float = HELD, decide: str = BY_PROFILE, reader: str = ""
+    ) -> None:
+        """`reader` is `small`, or `large` to have every turn read by the large reader too.
+
+        By default that one, where it is installed, reads again what the small one doubts.
+        """
         super().__init__(decide=ARGMAX if decide == BY_PROFILE else decide)
         need_above_zero(held=held)
+        if reader not in ("", SMALL, LARGE):
+            raise UsageError(f"a reader is {SMALL} or {LARGE}, not {reader!r}")
         self.decide = decide
         self.profile = profile
         self.held = held
+        self.reader = reader
 
     def forget(self) -> None:
         """Read every turn anew."""
@@ -79,10 +91,19 @@ class Encoder(BreakdownAnnotator):
 
     def under(self, profile: str) -> Encoder:
         """The same model with another of its profiles, and the decision rule that goes with it."""
-        other = Encoder(profile=profile, held=self.held, decide=BY_PROFILE)
+        other = Encoder(profile=profile, held=self.held, decide=BY_PROFILE, reader=self.reader)
         other.name = self.name
         other.origin_ = self._origin_or_complain()
         other._take(self.memory_.reader, self.profiles_, self.main_)
+        return other
+
+    def read_by(self, reader: str) -> Encoder:
+        """The same model with the small reader alone, or the large one for every turn."""
+        other = Encoder(profile=self.profile, held=self.held, decide=self.decide, reader=reader)
+        other.name = self.name
+        other.origin_ = self._origin_or_complain()
+        other._take(self.memory_.reader, self.profiles_, self.main_)
+        other._large()
         return other
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
@@ -101,7 +122,23 @@ class Encoder(BreakdownAnnotator):
         self.profiles_ = {self.main_: Profile(weights, start.rule, start.view)}
 
     def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
-        return shares_of(rows_of(self.seen(units)), self._chosen().weights)
+        shares = shares_of(rows_of(self.seen(units)), self._chosen().weights)
+        large = self._large()
+        if large is not None:
+            profile = self.profile or self.main_
+            again = large.doubts(shares, profile) if self.reader != LARGE else np.arange(len(units))
+            passages = [passages_of(units[place])[0] for place in again]
+            shares[again] = large.shares(passages, shares[again], profile)
+        return shares
+
+    def _large(self) -> LargeReader | None:
+        """The large reader, where this model reads its language and it is wanted, or installed and not refused."""
+        languages = self.origin_.languages if self.origin_ else ()
+        if languages != (LANGUAGE,) or self.reader == SMALL:
+            if self.reader == LARGE and languages:
+                raise UsageError(f"the large reader reads English, and {self.name!r} does not")
+            return None
+        return large_reader() if self.reader == LARGE or is_installed() else None
 
     def seen(self, units: Sequence[Unit]) -> Seen:
         """What is known of some turns: what calibrations are fitted on."""
@@ -136,6 +173,9 @@ class Encoder(BreakdownAnnotator):
             "rules": {name: profile.rule for name, profile in self.profiles_.items()},
             "views": {name: profile.view for name, profile in self.profiles_.items() if profile.view},
         }
+        if large := self._large():
+            # Two models that judge differently must not have the same digest.
+            data["large"] = large.digest
         arrays = {f"{_READER}{name}": array for name, array in kept.arrays.items()}
         arrays |= {f"{_PROFILE}{name}": profile.weights for name, profile in self.profiles_.items()}
         return State(data, arrays, kept.files)

@@ -77,3 +77,27 @@ TOKENIZERS: Final[dict[str, type[EnglishTokens] | type[JapaneseTokens]]] = {
     "en": EnglishTokens,
     "ja": JapaneseTokens,
 }
+
+
+class LargeTokens:
+    """Turns for the large English reader: <s> "user: …" </s> "system: …" </s> … </s> the turn </s>."""
+
+    TURNS, TOKENS = 6, 192
+    OF_TARGET, OF_A_TURN = 96, 64
+
+    def __init__(self, content: bytes) -> None:
+        self._tokenizer = Subwords(content)
+        self._ids = lru_cache(maxsize=_REMEMBERED)(self._tokenizer.ids)
+        self._begin, self._end = (self._tokenizer.id_of(token) for token in ("<s>", "</s>"))
+
+    def encode(self, passage: Passage) -> tuple[list[int], list[int]]:
+        """The tokens, and for each whether it is of the turn itself. The oldest turns that do not fit are left out."""
+        target = self._ids(passage.target)[: self.OF_TARGET]
+        before: list[int] = []
+        for turn in reversed(passage.context[-self.TURNS :]):
+            said = self._ids(f"{'system' if turn.by_system else 'user'}: {turn.text}")[-self.OF_A_TURN :]
+            if len(before) + len(said) + 1 + len(target) + 3 > self.TOKENS:
+                break
+            before = [*said, self._end, *before]
+        ids = [self._begin, *before, self._end, *target, self._end]
+        return ids, [0] * (len(before) + 2) + [1] * (len(target) + 1)

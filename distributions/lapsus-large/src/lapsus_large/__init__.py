@@ -1,0 +1,1 @@
+"""Weights of the large English reader of Lapsus, and no code: `lapsus.annotators.encoder.large_reader` reads them."""
