@@ -22,6 +22,8 @@ from lapsus.model.decoders import converted
 
 VERSION = 1
 KEYS_SHOWN = 12
+_ANSWERED = ({"annotator", "question"}, {"annotation_id"}, {"total_annotations"})
+"""Keys of records that hold judgments, in tables and in exports of annotation tools."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*")
 _SESSIONS = ("conversation_id", "dialogue_id", "session_id", "thread_id", "conversation", "session")
 _NESTED = (
@@ -60,6 +62,8 @@ class Conversations:
 
     def knows(self, value: dict[str, Any]) -> bool:
         """Whether a record is of any shape."""
+        if any(keys <= value.keys() for keys in _ANSWERED):
+            return False
         return (
             ("lapsus" in value and "messages" in value)
             or shape_of(_unpacked(value)) is not None
