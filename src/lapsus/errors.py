@@ -9,6 +9,7 @@ _KEYWORDS = {
     "keep": "keep=True",
     "lang": "language=",
     "lossy": "lossy=True",
+    "map": "map=",
     "measure": "measures=",
     "only": "only=",
     "overwrite": "overwrite=True",

@@ -97,7 +97,6 @@ ENDINGS = {
     "webnlg": ".xml",
     "brat": ".ann",
     "dbrc": ".jsonl",
-    "chat-arrow": ".arrow",
     **dict.fromkeys(
         ("otel", "openinference", "langfuse", "langsmith", "rasa", "dialogflow-cx", "botpress"), ".jsonl"
     ),

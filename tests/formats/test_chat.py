@@ -11,7 +11,7 @@ import pytest
 
 from lapsus.errors import InputError, LossError
 from lapsus.formats import FORMATS, Loss, ReadOptions, Source, convert, read, recognise
-from lapsus.formats import chat as module
+from lapsus.formats import records as module
 from lapsus.formats.chat import Chat
 from lapsus.model import Document, Entry, Judgment, Role, Segment, UnitRule, units
 
@@ -82,7 +82,7 @@ def test_the_prompt_beside_a_sharegpt_conversation_is_a_segment(tmp_path: Path) 
     (document,) = documents(
         written(tmp_path, {"conversations": [{"from": "human", "value": "Hi"}], "system": "Sing."})
     )
-    assert document.segments[0] == Segment("system", "prompt", "Sing.")
+    assert document.segments[0] == Segment("prompt", "prompt", "Sing.")
     assert document.segments[1].id == "0"
     assert document.system is None
 
@@ -298,23 +298,23 @@ def test_json_files_hold_one_conversation_or_a_list(tmp_path: Path) -> None:
 
 def test_a_single_json_object_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_OBJECT", 20)
-    assert "is it a .jsonl file" in error_of(written(tmp_path, OPENAI, name="a.json"))
+    assert "is it a file of lines" in error_of(written(tmp_path, OPENAI, name="a.json"))
     assert len(documents(written(tmp_path, [OPENAI], name="b.json"))) == 1
 
 
 def test_bad_items_of_a_list_are_named(tmp_path: Path) -> None:
     path = written(tmp_path, [OPENAI, {"messages": [3]}], name="a.json")
-    assert "a.json, conversation 2, message 1: not a JSON object" in error_of(path)
+    assert "a.json, record 2, message 1: not a JSON object" in error_of(path)
     path.write_text('{"messages": []}\n{"messages": []}\n')
-    assert "a conversation a line must be named .jsonl" in error_of(path)
+    assert "an object a line must be named .jsonl" in error_of(path)
 
 
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
         ("{", "log.jsonl, line 1: not sound JSON:"),
-        ("[1]", "log.jsonl, line 1: no conversation"),
-        ('{"messages": "x"}', "log.jsonl, line 1: no conversation"),
+        ("[1]", "log.jsonl, line 1: is "),
+        ('{"messages": "x"}', "log.jsonl, line 1: is "),
         ('{"messages": ["x"]}', "log.jsonl, line 1, message 1: not a JSON object"),
         ('{"messages": [{"content": "x"}]}', "log.jsonl, line 1, message 1: no role"),
         ('{"messages": [{"role": "user"}]}', "log.jsonl, line 1, message 1: no text"),

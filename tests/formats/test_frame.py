@@ -106,7 +106,7 @@ def test_chats_with_a_turn_a_row() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"a": [1]}, "no column 'document'"),
+        ({"a": [1]}, "is of no known shape; the keys seen: a"),
         (
             {"document": ["d"], "segment": ["1"], "role": ["king"], "text": ["x"]},
             "row 1: unknown role 'king'",
@@ -119,7 +119,7 @@ def test_chats_with_a_turn_a_row() -> None:
         ),
         ({"session": ["", ""], "role": ["user"] * 2, "text": ["x"] * 2}, "row 1: names no conversation"),
         ({"session": ["a"], "role": ["king"], "text": ["x"]}, "row 1: "),
-        ({"conversation": [MESSAGES, "x"]}, "row 2: no conversation"),
+        ({"conversation": [MESSAGES, "x"]}, "row 2: is of no known shape"),
     ],
 )
 def test_tables_that_cannot_be_read(columns: dict[str, list[Any]], message: str) -> None:

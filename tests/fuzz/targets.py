@@ -50,11 +50,9 @@ def _format_seeds(name: str) -> Callable[[Path], list[Path]]:
         if name == "dbdc-run":
             return _run_seeds(folder)
         if kind.writes:
-            return _written(name, folder)
+            return [*_written(name, folder), *(_arrow(folder) if name == "chat" else ())]
         if name == "webnlg":
             return [_put(folder, "x.xml", _WEBNLG)]
-        if name == "chat-arrow":
-            return _arrow(folder)
         return [_put(folder, f"{name}.jsonl", *_RECORDS[name])]
 
     return make

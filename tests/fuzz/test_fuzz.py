@@ -13,7 +13,7 @@ from tests.fuzz.fuzzing import fuzz
 from tests.fuzz.mutations import mutated
 from tests.fuzz.targets import targets
 
-SLOW_ONES = {"read parquet", "read chat-arrow"}
+SLOW_ONES = {"read parquet"}
 """Each input costs a process there."""
 
 

@@ -22,6 +22,7 @@ from lapsus.cli import (
     export,
     formats,
     gold,
+    look,
     plan,
     probe,
     push,
@@ -84,6 +85,7 @@ def lapsus(
 
 
 app.command("convert")(convert.convert_command)
+app.command("look")(look.look_command)
 app.command("formats")(formats.formats_command)
 app.command("sample")(sample.sample_command)
 app.add_typer(scheme.app, name="scheme")

@@ -84,6 +84,9 @@ def tell_reading(reading: EntryStream) -> None:
     if told := reading.options.told_by_script:
         languages = ", ".join(f"{name}{aside(f'{count:,}')}" for name, count in told.most_common())
         remark(f"language told by script: {languages}; --lang sets it")
+    if taken := {name: count for name, count in reading.options.taken.items() if name != "messages"}:
+        counts = (in_words(f"{in_words(what)} ({count:,})") for what, count in taken.items())
+        remark("taken as: " + ", ".join(counts))
     if dropped := reading.options.dropped:
         counts = (in_words(f"{in_words(what)} ({count:,})") for what, count in dropped.most_common())
         remark("left out: " + ", ".join(counts))
@@ -105,6 +108,7 @@ def _summary(reading: EntryStream, done: Conversion, target: Path) -> dict[str, 
         "judgments": reading.judgments,
         "written": {"documents": done.documents, "judgments": done.judgments},
         "languages": dict(reading.languages),
+        "taken": dict(reading.options.taken),
         "dropped": dict(reading.options.dropped),
         "losses": [
             {"what": loss.what, "severe": loss.severe, "documents": entries}

@@ -11,6 +11,7 @@ from typing import Any, Final
 import regex
 from typer.core import TyperGroup
 
+from lapsus.cli.map_options import add_map_options
 from lapsus.cli.output import reader_language
 from lapsus.cli.usage_errors import in_readers_words
 from lapsus.reports.table import cells
@@ -30,6 +31,11 @@ _EXTRAS = {"default: ": "既定値：", "required": "必須", "env var: ": "環�
 
 class Commands(TyperGroup):
     """A group of commands whose help, and that of its commands, is in the reader's language."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for command in self.commands.values():
+            add_map_options(command)
 
     def get_help(self, ctx: Any) -> str:
         """What the group holds."""

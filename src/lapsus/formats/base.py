@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from lapsus.errors import UsageError
+from lapsus.formats.field_map import FieldMap
 from lapsus.formats.source import Source
 from lapsus.language import language_of_turns
 from lapsus.model import Entry, Scheme, Segment
@@ -35,6 +36,10 @@ class ReadOptions:
     dropped: Counter[str] = field(default_factory=Counter)
     """What a reader left out, in the plural ("calls of tools"), and how often, to be announced."""
 
+    map: FieldMap | None = None
+    """Which field of the records holds what, where the user said so."""
+    taken: Counter[str] = field(default_factory=Counter)
+    """What records were taken for, and how often, to be announced."""
     mended: Counter[str] = field(default_factory=Counter)
     """What was put right while reading, and how often, to be announced."""
 

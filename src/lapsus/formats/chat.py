@@ -1,76 +1,68 @@
-"""Chat logs as JSON, a conversation a line, in the spellings of OpenAI and of ShareGPT."""
+"""Chat logs in whatever shape they are exported; written in OpenAI's spelling."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.encoding import decoded_json
-from lapsus.formats.json_stream import raw_items
+from lapsus.formats.conversations import VERSION, ChatExtra, Conversations, is_question
+from lapsus.formats.encoding import not_utf8
+from lapsus.formats.field_map import FieldMap, guessed_map
 from lapsus.formats.messages import ROLES, WRITTEN, messages_in, numbered
-from lapsus.formats.source import Member, Source, lines
+from lapsus.formats.records import SUFFIXES, Record, first_record, records
+from lapsus.formats.source import Member, Source
+from lapsus.formats.spoken_text import dialogues_of_text, has_speakers, messages_of_text
 from lapsus.model import BACKGROUND, Document, Entry, Segment
-from lapsus.model.decoders import converted
 
-VERSION = 1
-LINED = (".jsonl", ".ndjson")
-"""Endings of files with a conversation a line."""
-MAX_OBJECT = 64 << 20
-"""How large a `.json` file with a single conversation may be. Lists and `.jsonl` files may be of any size."""
-MAX_FIRST_LINE = 4 << 20
-"""How much of a file is looked at to recognise it."""
-
-_NAMES = "a file with a conversation a line must be named .jsonl, one with a JSON array .json"
-_LISTS = ("messages", "conversations", "conversation")
-_IDS = ("id", "conversation_id", "dialogue_id", "conversation_hash")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*")
-
-
-class ChatExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """The key `lapsus` of a conversation. Where it is there, Lapsus wrote the line and nothing is guessed."""
-
-    format: int
-    metadata: dict[str, Any] = {}
-    turns: dict[str, list[Segment]] = {}
-    """The segments that a message stands for, by its place from 0, where reading it would give others."""
+TEXT = ".txt"
+LOOKED_AT = 200
+"""Records of a table that are looked at to tell which column holds what."""
 
 
 class Chat(Format):
-    """Conversations as chat programs and trainers keep them."""
+    """Conversations as chat programs, tools and trainers export them. A folder may mix shapes."""
 
     name = "chat"
-    title = "chat logs: .jsonl or .json with messages (OpenAI) or conversations (ShareGPT)"
+    title = (
+        "chat logs: exports, requests and responses, data to train on, tables and text, in any known shape"
+    )
     suffix = ".chat.jsonl"
 
     def recognises(self, source: Source) -> bool:
-        """By the first conversation."""
-        member = source.first(*LINED, ".json")
-        return member is not None and _looks_like_chat(member)
+        """By the first record."""
+        if source.path.suffix.lower() == ".eval":
+            return True
+        record = first_record(source)
+        if record is not None:
+            with closing(Conversations(ReadOptions())) as reader:
+                return reader.knows(dict(record.value))
+        member = source.first(TEXT)
+        return member is not None and source.first(".ann") is None and has_speakers(_text(member))
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """A conversation at a time."""
-        stems = Counter(_stem(member) for member in source.members(*LINED, ".json"))
-        for member in source.members(*LINED, ".json"):
-            stem = _stem(member)
-            # Files of one name in several folders are told apart by the folder.
-            called = stem if stems[stem] == 1 else f"{member.path.parent}/{stem}"
-            for place in _conversations(member):
-                source.place = place.where
-                try:
-                    document = document_of(place.value, f"{called}-{place.number}", options)
-                except InvalidError as error:
-                    where = f"{place.where}, {error.where}" if error.where else place.where
-                    raise InputError(error.what, where=where, hint=error.hint) from error
-                except RecursionError:
-                    raise InputError("is nested too deeply", where=place.where) from None
-                yield Entry(document.id, document)
+        stems = Counter(_stem(member) for member in source.members(*SUFFIXES, TEXT))
+        with closing(Conversations(options)) as reader:
+            reader.questions = _questions(source)
+            for member in source.members(*SUFFIXES, TEXT):
+                stem = _stem(member)
+                # Files of one name in several folders are told apart by the folder.
+                called = stem if stems[stem] == 1 else f"{member.path.parent}/{stem}"
+                if member.name.lower().endswith(TEXT):
+                    yield from reader.entries(_spoken(member, source), called)
+                elif len(stems) == 1 or options.map or _is_known(member, reader):
+                    yield from reader.entries(_placed(member, source), called)
+                else:
+                    options.dropped["files of other shapes"] += 1
+            yield from reader.rest()
 
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Judgments, and anything but turns."""
@@ -85,6 +77,21 @@ class Chat(Format):
                     stream.write(encoder.encode(_conversation(entry.document)) + b"\n")
 
 
+def first_records(source: Source) -> list[dict[str, Any]]:
+    """The first records of a source, by which its shape may be told; none where they cannot be read."""
+    member = source.first(*SUFFIXES)
+    try:
+        return [record.value for record in islice(records(member), LOOKED_AT)] if member else []
+    except (InputError, UnicodeDecodeError):
+        return []
+
+
+def map_of(source: Source) -> FieldMap | None:
+    """The map of a table with a turn a row, where its columns leave no doubt."""
+    found, is_sure = guessed_map(first_records(source))
+    return found if found is not None and is_sure and found.dialogue else None
+
+
 def losses_of_chat(entry: Entry) -> Iterator[Loss]:
     """What no format for conversations carries."""
     if entry.judgments:
@@ -97,129 +104,45 @@ def _stem(member: Member) -> str:
     return member.path.name.removesuffix(Chat.suffix).removesuffix(member.path.suffix)
 
 
-class _Place(NamedTuple):
-    where: str
-    number: int
-    value: Any
+def _placed(member: Member, source: Source) -> Iterator[Record]:
+    for record in records(member):
+        source.place = record.where
+        yield record
 
 
-def _conversations(member: Member) -> Iterator[_Place]:
-    if member.name.lower().endswith(LINED):
-        found, unit = lines(member), "line"
-    elif member.head(1000).lstrip().startswith(b"["):
-        found, unit = _items(member), "conversation"
-    else:
-        found, unit = iter([(1, _whole(member))]), "conversation"
-    for number, content in found:
-        where = f"{member.name}, {unit} {number}"
-        yield _Place(where, number, decoded_json(content, where, _NAMES))
-
-
-def _items(member: Member) -> Iterator[tuple[int, bytes]]:
-    with member.open() as stream:
-        yield from enumerate(raw_items(stream, member.name), 1)
-
-
-def _whole(member: Member) -> bytes:
-    content = member.head(MAX_OBJECT + 1)
-    if len(content) > MAX_OBJECT:
-        what = f"a .json file with one conversation may have {MAX_OBJECT >> 20} MiB; this one is larger"
-        raise InputError(what, where=member.name, hint="is it a .jsonl file, with a conversation a line?")
-    return content
-
-
-def _looks_like_chat(member: Member) -> bool:
-    with member.open() as stream:
-        read = stream.readline if member.name.lower().endswith(LINED) else stream.read
-        start = read(MAX_FIRST_LINE)
-    # Most files of other formats are told by this alone, without parsing them.
-    if not any(b'"%s"' % name.encode() in start for name in _LISTS):
-        return False
+def _is_known(member: Member, reader: Conversations) -> bool:
     try:
-        first = next(_conversations(member), None)
+        first = next(records(member), None)
     except InputError:
-        # What is wrong with it is said when it is read.
-        return True
-    return first is not None and has_messages(first.value)
+        return True  # What is wrong with it is said when it is read.
+    return first is not None and reader.knows(dict(first.value))
 
 
-def has_messages(value: Any) -> bool:
-    """Whether an object holds messages with roles, in one of the known spellings."""
+def _questions(source: Source) -> dict[str, list[Any]]:
+    """The questions of a benchmark that stand beside the answers to them."""
+    found: dict[str, list[Any]] = {}
+    for member in source.members(*SUFFIXES):
+        if b'"question_id"' in member.head():
+            of_file = records(member)
+            for record in of_file:
+                if not is_question(record.value):
+                    break
+                found[str(record.value["question_id"])] = record.value["turns"]
+    return found
+
+
+def _text(member: Member) -> str:
     try:
-        messages = value[_list_of(value)]
-        return all(isinstance(message.get("role", message.get("from")), str) for message in messages[:2])
-    except (InvalidError, AttributeError):
-        return False
+        return member.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, member.name) from error
 
 
-def _list_of(value: Any) -> str:
-    if isinstance(value, dict):
-        for key in _LISTS:
-            if isinstance(value.get(key), list):
-                return key
-    hint = 'an object like {"messages": [{"role": "user", "content": "…"}]} is expected'
-    raise InvalidError("no conversation", hint=hint)
-
-
-def document_of(value: Any, fallback: str, options: ReadOptions) -> Document:
-    """The document that an object with messages is; `fallback` is its id where it has none."""
-    key = _list_of(value)
-    rest = {name: item for name, item in value.items() if name not in (key, "lapsus")}
-    extra = _extra(value["lapsus"]) if "lapsus" in value else None
-    # A list of its own: whoever has these data in memory keeps them as they are.
-    segments = _segments(list(value.pop(key)), extra.turns if extra else {})
-    name = _take_id(rest) or fallback
-    if extra:
-        language = rest.pop("language", None)
-        if not isinstance(language, str | None):
-            raise InvalidError("the language must be a text")
-        return Document(name, tuple(segments), language, rest | extra.metadata)
-    language = rest.get("language")
-    if isinstance(language, str) and _LANGUAGE.fullmatch(language):
-        del rest["language"]
-    else:
-        language = options.language_of(segments)
-    if key == "conversations" and isinstance(rest.get("system"), str):
-        # In ShareGPT's spelling this is the prompt, not the name of a system.
-        segments.insert(0, Segment("system", "prompt", rest.pop("system")))
-    if isinstance(model := rest.get("model"), str) and model:
-        rest.setdefault("system", model)
-    return Document(name, tuple(segments), language, rest)
-
-
-def _extra(value: Any) -> ChatExtra:
-    try:
-        extra = converted(value, ChatExtra)
-    except msgspec.ValidationError as error:
-        raise InvalidError(f"the key 'lapsus' is not as Lapsus writes it: {error}") from error
-    if extra.format > VERSION:
-        what = f"written by a newer Lapsus (format {extra.format}, known: {VERSION})"
-        raise InvalidError(what, hint="update Lapsus")
-    return extra
-
-
-def _take_id(rest: dict[str, Any]) -> str:
-    for name in _IDS:
-        value = rest.get(name)
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            del rest[name]
-            return str(value)
-    return ""
-
-
-def _segments(messages: list[Any], known: Mapping[str, list[Segment]]) -> list[Segment]:
-    """The segments that messages stand for. A message is let go when it is read: a long chat is not held twice."""
-    segments: list[Segment] = []
-    for place in range(len(messages)):
-        message, messages[place] = messages[place], None
-        if known and str(place) in known:
-            segments += known[str(place)]
-            continue
-        try:
-            segments += numbered(place, messages_in(message))
-        except InvalidError as error:
-            raise InvalidError(error.what, where=f"message {place + 1}", hint=error.hint) from error
-    return segments
+def _spoken(member: Member, source: Source) -> Iterator[Record]:
+    """The talks of a text file, each as a record."""
+    for number, text in enumerate(dialogues_of_text(_text(member)), 1):
+        source.place = where = f"{member.name}, conversation {number}"
+        yield Record(where, {"messages": messages_of_text(text)}, number)
 
 
 def _conversation(document: Document) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ import msgspec
 
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats.base import Format, ReadOptions
+from lapsus.formats.field_map import FieldMap, field_map, guessed_map
 from lapsus.formats.in_memory import InMemory, InMemorySource
 from lapsus.formats.library import FORMATS, recognise
 from lapsus.formats.remote import location
@@ -20,6 +22,8 @@ from lapsus.formats.source import Source
 from lapsus.model import Document, Entry
 from lapsus.schemes.spelling import Spelling
 
+MAP: ContextVar[FieldMap | None] = ContextVar("map", default=None)
+"""The map that a command was given, which holds for all that it reads."""
 SHOWN = 5
 """How many of many alike problems are named."""
 
@@ -45,6 +49,7 @@ class EntryStream:
         self.options.told_by_script.clear()
         self.options.mended.clear()
         self.options.dropped.clear()
+        self.options.taken.clear()
         # Ids are all that is kept of what went by, so memory hardly grows with the corpus.
         seen: set[str] = set()
         doubled: set[str] = set()
@@ -115,28 +120,57 @@ def read(
     *,
     only: str | None = None,
     language: str | None = None,
+    map: FieldMap | Mapping[str, Any] | str | None = None,
 ) -> EntryStream:
-    """Open a file, folder or zip. Without a format's name the files must tell it beyond doubt.
+    """Open a file, folder or zip, or several. Without a format's name the files must tell it beyond doubt.
 
-    In place of a path, data in memory can be given: entries, documents, or a table of judgments or chats (pandas,
-    polars, DuckDB, anything with Arrow's PyCapsule interface).
+    In place of a path, data in memory can be given: entries, documents, records as chat logs have them (dicts, lists of
+    messages, a data set of Hugging Face), or a table of judgments or chats (pandas, polars, DuckDB, anything with
+    Arrow's PyCapsule interface). `map` says which field holds what where the shape is not known: a mapping, text as
+    `text=body,speaker=sender,dialogue=ticket`, or the name of a .yaml file.
     """
     if isinstance(path, EntryStream):
         return path
     if isinstance(path, Entry | Document):
         path = [path]
-    if not isinstance(path, str | os.PathLike):
+    options = ReadOptions(language, map=field_map(map) or MAP.get())
+    paths = [path] if isinstance(path, str | os.PathLike) else path
+    if not _are_paths(paths):
         if format is not None or only is not None:
             raise UsageError("data in memory has neither a format nor files to choose from")
-        return EntryStream(InMemorySource(), InMemory(path), recognised=False, options=ReadOptions(language))
-    source = Source(location(path), only)
+        return EntryStream(InMemorySource(), InMemory(path), recognised=False, options=options)
+    source = Source.of([location(one) for one in paths], only)
     if format is not None:
         kind = FORMATS.get(format)
         if not kind.reads:
             raise InputError(f"format {format!r} can be written but not read", where=source.shown)
-        return EntryStream(source, kind(), recognised=False, options=ReadOptions(language))
+        return EntryStream(source, kind(), recognised=False, options=options)
     with source.named():
-        return EntryStream(source, recognise(source), recognised=True, options=ReadOptions(language))
+        found = _recognised(source, options)
+    # What was looked at to tell the format may be large.
+    source.found.clear()
+    return EntryStream(source, found, recognised=True, options=options)
+
+
+def _recognised(source: Source, options: ReadOptions) -> Format:
+    """The format of a source. A map of fields is for chats; names of speakers alone are for tables of turns too."""
+    given = options.map
+    if given is not None and given.taken:
+        return FORMATS.get("chat")()
+    found = recognise(source, options)
+    if given is not None and found.name == "chat-csv":
+        from lapsus.formats.chat import first_records
+
+        told, _ = guessed_map(first_records(source))
+        if told is not None:
+            options.map = msgspec.structs.replace(told, system=given.system, user=given.user)
+            return FORMATS.get("chat")()
+    return found
+
+
+def _are_paths(given: Any) -> bool:
+    is_list = isinstance(given, list | tuple) and bool(given)
+    return is_list and all(isinstance(one, str | os.PathLike) for one in given)
 
 
 def _said(places: Sequence[str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, get_args
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import ReadOptions
-from lapsus.formats.chat import document_of, has_messages
-from lapsus.formats.chat_csv import columns_of, conversation_of, has_turns
+from lapsus.formats.chat_csv import TABLE, columns_of, conversation_of, has_turns
+from lapsus.formats.conversations import Conversations
+from lapsus.formats.records import Record
 from lapsus.formats.table_cells import json_of, name, text
 from lapsus.formats.table_reader import entries_of
 from lapsus.formats.table_rows import Row, has_columns, places
@@ -34,12 +36,12 @@ def entries_of_table(table: Any, options: ReadOptions) -> Iterator[Entry]:
         yield from entries_of(_judgment_rows(header, rows))
     elif set(header) >= _SEGMENTS:
         yield from _documents(header, rows, options)
-    elif rows and has_messages(_given(header, rows[0])):
-        yield from _conversations(header, rows, options)
-    elif has_turns(header):
+    elif has_turns(header) and options.map is None:
         yield from _turns(header, rows, options)
-    else:
+    elif TABLE & set(header):
         places(header, NAME)  # says which column a table of judgments needs
+    else:
+        yield from entries_of_records((_given(header, cells) for cells in rows), options, "row")
 
 
 def _judgment_rows(header: list[str], rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, Row]]:
@@ -52,15 +54,20 @@ def _judgment_rows(header: list[str], rows: Sequence[tuple[Any, ...]]) -> Iterat
     return iter(sorted(placed, key=lambda one: str(one[1].document)))
 
 
-def _conversations(
-    header: list[str], rows: Sequence[tuple[Any, ...]], options: ReadOptions
+def entries_of_records(
+    given: Iterable[Mapping[str, Any]], options: ReadOptions, word: str
 ) -> Iterator[Entry]:
-    for number, cells in enumerate(rows, 1):
-        try:
-            document = document_of(_given(header, cells), f"row-{number}", options)
-        except InvalidError as error:
-            raise InputError(error.what, where=f"{NAME}, row {number}", hint=error.hint) from error
-        yield Entry(document.id, document)
+    """The documents of records in memory, which stay as they are. `word` is what a record is called."""
+    records = (
+        Record(f"{NAME}, {word} {number}", _copy(value), number) for number, value in enumerate(given, 1)
+    )
+    with closing(Conversations(options)) as reader:
+        yield from reader.entries(records, word)
+        yield from reader.rest()
+
+
+def _copy(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: list(one) if isinstance(one, list | tuple) else one for key, one in value.items()}
 
 
 def _turns(header: list[str], rows: Sequence[tuple[Any, ...]], options: ReadOptions) -> Iterator[Entry]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.base import Format, ReadOptions
-from lapsus.formats.frame_reader import NAME, entries_of_table, is_table
+from lapsus.formats.frame_reader import NAME, entries_of_records, entries_of_table, is_table
+from lapsus.formats.shapes import is_message
 from lapsus.formats.source import Source
 from lapsus.model import Document, Entry, Judgment
 
@@ -37,8 +38,12 @@ class InMemory(Format):
         if not self._is_table and not isinstance(data, Iterable):
             raise UsageError(
                 f"a {type(data).__name__} is no data",
-                hint="give a path, entries (as lapsus.read yields them) or a table",
+                hint="give a path, entries (as lapsus.read yields them), records or a table",
             )
+        if isinstance(data, Mapping):
+            # One conversation, or the splits of a data set.
+            splits = [one for one in data.values() if hasattr(one, "column_names")]
+            data = [row for split in splits for row in split] if splits else [data]
         # What can be gone through once only is kept, since some need it twice.
         self._data = data if self._is_table or isinstance(data, list | tuple | Format) else list(data)
 
@@ -50,6 +55,12 @@ class InMemory(Format):
         if self._data and all(map(is_table, self._data)):
             yield from _joined(self._data, options)
             return
+        if self._data and all(isinstance(item, Mapping) for item in self._data):
+            yield from entries_of_records(self._data, options, "record")
+            return
+        if self._data and all(isinstance(item, list) and all(map(is_message, item)) for item in self._data):
+            yield from entries_of_records(({"messages": item} for item in self._data), options, "record")
+            return
         for place, item in enumerate(self._data):
             if isinstance(item, Document):
                 yield Entry(item.id, item)
@@ -58,7 +69,7 @@ class InMemory(Format):
             else:
                 raise UsageError(
                     f"item {place} is a {type(item).__name__}",
-                    hint="give a path, entries (as lapsus.read yields them) or a table",
+                    hint="give a path, entries (as lapsus.read yields them), records or a table",
                 )
 
 

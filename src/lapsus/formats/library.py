@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lapsus.errors import InputError, UsageError
-from lapsus.formats.base import Format
+from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.encoding import refuse_other_encodings
 from lapsus.formats.source import Source
 from lapsus.registry import Registry
@@ -28,7 +28,6 @@ FORMATS: Registry[type[Format]] = Registry(
         "labelstudio": "lapsus.formats.labelstudio:LabelStudio",
         "inception": "lapsus.formats.inception:Inception",
         "potato": "lapsus.formats.potato:Potato",
-        "chat-arrow": "lapsus.formats.chat_arrow:ChatArrow",
         "otel": "lapsus.formats.traces.opentelemetry:OpenTelemetry",
         "openinference": "lapsus.formats.traces.openinference:OpenInference",
         "langfuse": "lapsus.formats.traces.langfuse:Langfuse",
@@ -44,37 +43,43 @@ FORMATS: Registry[type[Format]] = Registry(
 )
 
 
-def recognise(source: Source) -> Format:
-    """The one format that a source is surely in; an error where it is none or could be several."""
+def recognise(source: Source, options: ReadOptions | None = None) -> Format:
+    """The one format that a source is surely in; an error where it is none or could be several.
+
+    Where the columns of a table say who speaks, the map that was told from them is put into the options.
+    """
     formats = [kind() for kind in FORMATS if kind.reads]
     fitting = [format for format in formats if format.recognises(source)]
     if len(fitting) == 1:
         return fitting[0]
-    names = ", ".join(format.name for format in (fitting or formats))
     if fitting:
-        raise InputError(
-            "could be of several formats",
-            where=source.shown,
-            hint=f"`lapsus convert --from` takes one of: {names}",
-        )
+        names = ", ".join(format.name for format in fitting)
+        hint = f"`lapsus convert --from` takes one of: {names}"
+        raise InputError("could be of several formats", where=source.shown, hint=hint)
     if source.only and not source.first():
         raise InputError(f"nothing in it matches --only {source.only!r}", where=source.shown)
     _refuse_what_cannot_be_read(source)
+    from lapsus.formats.chat import first_records, map_of
+    from lapsus.formats.conversations import unknown_shape
     from lapsus.formats.pairs import NEEDS, has_data_alone
 
+    if options is not None and (told := map_of(source)) is not None:
+        options.map = told
+        return FORMATS.get("chat")()
     if has_data_alone(source):
         hint = f"as pairs of data and text, {NEEDS}"
         raise InputError("is in no known format", where=source.shown, hint=hint)
-    shape = '{"messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}'
-    hint = f"if it is, `lapsus convert --from` takes one of: {names}"
-    if source.first(".jsonl", ".json"):
-        hint = f"if it is, `lapsus convert --from` takes one of: {names}; a chat log has a conversation a line: {shape}"
-    raise InputError("is in no known format", where=source.shown, hint=hint)
+    if some := first_records(source):
+        error = unknown_shape(*some)
+        raise InputError(error.what, where=source.shown, hint=error.hint)
+    raise InputError(
+        "is in no known format", where=source.shown, hint="`lapsus formats` lists those that are"
+    )
 
 
 def _refuse_what_cannot_be_read(source: Source) -> None:
     """Say more than that the format is unknown, where a file is empty, damaged or in another encoding."""
-    from lapsus.formats.traces.records import LINED, SUFFIXES, TABLES, records
+    from lapsus.formats.records import LINED, SUFFIXES, TABLES, records
 
     member = source.first(*SUFFIXES, ".tsv")
     if member is None:

@@ -87,7 +87,8 @@ def role_of(name: str, names: Mapping[str, Role] = ROLES) -> Role:
     try:
         return names[name.strip().lower()]
     except KeyError:
-        raise InvalidError(f"unknown role {name!r}", hint=f"known: {', '.join(names)}") from None
+        hint = f"known: {', '.join(names)}; --system and --user name others"
+        raise InvalidError(f"unknown role {name!r}", hint=hint) from None
 
 
 def messages_in(message: Any, names: Mapping[str, Role] = ROLES) -> list[Message]:
@@ -112,7 +113,9 @@ def unwrapped(message: dict[str, Any]) -> dict[str, Any]:
         return {**inner, "role": kind}
     for key in ("message", "delta"):
         if isinstance(inner := message.get(key), dict):
-            return unwrapped({**{name: value for name, value in message.items() if name in _ENDS}, **inner})
+            return unwrapped(
+                {**{name: value for name, value in message.items() if name in ("role", *_ENDS)}, **inner}
+            )
     author = message.get("author")
     if isinstance(author, dict) and "role" in author:
         return _of_chatgpt(message, author)

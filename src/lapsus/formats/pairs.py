@@ -9,8 +9,9 @@ from typing import Any, Final
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.facts import MOST, facts
+from lapsus.formats.messages import json_text
+from lapsus.formats.records import SUFFIXES, TEXTS, Record, first_record, records
 from lapsus.formats.source import Source
-from lapsus.formats.traces.records import SUFFIXES, TEXTS, Record, first_record, json_text, records
 from lapsus.model import Document, Entry, Segment
 
 _DATA: Final = ("data", "triples")

@@ -74,6 +74,17 @@ class Source:
     found: dict[str, Any] = field(default_factory=dict, init=False)
     """What was found out about the source while its format was being told, so that it is looked up once."""
 
+    others: list[Source] = field(default_factory=list, init=False)
+    """Sources that are read after this one as if they were one."""
+
+    @classmethod
+    def of(cls, paths: list[Path], only: str | None = None) -> Source:
+        """Several files, folders or zips as one source."""
+        first, *others = (cls(path, only) for path in paths)
+        first.others = others
+        first.shown = ", ".join(source.shown for source in (first, *others))
+        return first
+
     def __post_init__(self) -> None:
         given = location(self.path)
         self.shown = str(given)
@@ -139,7 +150,7 @@ class Source:
     @property
     def is_zip(self) -> bool:
         """Whether the source is a zip file."""
-        return self.path.is_file() and self.path.suffix.lower() == ".zip"
+        return self.path.is_file() and self.path.suffix.lower() in (".zip", ".eval")
 
     def _wanted(self, name: str) -> bool:
         """`*` also crosses slashes, and a pattern may leave out the leading folder or name only the file."""
@@ -149,6 +160,11 @@ class Source:
         )
 
     def _all(self) -> Iterator[Member]:
+        yield from self._own()
+        for source in self.others:
+            yield from source._own()
+
+    def _own(self) -> Iterator[Member]:
         if self.path.is_dir():
             yield from self._of_folder()
         elif self.is_zip:

@@ -28,13 +28,13 @@ def test_chats_in_parquet_and_saved_data_sets(tmp_path: Path) -> None:
     from arro3.io import write_ipc_stream, write_parquet
 
     write_parquet(arrow_table(), tmp_path / "lmsys.parquet")
-    assert [document.id for document in documents(tmp_path / "lmsys.parquet", "chat-arrow")] == ["a", "b"]
+    assert [document.id for document in documents(tmp_path / "lmsys.parquet", "chat")] == ["a", "b"]
     saved = tmp_path / "saved"
     saved.mkdir()
     write_ipc_stream(arrow_table(), saved / "data-00000-of-00001.arrow")
     (saved / "state.json").write_text('{"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}')
     (saved / "dataset_info.json").write_text("{}")
-    first, _ = documents(saved, "chat-arrow")
+    first, _ = documents(saved, "chat")
     assert talk(first) == ["u: Hello?", "s: Good day!"]
 
 
@@ -70,4 +70,4 @@ def test_damaged_arrow_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.arrow"
     path.write_bytes(b"ARROW1\0\0 and nothing that follows")
     with pytest.raises(InputError, match=r"x\.arrow"):
-        list(read(path, "chat-arrow"))
+        list(read(path, "chat"))

@@ -9,7 +9,7 @@ import pytest
 
 from lapsus.formats import EntryStream, read
 from lapsus.formats.traces.lines import BESIDE, LOOSE
-from lapsus.model import Document
+from lapsus.model import Document, Segment
 from tests.formats.traces.test_traces import put
 
 BOT, TITLE = "You help with parcels.", "Write a title."
@@ -45,7 +45,11 @@ def reading_of(folder: Path, *calls: tuple[str, list[str], str]) -> tuple[Docume
 
 
 def texts(document: Document) -> list[str]:
-    return [segment.text for segment in document.segments]
+    return [segment.text for segment in turns(document)]
+
+
+def turns(document: Document) -> list[Segment]:
+    return [segment for segment in document.segments if segment.role in ("user", "system")]
 
 
 SIDE = (TITLE, [f"Title for: {Q1}"], "Parcel query")
@@ -55,9 +59,9 @@ SIDE = (TITLE, [f"Title for: {Q1}"], "Parcel query")
 def test_a_title_or_a_router_is_no_turn_wherever_it_stands(place: int, tmp_path: Path) -> None:
     document, reading = reading_of(tmp_path, *MAIN[:place], SIDE, *MAIN[place:])
     assert texts(document) == TALK
-    assert document.metadata["instructions"] == BOT
+    assert document.segments[0] == Segment("prompt", "prompt", BOT)
     spans = [f"o{number}" for number in range(4) if number != place]
-    assert [document.segments[turn].metadata["span_id"] for turn in (1, 3, 5)] == spans
+    assert [turns(document)[turn].metadata["span_id"] for turn in (1, 3, 5)] == spans
     assert reading.options.dropped == {BESIDE: 1}
 
 
@@ -126,7 +130,7 @@ def test_a_changed_question_replaces_what_was_asked_before(tmp_path: Path) -> No
     changed = (BOT, [Q1, R1, "How?"], "By train.")
     document, reading = reading_of(tmp_path, *MAIN[:2], changed)
     assert texts(document) == [Q1, R1, "How?", "By train."]
-    assert document.segments[1].metadata["span_id"] == "o0"
+    assert turns(document)[1].metadata["span_id"] == "o0"
     assert reading.options.dropped == {BESIDE: 1}
 
 
@@ -139,7 +143,7 @@ def test_a_talk_handed_to_another_program_goes_on(tmp_path: Path) -> None:
 def test_histories_that_begin_late_claim_the_calls_before(tmp_path: Path) -> None:
     document, reading = reading_of(tmp_path, ("", [Q1], R1), ("", [Q2], R2), ("", TALK[:5], R3))
     assert texts(document) == TALK
-    assert [document.segments[turn].metadata["span_id"] for turn in (1, 3, 5)] == ["o0", "o1", "o2"]
+    assert [turns(document)[turn].metadata["span_id"] for turn in (1, 3, 5)] == ["o0", "o1", "o2"]
     assert reading.options.dropped == {}
 
 

@@ -72,11 +72,11 @@ class TestOpenTelemetry:
         )
         path = put(tmp_path, "spans.jsonl", bundle(second), bundle(otel_span(1, [U1], [A1])))
         (document,) = documents(path, "otel")
-        assert talk(document) == ["u: Hello?", "s: Good day!", "u: Any trains?", "s: At nine."]
+        said = ["u: Hello?", "s: Good day!", "u: Any trains?", "s: At nine."]
+        assert talk(document) == ["p: Be brief.", *said]
         assert document.id == "c1"
-        assert document.metadata["instructions"] == "Be brief."
         assert document.system == "parrot-2"
-        last = document.segments[3].metadata
+        last = document.segments[-1].metadata
         assert (last["span_id"], last["trace_id"], last["output_tokens"]) == ("s2", "t2", 7)
 
     def test_a_single_object_in_json(self, tmp_path: Path) -> None:
@@ -138,14 +138,19 @@ class TestOpenTelemetry:
         (document,) = documents(put(tmp_path, "x.jsonl", bundle(*reversed(spans))), "otel")
         assert [one.metadata.get("span_id") for one in document.segments[1::2]] == ["s1", "s2", "s3"]
 
-    def test_tools_are_left_out_and_said(self, tmp_path: Path) -> None:
+    def test_tools_stand_before_the_reply_that_follows_them(self, tmp_path: Path) -> None:
         call = {"role": "assistant", "parts": [{"type": "tool_call", "name": "trains"}]}
         result = {"role": "tool", "parts": [{"type": "tool_call_response", "response": "9:00"}]}
         reading = read(put(tmp_path, "x.jsonl", bundle(otel_span(1, [U1, call, result], [A1]))))
         (entry,) = reading
         assert entry.document is not None
-        assert talk(entry.document) == ["u: Hello?", "s: Good day!"]
-        assert reading.options.dropped == {"calls of tools": 1, "results of tools": 2}
+        assert [(s.id, s.role, s.text) for s in entry.document.segments] == [
+            ("0", "user", "Hello?"),
+            ("1.1", "tool", "trains()"),
+            ("1.2", "tool", "9:00"),
+            ("1", "system", "Good day!"),
+        ]
+        assert not reading.options.dropped
 
     def test_a_broken_record_is_named(self, tmp_path: Path) -> None:
         path = put(tmp_path, "x.jsonl", bundle(otel_span(1, [U1], [A1])), {"resourceSpans": [3]})
@@ -174,7 +179,7 @@ def test_openinference_spans_of_phoenix(tmp_path: Path) -> None:
     )
     (document,) = documents(put(tmp_path, "x.jsonl", bundle(first, second)), "openinference")
     assert document.id == "visit-1"
-    assert talk(document) == ["u: Hello?", "s: Good day!", "u: Bye.", "s: Bye!"]
+    assert talk(document) == ["p: Be brief.", "u: Hello?", "s: Good day!", "u: Bye.", "s: Bye!"]
 
 
 def test_openinference_nested_attributes_and_parts(tmp_path: Path) -> None:
@@ -284,7 +289,7 @@ def test_langsmith_runs(tmp_path: Path) -> None:
     tool = {"id": "r2", "trace_id": "r0", "parent_run_id": "r0", "run_type": "tool", "inputs": {"q": "x"}}
     found = documents(put(tmp_path, "runs.jsonl", model, tool), "langsmith")
     assert [document.id for document in found] == ["visit-1"]
-    assert talk(found[0]) == ["u: Hello?", "s: Good day!"]
+    assert talk(found[0]) == ["p: Be brief.", "u: Hello?", "s: Good day!"]
     (alone,) = documents(put(tmp_path, "root.jsonl", root), "langsmith")
     assert talk(alone) == ["u: Hello?", "s: x"]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
+from lapsus.formats.records import SUFFIXES, Record, first_record, records
 from lapsus.formats.source import Source
 from lapsus.formats.traces.calls import Call, CallStore
 from lapsus.formats.traces.dialogues import dialogue_of
-from lapsus.formats.traces.records import SUFFIXES, Record, first_record, records
 from lapsus.model import Document, Entry
 
 
@@ -65,33 +63,6 @@ class TraceFormat(Format):
         except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:
             hint = f"{self.name} has in a record {self.expected}"
             raise InputError("is not of the shape that is expected", where=record.where, hint=hint) from error
-
-
-def moment(value: Any) -> str:
-    """A time that sorts as text, from ISO 8601, a datetime, or a number of seconds to nanoseconds since 1970."""
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return _iso(str(value)) if value else ""
-    except OverflowError:
-        return ""
-    if not math.isfinite(number):
-        return ""
-    while abs(number) > 1e11:  # Milli-, micro- or nanoseconds.
-        number /= 1000
-    try:
-        return datetime.fromtimestamp(number, UTC).isoformat()
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
-def _iso(text: str) -> str:
-    try:
-        return moment(datetime.fromisoformat(text.strip().removesuffix(" UTC")))
-    except ValueError:
-        return text
 
 
 def known(**values: Any) -> dict[str, Any]:

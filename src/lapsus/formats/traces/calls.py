@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from lapsus.formats.traces.messages import Message
+from lapsus.formats.messages import Message
 
-MODEL_CALL, WHOLE_RUN = 0, 1
-"""What a call stands for: a question to a model, or the run of a program around it, used where there is no other."""
+MODEL_CALL, WHOLE_RUN, ROW = 0, 1, 2
+"""What a call stands for: a question to a model; the run of a program around it, used where there is no other; or a
+turn that was a record of its own."""
 
 
 class Call(msgspec.Struct):

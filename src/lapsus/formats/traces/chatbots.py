@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from lapsus.formats.traces.base import TraceFormat, first, known, moment
+from lapsus.formats.messages import Message, json_text, moment
+from lapsus.formats.records import Record
+from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import Call
-from lapsus.formats.traces.messages import Message
-from lapsus.formats.traces.records import Record, json_text
+from lapsus.model import Role
 
 
 class Rasa(TraceFormat):
@@ -62,7 +63,7 @@ def _rasa_event(sender: str, event: dict[str, Any], place: int, dropped: Counter
         yield _said(sender, time, "system", text, metadata)
 
 
-def _said(conversation: str, time: str, role: str, text: str, metadata: dict[str, Any]) -> Call:
+def _said(conversation: str, time: str, role: Role, text: str, metadata: dict[str, Any]) -> Call:
     message = [Message(role, text)]
     return Call(
         conversation, time, message if role == "user" else [], message if role == "system" else [], metadata
@@ -128,7 +129,7 @@ class Botpress(TraceFormat):
             if not isinstance(text, str) or not text.strip():
                 dropped["messages that are no words"] += 1
                 continue
-            role = "user" if message["direction"] == "incoming" else "system"
+            role: Role = "user" if message["direction"] == "incoming" else "system"
             time = moment(message.get("createdAt"))
             metadata = {} if role == "user" else known(span_id=str(message["id"]), time=time)
             yield _said(str(message["conversationId"]), time, role, text, metadata)

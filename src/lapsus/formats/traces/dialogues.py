@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from lapsus.formats.base import ReadOptions
 from lapsus.formats.traces.calls import MODEL_CALL, Call, put_together
@@ -22,22 +22,29 @@ def dialogue_of(calls: Sequence[Call], options: ReadOptions) -> tuple[list[Segme
     if any(call.rank == MODEL_CALL for call in calls):
         calls = [call for call in calls if call.rank == MODEL_CALL]
     metadata: dict[str, Any] = {}
+    instructions = ""
     turns: list[Turn] = []
     for line in main_lines(calls, options.dropped, options.mended):
         turns += line.turns
         for asked, _ in line.calls:
-            if asked.instructions:
-                metadata.setdefault("instructions", asked.instructions)
+            instructions = instructions or asked.instructions
             metadata |= {key: value for key, value in asked.call.document.items() if key not in metadata}
     models = {
         str(turn.asked.call.turn["model"]) for turn in turns if turn.asked and "model" in turn.asked.call.turn
     }
     if models:
         metadata.setdefault("system", ", ".join(sorted(models)))
-    return [_segment(place, turn) for place, turn in enumerate(turns)], metadata
+    segments = [segment for place, turn in enumerate(turns) for segment in _segments(place, turn)]
+    return [
+        Segment("prompt", "prompt", instructions),
+        *segments,
+    ] if instructions and turns else segments, metadata
 
 
-def _segment(place: int, turn: Turn) -> Segment:
-    metadata = turn.asked.call.turn if turn.asked else {}
-    role: Literal["system", "user"] = "system" if turn.message.role == "system" else "user"
-    return Segment(str(place), role, turn.message.text, None, metadata)
+def _segments(place: int, turn: Turn) -> Iterator[Segment]:
+    """A turn under its number, and before it what stood behind it."""
+    for inner, behind in enumerate(turn.behind, 1):
+        yield Segment(f"{place}.{inner}", behind.role, behind.text, None, behind.metadata)
+    said = turn.message
+    metadata = {**said.metadata, **turn.asked.call.turn} if turn.asked else said.metadata
+    yield Segment(str(place), said.role, said.text, None, metadata)

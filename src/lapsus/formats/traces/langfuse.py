@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from lapsus.formats.messages import json_text, moment
+from lapsus.formats.records import SUFFIXES, Record, records
 from lapsus.formats.source import Source
-from lapsus.formats.traces.base import TraceFormat, first, known, moment
+from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import messages_of
-from lapsus.formats.traces.records import SUFFIXES, Record, json_text, records
 
 _TALK = frozenset({"input", "output"})
 _PARENT = ("parent_observation_id", "parentObservationId")

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from lapsus.formats.traces.base import TraceFormat, first, known, moment
+from lapsus.formats.messages import json_text, moment
+from lapsus.formats.records import Record
+from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import messages_of
-from lapsus.formats.traces.records import Record, json_text
 
 _THREADS = ("thread_id", "session_id", "conversation_id")
 

@@ -12,13 +12,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lapsus.formats.messages import Message
 from lapsus.formats.traces.calls import Call
-from lapsus.formats.traces.messages import Message
+from lapsus.model import TALK
 
 BESIDE = "calls beside the conversation"
 LOOSE = "calls that repeat nothing of the talk before them, kept as turns of it"
 LOOKED_AT = 20
 """How many lines a call is compared with, those continued last first: a log with thousands stays quick to read."""
+
+
+class Turn(NamedTuple):
+    """Something said, what stood behind it, and the call that said it, where one is known."""
+
+    message: Message
+    behind: tuple[Message, ...] = ()
+    """Calls of tools, their results and passages that came right before it."""
+    asked: Asked | None = None
 
 
 class Asked(NamedTuple):
@@ -27,12 +37,12 @@ class Asked(NamedTuple):
     number: int
     """Its place in the order of time."""
     call: Call
-    heard: list[Message]
+    heard: list[Turn]
     keys: list[int]
     """What was heard, a number for the same words of the same role."""
     ends: dict[int, list[int]]
     """By number, how much was heard up to and with these words, the latest first."""
-    said: list[Message]
+    said: list[Turn]
     said_keys: list[int]
     instructions: str
     """What the model was told to be: a program of its own has its own."""
@@ -41,13 +51,6 @@ class Asked(NamedTuple):
     def trace(self) -> str | None:
         """The trace that it stands in."""
         return self.call.turn.get("trace_id")
-
-
-class Turn(NamedTuple):
-    """Something said, and the call that said it, where one is known."""
-
-    message: Message
-    asked: Asked | None = None
 
 
 class Fit(NamedTuple):
@@ -72,8 +75,8 @@ class Line:
     def continued(self, asked: Asked, fit: Fit) -> Line:
         """The line as this call continues it: a new one where the call does not begin at the end."""
         line = self if fit.stays == len(self.turns) else self._begun(fit.stays)
-        line.turns += [Turn(message) for message in asked.heard[fit.known :]]
-        line.turns += [Turn(message, asked) for message in asked.said]
+        line.turns += asked.heard[fit.known :]
+        line.turns += [turn._replace(asked=asked) for turn in asked.said]
         line.keys += asked.keys[fit.known :] + asked.said_keys
         line.calls.append((asked, len(line.turns)))
         return line
@@ -131,17 +134,31 @@ def main_lines(calls: Sequence[Call], dropped: Counter[str], mended: Counter[str
 def _asked(calls: Iterable[Call]) -> list[Asked]:
     known: dict[tuple[str, str], int] = {}
 
-    def keys(messages: list[Message]) -> list[int]:
+    def keys(turns: list[Turn]) -> list[int]:
+        messages = (turn.message for turn in turns)
         return [known.setdefault((one.role, one.text.strip()), len(known)) for one in messages]
 
     found = []
     for number, call in enumerate(calls):
-        heard = [message for message in call.heard if message.role in ("user", "system")]
-        said = [message for message in call.said if message.role == "system"]
-        told = "\n".join(message.text for message in call.heard if message.role == "instructions")
+        heard, behind = _turns(call.heard)
+        said, _ = _turns([*behind, *(message for message in call.said if message.role != "user")])
+        told = "\n".join(message.text for message in call.heard if message.role == "prompt")
         numbers = keys(heard)
         found.append(Asked(number, call, heard, numbers, _ends(numbers), said, keys(said), told))
     return found
+
+
+def _turns(messages: Iterable[Message]) -> tuple[list[Turn], list[Message]]:
+    """What was said, each with what stood behind it; and what nothing said came after."""
+    turns: list[Turn] = []
+    behind: list[Message] = []
+    for message in messages:
+        if message.role in TALK:
+            turns.append(Turn(message, tuple(behind)))
+            behind = []
+        elif message.role != "prompt":
+            behind.append(message)
+    return turns, behind
 
 
 def _ends(keys: Sequence[int]) -> dict[int, list[int]]:
@@ -227,7 +244,7 @@ def _claim(main: Line, asked: Iterable[Asked]) -> set[int]:
             before = main.keys[place - 1] if place else None
             one = said.get((before, main.keys[place])) or said.get((None, main.keys[place]))
             if one:
-                main.turns[place] = Turn(turn.message, one)
+                main.turns[place] = turn._replace(asked=one)
                 claimed.add(one.number)
     return claimed
 

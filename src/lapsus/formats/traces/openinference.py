@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from lapsus.formats.messages import Message, json_text, moment
+from lapsus.formats.records import Record
 from lapsus.formats.source import Source
-from lapsus.formats.traces.base import TraceFormat, first, known, moment
+from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
-from lapsus.formats.traces.messages import Message, messages_of
+from lapsus.formats.traces.messages import messages_of
 from lapsus.formats.traces.opentelemetry import begins_with_other_spans, unflattened
-from lapsus.formats.traces.records import Record, json_text
 from lapsus.formats.traces.spans import SpanRecord, calls_in, holds_spans, spans_of
+from lapsus.model import Role
 
 
 class OpenInference(TraceFormat):
@@ -68,7 +70,7 @@ def _call(span: SpanRecord, dropped: Counter[str]) -> Call | None:
     )
 
 
-def _numbered(attributes: dict[str, Any], name: str, role: str, dropped: Counter[str]) -> list[Message]:
+def _numbered(attributes: dict[str, Any], name: str, role: Role, dropped: Counter[str]) -> list[Message]:
     found: Any = json_text(attributes[name]) if name in attributes else unflattened(attributes, name)
     messages = []
     for item in found or ():

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from lapsus.formats.messages import Message, moment
+from lapsus.formats.records import Record, contains, first_record
 from lapsus.formats.source import Source
-from lapsus.formats.traces.base import TraceFormat, first, known, moment
+from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
-from lapsus.formats.traces.messages import Message, messages_of
-from lapsus.formats.traces.records import Record, contains, first_record
+from lapsus.formats.traces.messages import messages_of
 from lapsus.formats.traces.spans import SpanRecord, calls_in, holds_spans, spans_of
+from lapsus.model import Role
 
 _NUMBERED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(role|content)")
 _HEARD = ("gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.system.message", "gen_ai.tool.message")
@@ -65,10 +67,7 @@ def _call(span: SpanRecord, dropped: Counter[str]) -> Call | None:
         return None
     if instructions := first(attributes, "gen_ai.system_instructions"):
         heard = [
-            *(
-                Message("instructions", message.text)
-                for message in messages_of(instructions, "instructions", dropped)
-            ),
+            *(Message("prompt", message.text) for message in messages_of(instructions, "prompt", dropped)),
             *heard,
         ]
     model = first(attributes, "gen_ai.response.model", "gen_ai.request.model")
@@ -121,7 +120,7 @@ def _messages(span: SpanRecord, dropped: Counter[str]) -> tuple[list[Message], l
     return heard, said
 
 
-def _listed(attributes: dict[str, Any], name: str, role: str, dropped: Counter[str]) -> list[Message]:
+def _listed(attributes: dict[str, Any], name: str, role: Role, dropped: Counter[str]) -> list[Message]:
     """Messages in an attribute: JSON text, or a list that was laid flat."""
     if name in attributes:
         return messages_of(attributes[name], role, dropped)

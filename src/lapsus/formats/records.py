@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import msgspec
-
 from lapsus.errors import InputError
 from lapsus.formats.csv_cells import rows
 from lapsus.formats.encoding import decoded_json
@@ -31,6 +29,8 @@ class Record(NamedTuple):
 
     where: str
     value: dict[str, Any]
+    number: int = 1
+    """Its line, or its place in the file from 1."""
 
 
 def records(member: Member) -> Iterator[Record]:
@@ -40,7 +40,11 @@ def records(member: Member) -> Iterator[Record]:
         from lapsus.formats.arrow import arrow_rows
 
         for number, row in enumerate(arrow_rows(member), 1):
-            yield Record(f"{member.name}, row {number}", row)
+            yield Record(
+                f"{member.name}, row {number}",
+                {key: one for key, one in row.items() if one is not None},
+                number,
+            )
     elif name.endswith(".csv"):
         yield from _csv_records(member)
     else:
@@ -48,13 +52,15 @@ def records(member: Member) -> Iterator[Record]:
             is_lined = name.endswith(LINED)
             where = f"{member.name}, line {number}" if is_lined else f"{member.name}, record {number}"
             value = decoded_json(content, where, _NAMES)
+            if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+                value = {"messages": value}  # a list of messages, without anything around it
             if not isinstance(value, dict):
                 raise InputError("is no JSON object", where=where, hint="an object a record is expected")
             page = _page(value)
             if page is None:
-                yield Record(where, value)
+                yield Record(where, value, number)
             for place, item in enumerate(page or (), 1):
-                yield Record(f"{where if is_lined else member.name}, record {place}", item)
+                yield Record(f"{where if is_lined else member.name}, record {place}", item, place)
 
 
 def first_record(source: Source) -> Record | None:
@@ -76,16 +82,6 @@ def contains(source: Source, *keys: bytes) -> bool:
         return False
     start = member.head(MAX_START)
     return any(key in start for key in keys)
-
-
-def json_text(value: Any) -> Any:
-    """A value that may be JSON inside a string: the JSON where it is an object or a list, else as it is."""
-    if isinstance(value, str) and value[:1] in "[{":
-        try:
-            return msgspec.json.decode(value)
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
-            return value
-    return value
 
 
 def _page(value: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -127,4 +123,4 @@ def _csv_records(member: Member) -> Iterator[Record]:
     _, header = next(numbered)
     for number, cells in numbered:
         given = {key: cell for key, cell in zip(header, cells, strict=True) if cell}
-        yield Record(f"{member.name}, line {number}", given)
+        yield Record(f"{member.name}, line {number}", given, number)

@@ -1,0 +1,100 @@
+"""`lapsus look`: what a file is, as Lapsus understands it, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lapsus.cli.convert import FromOption, OnlyOption, tell_reading
+from lapsus.cli.output import JsonOption, print_json, remark, say
+from lapsus.formats import EntryStream, read
+from lapsus.formats.field_map import keep_map
+from lapsus.formats.remote import location
+from lapsus.model import Document, Entry
+from lapsus.schemes import load_scheme, scheme_names
+
+SHOWN, TURNS, WIDTH = 3, 6, 100
+"""Documents, segments of each and characters of a segment that are shown."""
+LOOKED_AT = 200
+"""Documents that are read to say what is in a file."""
+
+
+def look_command(
+    data: Annotated[
+        list[Path], typer.Argument(help="Files, folders or zips to look at.", metavar="DATA", parser=location)
+    ],
+    from_format: FromOption = None,
+    only: OnlyOption = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Keep the map that was used in a .yaml file.", metavar="FILE"),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what data are taken for: format, keys, documents as they were understood, and the next command."""
+    reading = read(data, from_format, only=only)
+    entries = list(islice(reading, LOOKED_AT))
+    documents = [entry.document for entry in entries if entry.document is not None]
+    if save is not None and reading.options.map is not None:
+        keep_map(reading.options.map, save)
+    if as_json:
+        print_json(_summary(reading, entries, documents))
+        return
+    more = " or more" if len(entries) == LOOKED_AT else ""
+    say(f"{reading.source.shown}: {reading.format.name}, {len(documents):,} documents{more}")
+    if reading.options.map is not None:
+        say(f"read with {reading.options.map}")
+    say(f"roles: {', '.join(f'{role} ({count:,})' for role, count in _roles(documents).most_common())}")
+    if keys := _keys(documents):
+        say(f"metadata: {', '.join(keys)}")
+    tell_reading(reading)
+    for document in documents[:SHOWN]:
+        _show(document)
+    if fitting := _schemes(documents):
+        say(f"guidelines that fit: {', '.join(fitting)}")
+        remark(f"next: lapsus check {' '.join(map(str, data))}")
+
+
+def _show(document: Document) -> None:
+    say(f"\n{document.id} ({document.language or '-'})")
+    for segment in document.segments[:TURNS]:
+        words = " ".join(segment.text.split())
+        say(f"  {segment.role:<8} {words[:WIDTH]}{'…' if len(words) > WIDTH else ''}")
+    if (rest := len(document.segments) - TURNS) > 0:
+        say(f"  … {rest:,} more")
+
+
+def _roles(documents: list[Document]) -> Counter[str]:
+    return Counter(segment.role for document in documents for segment in document.segments)
+
+
+def _keys(documents: list[Document]) -> list[str]:
+    found = Counter(key for document in documents for key in document.metadata)
+    found += Counter(
+        key for document in documents for segment in document.segments for key in segment.metadata
+    )
+    return [key for key, _ in found.most_common(12)]
+
+
+def _schemes(documents: list[Document]) -> list[str]:
+    """The guidelines whose units are in the documents."""
+    roles = set(_roles(documents))
+    return [name for name in scheme_names() if {load_scheme(name).unit.role} & {*roles, "document"}]
+
+
+def _summary(reading: EntryStream, entries: list[Entry], documents: list[Document]) -> dict[str, Any]:
+    return {
+        "format": reading.format.name,
+        "taken": dict(reading.options.taken),
+        "map": None if reading.options.map is None else str(reading.options.map),
+        "documents": len(documents),
+        "judgments": sum(len(entry.judgments) for entry in entries),
+        "roles": dict(_roles(documents)),
+        "metadata": _keys(documents),
+        "schemes": _schemes(documents),
+        "shown": documents[:SHOWN],
+    }

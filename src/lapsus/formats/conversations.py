@@ -1,0 +1,302 @@
+"""Records of any known shape, or mapped by the user, made into documents, one at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from lapsus.errors import InputError, InvalidError
+from lapsus.formats.base import ReadOptions
+from lapsus.formats.call_shapes import CallLog
+from lapsus.formats.field_map import FieldMap, guessed_map
+from lapsus.formats.messages import ROLES, json_text, messages_in, moment, numbered
+from lapsus.formats.records import Record
+from lapsus.formats.shapes import LISTS, PLAIN, TALK, Conversation, Shape, is_message, shape_of
+from lapsus.formats.traces.calls import ROW, Call, CallStore
+from lapsus.formats.traces.dialogues import dialogue_of
+from lapsus.model import Document, Entry, Role, Segment
+from lapsus.model.decoders import converted
+
+VERSION = 1
+KEYS_SHOWN = 12
+_ANSWERED = ({"annotator", "question"}, {"annotation_id"}, {"total_annotations"})
+"""Keys of records that hold judgments, in tables and in exports of annotation tools."""
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*")
+_SESSIONS = ("conversation_id", "dialogue_id", "session_id", "thread_id", "conversation", "session")
+_NESTED = (
+    "messages",
+    "conversations",
+    "conversation",
+    "history",
+    "contents",
+    "traj",
+    "prompt",
+    "chosen",
+    "rejected",
+)
+
+
+class ChatExtra(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """The key `lapsus` of a conversation. Where it is there, Lapsus wrote the line and nothing is guessed."""
+
+    format: int
+    metadata: dict[str, Any] = {}
+    turns: dict[str, list[Segment]] = {}
+    """The segments that a message stands for, by its place from 0, where reading it would give others."""
+
+
+class Conversations:
+    """Reads records; calls and rows of one conversation are kept on disk until all were read."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+        self.names: Mapping[str, Role] = options.map.names if options.map else ROLES
+        self.questions: dict[str, list[Any]] = {}
+        """Turns of a benchmark's questions, by id."""
+        self._log = CallLog()
+        self._store = CallStore()
+        self._shape: Shape | None = None
+
+    def knows(self, value: dict[str, Any]) -> bool:
+        """Whether a record is of any shape."""
+        if any(keys <= value.keys() for keys in _ANSWERED):
+            return False
+        return (
+            ("lapsus" in value and "messages" in value)
+            or shape_of(_unpacked(value)) is not None
+            or self._log.shape_of(value) is not None
+            or _is_loose(value)
+            or is_question(value)
+        )
+
+    def entries(self, records: Iterable[Record], called: str) -> Iterator[Entry]:
+        """The documents of a file that can be told at once; `called` is its name in their ids."""
+        map = self.options.map
+        loose: list[Any] = []
+        for record in records:
+            value = record.value
+            if map is not None and map.taken:
+                yield from _placed(record, self._mapped(value, record, called, map))
+            elif is_question(value):
+                continue
+            elif _is_loose(value):
+                self._loose(value, loose)
+            else:
+                yield from _placed(record, self._of(record, called))
+        if loose:
+            self.options.taken["one list of messages"] += 1
+            yield _entry(self.document(Conversation(loose), called))
+
+    def rest(self) -> Iterator[Entry]:
+        """The documents whose calls or rows stood apart."""
+        for conversation, calls in self._store.conversations():
+            if calls[0].rank == ROW:
+                segments = [one for place, call in enumerate(calls) for one in numbered(place, call.heard)]
+                metadata = _merged(calls)
+            else:
+                segments, metadata = dialogue_of(calls, self.options)
+            if not segments:
+                self.options.dropped["conversations without a word"] += 1
+                continue
+            language = metadata.pop("language", None) or self.options.language_of(segments)
+            yield Entry(conversation, Document(conversation, tuple(segments), language, metadata))
+
+    def close(self) -> None:
+        """Give the disk space back."""
+        self._store.close()
+
+    def _of(self, record: Record, called: str) -> Iterator[Entry]:
+        fallback = f"{called}-{record.number}"
+        if "lapsus" in record.value:
+            yield _entry(self._own(record.value, fallback))
+            return
+        value = _unpacked(record.value)
+        if (name := self._log.shape_of(value)) is not None:
+            call = self._log.call(value, fallback, self.options.dropped)
+            self.options.taken[name] += 1
+            self._store.add(call)
+            return
+        # Records of a file are mostly alike: the shape before is tried first.
+        shape = self._shape if self._shape and self._shape.knows(value) else shape_of(value)
+        if shape is None and any(isinstance(value.get(key), list) for key in PLAIN):
+            shape = TALK  # what is wrong with its messages is said when they are read
+        if shape is None:
+            raise unknown_shape(value)
+        self._shape = shape
+        if shape.name == "FastChat answers":
+            value["question_turns"] = self.questions.get(str(value["question_id"]), ())
+        for number, conversation in enumerate(shape.read(value)):
+            self.options.taken[shape.name] += 1
+            id = (
+                conversation.id
+                if conversation.id not in ("chosen", "rejected")
+                else f"{fallback}-{conversation.id}"
+            )
+            document = self.document(
+                conversation._replace(id=id), fallback if not number else f"{fallback}.{number}"
+            )
+            yield _entry(document)
+
+    def document(self, conversation: Conversation, fallback: str) -> Document:
+        """The document that a conversation is; `fallback` is its id where it has none."""
+        prompts = [one for several in conversation.prompt for one in messages_in(several)]
+        segments = [
+            Segment(f"prompt.{place}" if place else "prompt", one.role, one.text, None, one.metadata)
+            for place, one in enumerate(prompts)
+        ]
+        segments += self._segments(conversation.messages)
+        rest = dict(conversation.metadata)
+        language = rest.get("language")
+        if isinstance(language, str) and _LANGUAGE.fullmatch(language):
+            del rest["language"]
+        else:
+            language = self.options.language_of(segments)
+        if isinstance(model := rest.get("model"), str) and model:
+            rest.setdefault("system", model)
+        return Document(conversation.id or fallback, tuple(segments), language, rest)
+
+    def _own(self, value: dict[str, Any], fallback: str) -> Document:
+        """A line that Lapsus wrote."""
+        extra = _extra(value.pop("lapsus"))
+        if not isinstance(messages := value.pop("messages", None), list):
+            raise InvalidError("no conversation", hint=EXPECTED)
+        segments = self._segments(messages, extra.turns)
+        id, language = value.pop("id", fallback), value.pop("language", None)
+        if not isinstance(language, str | None):
+            raise InvalidError("the language must be a text")
+        return Document(str(id), tuple(segments), language, value | extra.metadata)
+
+    def _segments(self, messages: list[Any], known: Mapping[str, list[Segment]] = {}) -> list[Segment]:
+        """The segments of messages. A message is let go when it is read: a long chat is not held twice."""
+        segments: list[Segment] = []
+        for place in range(len(messages)):
+            message, messages[place] = messages[place], None
+            if known and str(place) in known:
+                segments += known[str(place)]
+                continue
+            try:
+                segments += numbered(place, messages_in(message, self.names))
+            except InvalidError as error:
+                raise InvalidError(error.what, where=f"message {place + 1}", hint=error.hint) from error
+        return segments
+
+    def _loose(self, value: dict[str, Any], loose: list[Any]) -> None:
+        """A message that is a record: of the session that it names, or of the one talk that the file is."""
+        session = next((value[key] for key in _SESSIONS if isinstance(value.get(key), str | int)), None)
+        if session is None:
+            loose.append(value)
+        else:
+            self._store.add(Call(str(session), "", messages_in(value, self.names), [], rank=ROW))
+
+    def _mapped(self, value: dict[str, Any], record: Record, called: str, map: FieldMap) -> Iterator[Entry]:
+        rest = {key: one for key, one in value.items() if key not in map.taken and one is not None}
+        about = {
+            field: one
+            for field in ("time", "model", "language")
+            if (one := map.value(value, field)) is not None
+        }
+        id = map.value(value, "dialogue")
+        messages = json_text(map.value(value, "messages"))
+        if isinstance(messages, list):
+            own = [self._renamed(message, map) for message in messages]
+        elif map.prompt or map.reply:
+            both = (("user", map.value(value, "prompt")), ("assistant", map.value(value, "reply")))
+            own = [{"role": role, "content": text} for role, text in both if text is not None]
+        else:
+            row = self._renamed(value, map)
+            turn = {**rest, **{key: one for key, one in row.items() if key != "language"}}
+            time = moment(about["time"]) if "time" in about else ""
+            self._store.add(
+                Call(str(called if id is None else id), time, messages_in(turn, self.names), [], rank=ROW)
+            )
+            return
+        if "model" in about:
+            rest["model"] = about["model"]
+        conversation = Conversation(own, None if id is None else str(id), rest)
+        yield _entry(self.document(conversation, f"{called}-{record.number}"))
+
+    def _renamed(self, message: Any, map: FieldMap) -> dict[str, Any]:
+        """A message or row under the names that chats have."""
+        if not isinstance(message, Mapping):
+            raise InvalidError("not a JSON object")
+        speaker, text = map.value(message, "speaker"), map.value(message, "text")
+        if speaker is None and text is None:
+            return dict(message)
+        found: dict[str, Any] = {
+            "role": str(speaker) if speaker is not None else "user",
+            "content": text or "",
+        }
+        for field in ("time", "model"):
+            if (value := map.value(message, field)) is not None:
+                found[field] = value
+        return found
+
+
+EXPECTED = 'an object like {"messages": [{"role": "user", "content": "…"}]} is expected'
+
+
+def unknown_shape(value: Mapping[str, Any], *more: Mapping[str, Any]) -> InvalidError:
+    """What to say of a record of no known shape: the keys that were seen, and the map that would probably do."""
+    keys = ", ".join(str(key) for key in list(value)[:KEYS_SHOWN]) or "none"
+    probable, _ = guessed_map([value, *more])
+    suggested = str(probable) if probable else "--map text=…,speaker=…,dialogue=…"
+    hint = f"say which key holds what: {suggested} (--system and --user name who speaks)"
+    return InvalidError(f"is of no known shape; the keys seen: {keys}", hint=hint)
+
+
+def is_question(value: Mapping[str, Any]) -> bool:
+    """Whether a record is a benchmark's question, which its answers refer to."""
+    turns = value.get("turns")
+    return "question_id" in value and isinstance(turns, list) and bool(turns) and isinstance(turns[0], str)
+
+
+def _is_loose(value: dict[str, Any]) -> bool:
+    """Whether a record is a message and not a conversation."""
+    if value.keys() <= {"role", "content"}:
+        return is_message(value)
+    return "role" in value and value.keys().isdisjoint(("id", "object", *LISTS)) and is_message(value)
+
+
+def _unpacked(value: dict[str, Any]) -> dict[str, Any]:
+    """A record whose lists may be JSON inside text, as cells of tables have them."""
+    for key in _NESTED:
+        if isinstance(value.get(key), str) and isinstance(found := json_text(value[key]), list | dict):
+            value[key] = found
+    return value
+
+
+def _placed(record: Record, entries: Iterator[Entry]) -> Iterator[Entry]:
+    """Entries of a record; errors say where it stands."""
+    try:
+        yield from entries
+    except InvalidError as error:
+        where = f"{record.where}, {error.where}" if error.where else record.where
+        raise InputError(error.what, where=where, hint=error.hint) from error
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        what = "is not of the shape that is expected"
+        raise InputError(what, where=record.where, hint="`lapsus look` shows what was understood") from error
+    except RecursionError:
+        raise InputError("is nested too deeply", where=record.where) from None
+
+
+def _extra(value: Any) -> ChatExtra:
+    try:
+        extra = converted(value, ChatExtra)
+    except msgspec.ValidationError as error:
+        raise InvalidError(f"the key 'lapsus' is not as Lapsus writes it: {error}") from error
+    if extra.format > VERSION:
+        what = f"written by a newer Lapsus (format {extra.format}, known: {VERSION})"
+        raise InvalidError(what, hint="update Lapsus")
+    return extra
+
+
+def _merged(calls: Iterable[Call]) -> dict[str, Any]:
+    models = {str(one.metadata["model"]) for call in calls for one in call.heard if "model" in one.metadata}
+    return {"system": ", ".join(sorted(models))} if models else {}
+
+
+def _entry(document: Document) -> Entry:
+    return Entry(document.id, document)

@@ -1,0 +1,171 @@
+"""Which field of somebody's records holds what: said by the user, kept in a small file, or told from the records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from lapsus.errors import InputError, UsageError
+from lapsus.formats.messages import ROLES
+from lapsus.model import Role
+from lapsus.registry import did_you_mean
+
+FIELDS = ("text", "speaker", "dialogue", "time", "model", "language", "messages", "prompt", "reply")
+"""What can be mapped. A turn a record has text and speaker; a talk a record has messages, or prompt and reply."""
+_USUAL = {
+    "text": ("text", "body", "utterance", "content", "message", "value", "msg", "sentence", "発話", "本文"),
+    "speaker": ("speaker", "role", "sender", "from", "author", "direction", "who", "話者"),
+    "dialogue": (
+        "dialogue",
+        "conversation",
+        "session",
+        "ticket",
+        "thread",
+        "chat",
+        "dialog",
+        "call",
+        "case",
+        "対話",
+    ),
+    "time": ("time", "timestamp", "created_at", "date", "sent_at"),
+}
+_FEW = 6
+"""A column of speakers has few values."""
+
+
+class FieldMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Names of fields; a dot leads into nested objects: `payload.text`."""
+
+    text: str | None = None
+    speaker: str | None = None
+    dialogue: str | None = None
+    time: str | None = None
+    model: str | None = None
+    language: str | None = None
+    messages: str | None = None
+    prompt: str | None = None
+    reply: str | None = None
+    system: tuple[str, ...] = ()
+    """Whose turns are judged, by the names that stand in the records."""
+    user: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> dict[str, Role]:
+        """Who speaks, by the usual names and those given."""
+        own: dict[str, Role] = {name.lower(): "system" for name in self.system}
+        return {**ROLES, **own, **{name.lower(): "user" for name in self.user}}
+
+    def value(self, record: Mapping[str, Any], field: str) -> Any:
+        """What a record has in a field; None where the field is not mapped or not there."""
+        path = getattr(self, field)
+        if path is None or path in record:
+            return record.get(path) if path else None
+        found: Any = record
+        for key in path.split("."):
+            found = found.get(key) if isinstance(found, Mapping) else None
+        return found
+
+    @property
+    def taken(self) -> set[str]:
+        """The keys of a record that are mapped."""
+        return {path.split(".")[0] for field in FIELDS if (path := getattr(self, field))}
+
+    def __str__(self) -> str:
+        fields = ",".join(f"{field}={path}" for field in FIELDS if (path := getattr(self, field)))
+        names = [
+            f"--{side} {','.join(getattr(self, side))}" for side in ("system", "user") if getattr(self, side)
+        ]
+        return " ".join([*([f"--map {fields}"] if fields else []), *names])
+
+
+def field_map(
+    given: FieldMap | Mapping[str, Any] | str | None, system: str | None = None, user: str | None = None
+) -> FieldMap | None:
+    """A map as it was given: `text=body,speaker=sender`, a .yaml file or a mapping; and who is meant by which name."""
+    if isinstance(given, FieldMap):
+        return given
+    if isinstance(given, str) and given.endswith((".yaml", ".yml")):
+        known = _kept(Path(given))
+    elif isinstance(given, str):
+        known = _pairs(given)
+    else:
+        known = dict(given or {})
+    for side, names in (("system", system), ("user", user)):
+        if names:
+            known[side] = names
+        if isinstance(known.get(side), str):
+            known[side] = [name.strip() for name in known[side].split(",") if name.strip()]
+    if not known:
+        return None
+    for field in known:
+        if field not in (*FIELDS, "system", "user"):
+            raise UsageError(f"a map has no field {field!r}", hint=did_you_mean(field, list(FIELDS)))
+    try:
+        return msgspec.convert(known, FieldMap)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"the map is not sound: {error}") from error
+
+
+def _pairs(given: str) -> dict[str, Any]:
+    pairs = [pair.partition("=") for pair in given.split(",") if pair.strip()]
+    if bad := next((field for field, sign, path in pairs if not sign or not path.strip()), None):
+        hint = "for example --map text=body,speaker=sender,dialogue=ticket"
+        raise UsageError(f"{bad!r} in the map names no field of the records", hint=hint)
+    return {field.strip(): path.strip() for field, _, path in pairs}
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"cannot be read: {error}", where=str(path)) from error
+    if not isinstance(found, dict):
+        raise InputError("is no map", where=str(path), hint="a line each: `text: body`")
+    return found
+
+
+def keep_map(known: FieldMap, path: Path) -> None:
+    """Write a map to a small file that `--map` takes."""
+    path.write_text(
+        yaml.safe_dump(msgspec.to_builtins(known), allow_unicode=True, sort_keys=False), encoding="utf-8"
+    )
+
+
+def guessed_map(records: Sequence[Mapping[str, Any]]) -> tuple[FieldMap | None, bool]:
+    """The map that records with a turn each would probably need, and whether all speakers are known by name."""
+    texts = {
+        key: [str(record[key]) for record in records if isinstance(record.get(key), str | int)]
+        for key in (records[0] if records else ())
+    }
+    full = {key: cells for key, cells in texts.items() if len(cells) == len(records)}
+    speaker = _speaker(full)
+    rest = {key: cells for key, cells in full.items() if key != speaker}
+    text = _named("text", rest) or max(rest, key=lambda key: sum(map(len, rest[key])), default=None)
+    if speaker is None or text is None:
+        return None, False
+    dialogue = _named("dialogue", rest) or next(
+        (key for key, cells in rest.items() if key != text and 1 < len(set(cells)) < len(cells)), None
+    )
+    names = {name.strip().lower() for name in full[speaker]}
+    is_known = names <= ROLES.keys() and "system" in {ROLES[name] for name in names}
+    time = _named("time", {key: cells for key, cells in rest.items() if key not in (text, dialogue)})
+    return FieldMap(text=text, speaker=speaker, dialogue=dialogue, time=time), is_known
+
+
+def _named(field: str, columns: Mapping[str, Sequence[str]]) -> str | None:
+    """The column whose name says that it holds a field."""
+    plain = {key.strip().lower().removesuffix("_id").removesuffix(" id"): key for key in columns}
+    return next((plain[name] for name in _USUAL[field] if name in plain), None)
+
+
+def _speaker(columns: Mapping[str, Sequence[str]]) -> str | None:
+    """The column whose cells name speakers, or else the one whose own name says so."""
+    few = {key: Counter(cell.strip().lower() for cell in cells) for key, cells in columns.items()}
+    few = {key: cells for key, cells in few.items() if 1 < len(cells) <= _FEW}
+    known = [key for key, cells in few.items() if cells.keys() <= ROLES.keys()]
+    return known[0] if known else _named("speaker", {key: list(cells) for key, cells in few.items()})

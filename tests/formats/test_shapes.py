@@ -1,0 +1,474 @@
+"""Every shape in which chats are exported opens as it is, and says what it was taken for."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lapsus.errors import InputError
+from lapsus.formats import read
+from lapsus.model import Document
+
+ASKED, REPLY = "How many nights?", "Three nights."
+PLAIN = [("user", ASKED), ("system", REPLY)]
+PROMPTED = [("prompt", "Be brief."), *PLAIN]
+MESSAGES = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": REPLY}]
+WITH_TOOL = [
+    ("user", ASKED),
+    ("tool", 'booking({"id":7})'),
+    ("tool", '{"nights":3}'),
+    ("system", REPLY),
+]
+
+
+def put(path: Path, *values: Any) -> Path:
+    """JSON lines, or one JSON value in a .json file."""
+    texts = [json.dumps(value, ensure_ascii=False) for value in values]
+    path.write_text(texts[0] if path.suffix == ".json" else "\n".join(texts), "utf-8")
+    return path
+
+
+def opened(data: Any) -> tuple[list[Document], set[str]]:
+    reading = read(data)
+    documents = [entry.document for entry in reading if entry.document]
+    return documents, set(reading.options.taken)
+
+
+def talk(document: Document) -> list[tuple[str, str]]:
+    return [(segment.role, segment.text) for segment in document.segments]
+
+
+def chatgpt(role: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, **more}
+
+
+CHATGPT = [
+    {
+        "title": "A booking",
+        "conversation_id": "c1",
+        "default_model_slug": "gpt-x",
+        "current_node": "n4",
+        "mapping": {
+            "n1": {"message": None, "parent": None, "children": ["n2"]},
+            "n2": {
+                "message": chatgpt("user", ASKED, create_time=17),
+                "parent": "n1",
+                "children": ["n3", "n4"],
+            },
+            "n3": {"message": chatgpt("assistant", "An earlier try."), "parent": "n2", "children": []},
+            "n4": {
+                "message": chatgpt(
+                    "assistant",
+                    REPLY,
+                    metadata={"model_slug": "gpt-x", "finish_details": {"type": "max_tokens"}},
+                ),
+                "parent": "n2",
+                "children": [],
+            },
+        },
+    }
+]
+
+
+def test_an_account_of_chatgpt(tmp_path: Path) -> None:
+    (document,), taken = opened(put(tmp_path / "conversations.json", CHATGPT))
+    assert (document.id, document.system, talk(document)) == ("c1", "gpt-x", PLAIN)
+    assert document.segments[0].metadata["time"] == "1970-01-01T00:00:17+00:00"
+    assert document.segments[1].metadata["finish_reason"] == "length"
+    assert taken == {"ChatGPT account export"}
+
+
+def test_a_tree_that_goes_round_in_circles_ends(tmp_path: Path) -> None:
+    nodes = {
+        "a": {"message": chatgpt("user", ASKED), "parent": "b"},
+        "b": {"message": chatgpt("assistant", REPLY), "parent": "a"},
+    }
+    documents, _ = opened(put(tmp_path / "x.json", [{"id": "c", "current_node": "b", "mapping": nodes}]))
+    assert len(documents) == 1
+
+
+CALL = {"name": "booking", "arguments": '{"id":7}'}
+SHAPES: dict[str, tuple[Any, list[tuple[str, str]]]] = {
+    "claude-account": (
+        [
+            {
+                "uuid": "u1",
+                "name": "A booking",
+                "chat_messages": [
+                    {"uuid": "m1", "sender": "human", "text": ASKED, "created_at": "2026-01-02T03:04:05Z"},
+                    {"uuid": "m2", "sender": "assistant", "text": REPLY},
+                ],
+            }
+        ],
+        PLAIN,
+    ),
+    "openai-pair": (
+        {
+            "request": {"model": "m", "messages": [{"role": "system", "content": "Be brief."}, MESSAGES[0]]},
+            "response": {"id": "r1", "choices": [{"message": MESSAGES[1], "finish_reason": "stop"}]},
+        },
+        PROMPTED,
+    ),
+    "openai-tools": (
+        {
+            "messages": [
+                MESSAGES[0],
+                {"role": "assistant", "content": None, "tool_calls": [{"id": "t", "function": CALL}]},
+                {"role": "tool", "tool_call_id": "t", "content": '{"nights":3}'},
+                MESSAGES[1],
+            ]
+        },
+        WITH_TOOL,
+    ),
+    "responses-api": (
+        {
+            "request": {"instructions": "Be brief.", "input": ASKED},
+            "response": {
+                "id": "resp_1",
+                "object": "response",
+                "model": "m",
+                "output": [
+                    {"type": "reasoning", "summary": []},
+                    {
+                        "type": "message",
+                        "role": "assistant",
+                        "content": [{"type": "output_text", "text": REPLY}],
+                    },
+                ],
+            },
+        },
+        PROMPTED,
+    ),
+    "anthropic": (
+        {
+            "model": "m",
+            "system": "Be brief.",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": ASKED}]},
+                {"role": "assistant", "content": [{"type": "text", "text": REPLY}]},
+            ],
+        },
+        PROMPTED,
+    ),
+    "anthropic-tools": (
+        {
+            "messages": [
+                MESSAGES[0],
+                {
+                    "role": "assistant",
+                    "content": [{"type": "tool_use", "id": "t", "name": "booking", "input": {"id": 7}}],
+                },
+                {
+                    "role": "user",
+                    "content": [{"type": "tool_result", "tool_use_id": "t", "content": '{"nights":3}'}],
+                },
+                MESSAGES[1],
+            ]
+        },
+        WITH_TOOL,
+    ),
+    "gemini": (
+        {
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "contents": [
+                {"role": "user", "parts": [{"text": ASKED}]},
+                {"role": "model", "parts": [{"text": REPLY}]},
+            ],
+        },
+        PROMPTED,
+    ),
+    "gemini-pair": (
+        {
+            "request": {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]},
+            "response": {
+                "candidates": [
+                    {"content": {"role": "model", "parts": [{"text": REPLY}]}, "finishReason": "STOP"}
+                ]
+            },
+        },
+        PLAIN,
+    ),
+    "langchain": (
+        {
+            "messages": [
+                {"type": "human", "data": {"content": ASKED}},
+                {"lc": 1, "type": "constructor", "id": ["x", "AIMessage"], "kwargs": {"content": REPLY}},
+            ]
+        },
+        PLAIN,
+    ),
+    "inspect": (
+        {
+            "version": 2,
+            "eval": {"model": "m"},
+            "samples": [
+                {"id": 1, "epoch": 1, "input": ASKED, "messages": MESSAGES, "output": {"model": "m"}}
+            ],
+        },
+        PLAIN,
+    ),
+    "tau-bench": ({"task_id": 3, "trial": 0, "reward": 0.0, "traj": MESSAGES}, PLAIN),
+    "tau-bench-text": (
+        {"messages_display": f"user: {ASKED}\nassistant: None\ntool: 3\nassistant: {REPLY}"},
+        None,
+    ),
+    "tau2": (
+        {
+            "info": {"agent_info": {"llm": "m"}},
+            "simulations": [{"id": "s1", "task_id": "1", "messages": MESSAGES}],
+        },
+        PLAIN,
+    ),
+    "history-of-pairs": ({"history": [[ASKED, REPLY]]}, PLAIN),
+    "history-of-objects": ({"history": [{"user": ASKED, "bot": REPLY}]}, PLAIN),
+    "history-and-more": ({"history": [["Hi", "Hello"]], "instruction": ASKED, "output": REPLY}, None),
+    "prompt-completion": ({"prompt": ASKED, "completion": REPLY}, PLAIN),
+    "prompt-completion-messages": ({"prompt": MESSAGES[:1], "completion": MESSAGES[1:]}, PLAIN),
+    "alpaca": ({"instruction": "How many", "input": "nights?", "output": REPLY, "history": []}, None),
+    "rag": ({"question": ASKED, "contexts": ["3 nights"], "answer": REPLY}, None),
+    "bare-list": (MESSAGES, PLAIN),
+    "sharegpt": (
+        {
+            "conversations": [{"from": "human", "value": ASKED}, {"from": "gpt", "value": REPLY}],
+            "system": "Be brief.",
+        },
+        PROMPTED,
+    ),
+}
+OTHERWISE = {
+    "tau-bench-text": [("user", ASKED), ("tool", "3"), ("system", REPLY)],
+    "history-and-more": [("user", "Hi"), ("system", "Hello"), *PLAIN],
+    "alpaca": [("user", "How many\n\nnights?"), ("system", REPLY)],
+    "rag": [("user", ASKED), ("passage", "3 nights"), ("system", REPLY)],
+}
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape(tmp_path: Path, name: str, ending: str) -> None:
+    value, expected = SHAPES[name]
+    values = value if isinstance(value, list) and ending == ".jsonl" else [value]
+    (document,), taken = opened(put(tmp_path / f"x{ending}", *values))
+    assert talk(document) == (expected or OTHERWISE[name])
+    assert len(taken) == 1
+
+
+def test_a_folder_may_mix_shapes(tmp_path: Path) -> None:
+    for name, (value, _) in SHAPES.items():
+        put(tmp_path / f"{name}.json", value)
+    documents, taken = opened(tmp_path)
+    assert len(documents) == len(SHAPES)
+    assert len(taken) > 9
+
+
+def test_calls_of_one_session_are_one_talk(tmp_path: Path) -> None:
+    first = {"session_id": "v", "messages": MESSAGES[:1], "choices": [{"message": MESSAGES[1]}], "created": 1}
+    more = [*MESSAGES, {"role": "user", "content": "Sure?"}]
+    second = {
+        "session_id": "v",
+        "messages": more,
+        "choices": [{"message": {"role": "assistant", "content": "Yes."}, "finish_reason": "length"}],
+        "created": 2,
+    }
+    (document,), _ = opened(put(tmp_path / "log.jsonl", first, second))
+    assert talk(document) == [*PLAIN, ("user", "Sure?"), ("system", "Yes.")]
+    assert document.segments[-1].metadata["finish_reason"] == "length"
+
+
+def test_an_answer_to_a_response_goes_on_with_its_talk(tmp_path: Path) -> None:
+    def record(id: str, before: str | None, asked: str, said: str) -> dict[str, Any]:
+        output = [
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
+        ]
+        response = {"id": id, "object": "response", "previous_response_id": before, "output": output}
+        return {"request": {"input": asked}, "response": response}
+
+    path = put(tmp_path / "x.jsonl", record("r1", None, ASKED, REPLY), record("r2", "r1", "Sure?", "Yes."))
+    (document,), taken = opened(path)
+    assert talk(document) == [*PLAIN, ("user", "Sure?"), ("system", "Yes.")]
+    assert taken == {"Responses API"}
+
+
+@pytest.mark.parametrize("service", ["openai", "anthropic"])
+def test_a_batch_and_its_input(tmp_path: Path, service: str) -> None:
+    body = {"model": "m", "messages": MESSAGES[:1]}
+    if service == "openai":
+        asked = {"custom_id": "q1", "method": "POST", "url": "/v1/chat/completions", "body": body}
+        choices = [{"message": MESSAGES[1], "finish_reason": "length"}]
+        said = {
+            "custom_id": "q1",
+            "response": {"status_code": 200, "body": {"model": "m", "choices": choices}},
+        }
+    else:
+        asked = {"custom_id": "q1", "params": body}
+        message = {
+            "role": "assistant",
+            "content": [{"type": "text", "text": REPLY}],
+            "stop_reason": "max_tokens",
+        }
+        said = {"custom_id": "q1", "result": {"type": "succeeded", "message": message}}
+    paths = [put(tmp_path / "a-output.jsonl", said), put(tmp_path / "b-input.jsonl", asked)]
+    for data in (tmp_path, paths, [str(path) for path in paths]):
+        (document,), taken = opened(data)
+        assert (document.id, talk(document)) == ("q1", PLAIN)
+        assert document.segments[1].metadata["finish_reason"] == "length"
+        assert taken == {"batch of requests"}
+
+
+def test_a_thread_of_an_assistant_is_put_in_order(tmp_path: Path) -> None:
+    def message(time: int, role: str, text: str) -> dict[str, Any]:
+        content = [{"type": "text", "text": {"value": text, "annotations": []}}]
+        return {
+            "id": f"m{time}",
+            "object": "thread.message",
+            "thread_id": "t",
+            "created_at": time,
+            "role": role,
+            "content": content,
+        }
+
+    page = {"object": "list", "data": [message(2, "assistant", REPLY), message(1, "user", ASKED)]}
+    (document,), _ = opened(put(tmp_path / "x.json", page))
+    assert (document.id, talk(document)) == ("t", PLAIN)
+
+
+def test_answers_to_a_benchmark_stand_beside_its_questions(tmp_path: Path) -> None:
+    put(tmp_path / "question.jsonl", {"question_id": 81, "category": "x", "turns": [ASKED, "Sure?"]})
+    answers = tmp_path / "model_answer"
+    answers.mkdir()
+    for model in ("gpt-x", "other"):
+        choices = [{"index": 0, "turns": [REPLY, "Yes."]}]
+        put(
+            answers / f"{model}.jsonl",
+            {"question_id": 81, "model_id": model, "choices": choices, "tstamp": 1.0},
+        )
+    documents, _ = opened(tmp_path)
+    assert [(one.id, one.system) for one in documents] == [("gpt-x-81", "gpt-x"), ("other-81", "other")]
+    assert talk(documents[0]) == [*PLAIN, ("user", "Sure?"), ("system", "Yes.")]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "chosen", "rejected"),
+    [
+        ({"prompt": ASKED}, REPLY, "Four."),
+        ({}, MESSAGES, [MESSAGES[0], {"role": "assistant", "content": "Four."}]),
+        ({}, f"\n\nHuman: {ASKED}\n\nAssistant: {REPLY}", f"\n\nHuman: {ASKED}\n\nAssistant: Four."),
+    ],
+)
+def test_preferences_are_two_systems(tmp_path: Path, prompt: Any, chosen: Any, rejected: Any) -> None:
+    documents, _ = opened(put(tmp_path / "x.jsonl", {**prompt, "chosen": chosen, "rejected": rejected}))
+    assert [(one.system, talk(one)) for one in documents] == [
+        ("chosen", PLAIN),
+        ("rejected", [("user", ASKED), ("system", "Four.")]),
+    ]
+
+
+def test_talk_written_down_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "talks.txt"
+    first = f"User: {ASKED}\nBot: {REPLY}\nand a half\n"
+    path.write_text(f"{first}---\n**ユーザー**：やあ\n[12:03] ボット：はい\n", "utf-8")
+    documents, _ = opened(path)
+    assert [talk(one) for one in documents] == [
+        [("user", ASKED), ("system", f"{REPLY}\nand a half")],
+        [("user", "やあ"), ("system", "はい")],
+    ]
+
+
+def test_a_log_of_inspect_in_its_own_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps({"version": 2, "eval": {"model": "m"}}))
+        for epoch in (1, 2):
+            sample = {"id": f"s{epoch}", "epoch": epoch, "input": ASKED, "messages": MESSAGES}
+            archive.writestr(f"samples/s{epoch}.json", json.dumps({**sample, "output": {"model": "m"}}))
+    documents, _ = opened(tmp_path / "log.eval")
+    assert [(one.id, one.system) for one in documents] == [("s1", "m"), ("s2", "m")]
+
+
+def test_a_table_with_a_turn_a_row_under_any_names(tmp_path: Path) -> None:
+    path = tmp_path / "tickets.csv"
+    path.write_text(
+        f"ticket,sender,body\nA,customer,{ASKED}\nA,agent,{REPLY}\nB,customer,Hi\nB,agent,Hello\n"
+    )
+    reading = read(path)
+    documents = [entry.document for entry in reading if entry.document]
+    assert [(one.id, talk(one)) for one in documents] == [
+        ("A", PLAIN),
+        ("B", [("user", "Hi"), ("system", "Hello")]),
+    ]
+    assert str(reading.options.map) == "--map text=body,speaker=sender,dialogue=ticket"
+
+
+ROWS = [
+    {"ticket": 1, "who": "Mary", "note": {"body": ASKED}, "at": 5},
+    {"ticket": 2, "who": "Mary", "note": {"body": "Hi"}, "at": 6},
+    {"ticket": 1, "who": "Robi", "note": {"body": REPLY}, "at": 7},
+]
+MAP = {
+    "text": "note.body",
+    "speaker": "who",
+    "dialogue": "ticket",
+    "time": "at",
+    "system": "robi",
+    "user": ["Mary"],
+}
+
+
+def test_a_map_says_how_records_are_read(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.jsonl", *ROWS)
+    for data in (path, ROWS):
+        first, second = [entry.document for entry in read(data, map=MAP) if entry.document]
+        assert (first.id, talk(first)) == ("1", PLAIN)
+        assert (second.id, talk(second)) == ("2", [("user", "Hi")])
+    assert ROWS[0]["note"] == {"body": ASKED}
+
+
+def test_a_map_of_a_prompt_and_a_reply_or_of_messages() -> None:
+    (pair,) = read([{"q": ASKED, "a": REPLY, "n": 1}], map="prompt=q,reply=a")
+    assert pair.document is not None
+    assert (talk(pair.document), pair.document.metadata) == (PLAIN, {"n": 1})
+    log = {"log": [{"who": "me", "t": ASKED}, {"who": "bot", "t": REPLY}]}
+    (whole,) = read([log], map={"messages": "log", "speaker": "who", "text": "t", "user": "me"})
+    assert whole.document is not None
+    assert talk(whole.document) == PLAIN
+
+
+def test_an_unknown_shape_ends_with_its_keys_and_a_map_that_would_do(tmp_path: Path) -> None:
+    path = put(
+        tmp_path / "x.jsonl", *({"ticket": n // 2, "sender": f"p{n % 2}", "body": "x" * n} for n in range(6))
+    )
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert caught.value.what == "is of no known shape; the keys seen: ticket, sender, body"
+    assert "--map text=body,speaker=sender,dialogue=ticket" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"mapping": {"a": 3}, "current_node": "a"},
+        {"simulations": [{"messages": [3]}]},
+        {"samples": [3], "eval": {}},
+        {"question_id": 1, "choices": [{"turns": 3}]},
+        {"messages": [{"role": "narrator", "content": "x"}]},
+        {"messages": [{"role": "user", "content": 3}]},
+    ],
+)
+def test_a_broken_record_is_named(tmp_path: Path, value: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        list(read(put(tmp_path / "x.jsonl", {"messages": MESSAGES}, value)))
+    assert str(caught.value.where).startswith("x.jsonl, line 2")
+
+
+def test_python_takes_records_lists_of_messages_and_splits() -> None:
+    class Split(list[Any]):
+        column_names = ("messages",)
+
+    given = {"messages": list(MESSAGES)}
+    for data in ([given], given, [MESSAGES], {"train": Split([given])}):
+        (document,), _ = opened(data)
+        assert talk(document) == PLAIN
+    assert given == {"messages": MESSAGES}
