@@ -61,7 +61,7 @@ class Chat(Format):
                 elif len(stems) == 1 or options.map or _is_known(member, reader):
                     yield from reader.entries(_placed(member, source), called)
                 else:
-                    options.dropped["files of other shapes"] += 1
+                    source.passed_over.add(member.name)
             yield from reader.rest()
 
     def losses(self, entry: Entry) -> Iterator[Loss]:

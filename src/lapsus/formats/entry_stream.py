@@ -46,6 +46,7 @@ class EntryStream:
         self.documents = self.units = self.judgments = 0
         self.languages.clear()
         self.source.asked.clear()
+        self.source.passed_over.clear()
         self.options.told_by_script.clear()
         self.options.mended.clear()
         self.options.dropped.clear()

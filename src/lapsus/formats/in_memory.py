@@ -20,6 +20,7 @@ class InMemorySource(Source):
     def __init__(self, name: str = NAME) -> None:
         self.path, self.only, self.place = Path(name), None, name
         self.asked, self.found, self.shown = set(), {}, name
+        self.passed_over, self.others = set(), []
 
     def left_out(self) -> list[str]:
         """Files that were passed over: none, since there are no files."""

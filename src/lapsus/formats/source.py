@@ -74,6 +74,8 @@ class Source:
     found: dict[str, Any] = field(default_factory=dict, init=False)
     """What was found out about the source while its format was being told, so that it is looked up once."""
 
+    passed_over: set[str] = field(default_factory=set, init=False)
+    """Members that were asked for and turned out to be something else."""
     others: list[Source] = field(default_factory=list, init=False)
     """Sources that are read after this one as if they were one."""
 
@@ -128,7 +130,7 @@ class Source:
             yield member
 
     def left_out(self) -> list[str]:
-        """Members that look like data and that nobody asked for."""
+        """Members that look like data and that nobody asked for, or that were something else."""
         if () in self.asked:
             return []
         wanted = tuple(ending for endings in self.asked for ending in endings)
@@ -136,7 +138,7 @@ class Source:
             member.name
             for member in self._all()
             if (name := member.name.lower()).endswith(_DATA)
-            and not name.endswith(wanted)
+            and (not name.endswith(wanted) or member.name in self.passed_over)
             and self._counts(member.name)
         ]
 
