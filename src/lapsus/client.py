@@ -12,6 +12,7 @@ import msgspec
 
 from lapsus.errors import LapsusError, UsageError
 from lapsus.http_client import HttpClient, HttpError
+from lapsus.notices import Notice
 
 _LARGEST = 64 * 1024 * 1024
 """Bytes of an answer: a unit holds all that came before it, and a list of campaigns all their guidelines."""
@@ -42,7 +43,7 @@ class Client:
 
     def __init__(self, address: str, token: str, *, language: str = "en", timeout: float = 30.0) -> None:
         if urlsplit(address).scheme not in ("http", "https"):
-            raise UsageError("is no address of a workbench", where=address, hint="like http://127.0.0.1:8642")
+            raise UsageError("no-address-workbench", where=address, hint="like-http-127-0-0")
         self._root = address.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept-Language": language}
         self._http = HttpClient(timeout=timeout, largest=_LARGEST)
@@ -108,7 +109,7 @@ class Client:
         except HttpError as error:
             if error.trouble == "refused":
                 raise _refused(error) from error
-            raise ServerError(f"no answer from {self._root}: {error}") from error
+            raise ServerError(Notice("no-answer", host=self._root, said=error)) from error
 
 
 def new_key() -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any, Self
+
+from lapsus.notices import Notice, localized, notice
 
 _KEYWORDS = {
     "drop-broken": "drop_broken=True",
     "keep": "keep=True",
     "lang": "language=",
     "lossy": "lossy=True",
-    "map": "map=",
     "measure": "measures=",
     "only": "only=",
     "overwrite": "overwrite=True",
@@ -25,30 +27,35 @@ _COMMAND = re.compile(r"`lapsus (train|detect|check|score|agree|gold|compare)\b[
 
 
 class LapsusError(Exception):
-    """Something a user can mend. `where` names the place, `hint` says what to do.
+    """Something a user can mend. `what` and `hint` are ids of notices with `fields`, or texts; `where` is a place.
 
-    A hint is written for the command line; to Python, where errors are shown as text, it speaks of functions.
+    A hint is written for the command line; in Python, where errors are shown as text, it names functions instead.
     """
 
     exit_code = 1
 
-    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
-        super().__init__(what)
-        self.what = what
+    def __init__(
+        self, what: str, /, *, where: str | None = None, hint: str | None = None, **fields: Any
+    ) -> None:
+        self.what = notice(what, fields)
         self.where = where
-        self.hint = hint
+        self.hint = None if hint is None else notice(hint, fields)
+        super().__init__(self.what)
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text} ({in_python(self.hint)})" if self.hint else text
+        return f"{text} ({in_python(self.hint)})" if self.hint else str(text)
 
-    def said_in(self, language: str) -> str | None:
-        """What was wrong in another language, where the error has the words itself; None: they are in the catalogue."""
-        return None
+    def in_language(self, language: str) -> LapsusError:
+        """The same error in a reader's language: what, where and what to do."""
+        what, where, hint = (
+            None if text is None else localized(text, language) for text in (self.what, self.where, self.hint)
+        )
+        return LapsusError(what or "", where=where, hint=hint)
 
-    def at(self, where: str) -> LapsusError:
+    def at(self, where: str) -> Self:
         """Add a place around the one already named: the file around the turn."""
-        self.where = f"{where}, {self.where}" if self.where else where
+        self.where = Notice("two-places", outer=where, inner=self.where) if self.where else where
         return self
 
 

@@ -22,6 +22,8 @@ from http.client import HTTPException
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
+from lapsus.notices import Notice
+
 LARGEST: Final = 4 * 1024 * 1024
 """Bytes of a reply that are read."""
 LONGEST_WAIT: Final = 120.0
@@ -177,7 +179,7 @@ def _read(response: Any, deadline: float, largest: int) -> bytes:
     while piece := response.read1(65536):
         found += piece
         if len(found) > largest:
-            raise HttpError("large", f"the reply is larger than {largest:,} bytes")
+            raise HttpError("large", Notice("reply-larger-bytes", largest=largest))
         if time.monotonic() > deadline:
             raise TimeoutError("timed out")
     return bytes(found)

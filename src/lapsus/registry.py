@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 
 T = TypeVar("T")
 
@@ -21,7 +22,11 @@ def did_you_mean(name: str, names: list[str]) -> str:
     by_lower = {candidate.lower(): candidate for candidate in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     known = ", ".join(names)
-    return f"did you mean {by_lower[close[0]]!r}? known: {known}" if close else f"known: {known}"
+    return (
+        Notice("did-you-mean-known", by_lower=by_lower[close[0]], known=known)
+        if close
+        else Notice("known", known=known)
+    )
 
 
 def points_of(group: str) -> dict[str, EntryPoint]:
@@ -58,7 +63,9 @@ class Registry(Generic[T]):
             elif name in (foreign := points_of(self.group)):
                 self._loaded[name] = foreign[name].load()
             else:
-                raise UsageError(f"no {self.kind} is called {name!r}", hint=did_you_mean(name, self.names()))
+                raise UsageError(
+                    "no-called", hint=did_you_mean(name, self.names()), kind=self.kind, name=name
+                )
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[T]:

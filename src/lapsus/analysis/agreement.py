@@ -27,6 +27,7 @@ from lapsus.measures.declaration import parse_measure
 from lapsus.measures.score import Score
 from lapsus.model import Question, Scheme, latest
 from lapsus.model.votes import Votes
+from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
 
@@ -90,11 +91,9 @@ def agree(
     asked = [q for q in countable_questions(chosen, questions) if corpus.votes(chosen, q).units]
     kinds = [kind_of(question, chosen) for question in asked]
     if merge is not None and not any(kind.can_merge for kind in kinds):
-        raise UsageError(
-            "there are no single labels to merge", hint="--merge is for questions with one label"
-        )
+        raise UsageError("no-single-labels-merge", hint="merge-questions-one-label")
     if each and kinds and all(kind.pair_measure is None for kind in kinds):
-        raise UsageError("spans are not compared one against the rest", hint="leave --each out")
+        raise UsageError("spans-not-compared-one", hint="leave-each-out")
     wanted = [str(parse_measure(measure)) for measure in measures]
     parts = {"all": corpus} | (by_system(corpus, by) if by else {})
     columns = {name: _column(part, chosen, asked, wanted, merge, bootstrap) for name, part in parts.items()}
@@ -257,9 +256,9 @@ def _views(kind: Kind, merge: str | None) -> list[list[list[str]]]:
     for name in together:
         if name not in kind.label_ids:
             known = ", ".join(kind.label_ids)
-            raise UsageError(f"{kind.question.id!r} has no label {name!r} to merge", hint=f"known: {known}")
+            raise UsageError("no-label-merge", hint="known", id=kind.question.id, name=name, known=known)
     if len(set(together)) < 2:
-        raise UsageError(f"{merge!r} merges nothing", hint="name two labels or more, such as PB+B")
+        raise UsageError("merges-nothing", hint="name-two-labels-more", merge=merge)
     return [_groups(kind, together)]
 
 
@@ -293,7 +292,7 @@ def _apart_notes(
 def _words_note(corpus: Corpus) -> list[str]:
     spaceless = {facts.language for facts in corpus.documents.values() if is_spaceless(facts.language)}
     if spaceless and not knows_words(next(iter(spaceless)) or ""):
-        return ["words are characters here; pip install 'lapsus[ja]' counts Japanese words"]
+        return [Notice("words-characters-here-pip")]
     return []
 
 

@@ -95,9 +95,7 @@ def verify(path: Path) -> Verification:
                 contents = msgspec.json.decode(packed.read(CONTENTS), type=Contents)
                 votes = Path(packed.extract(VOTES, folder))
         except (OSError, KeyError, zipfile.BadZipFile, msgspec.MsgspecError) as error:
-            raise InputError(
-                "is no bundle", where=str(path), hint="`lapsus report --bundle` writes one"
-            ) from error
+            raise InputError("no-bundle", where=str(path), hint="lapsus-report-bundle-writes") from error
         found: dict[str, Any] = {"guideline": scheme_digest(contents.scheme), "votes": _digest(votes)}
         plan = Bootstrap(contents.resamples, contents.seed)
         found |= _figures(votes, contents.scheme, contents.method, plan)

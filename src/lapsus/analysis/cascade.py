@@ -74,9 +74,7 @@ def cascade(
     the cascade's own judgments.
     """
     if not 1 <= len(judges) <= 2:
-        raise UsageError(
-            "a cascade has a first judge, and a second for what the first doubts", hint="--judge, twice"
-        )
+        raise UsageError("cascade-first-judge-second", hint="judge-twice")
     paths = [data, *more]
     corpus = load_corpora(paths, only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
@@ -121,9 +119,7 @@ def _said(corpus: Corpus, scheme: Scheme, judges: Sequence[str], people: Sequenc
             others.setdefault(judgment.unit, []).append(judgment)
     if not any(judgment.distributions for judgment in first.values()):
         raise InputError(
-            f"{judges[0]!r} does not say how sure it is",
-            where=corpus.name,
-            hint="begin with a judge that gives shares of labels, such as a detector",
+            "does-not-say-how", where=corpus.name, hint="begin-judge-gives-shares", judges=judges[0]
         )
     return _Judged(first, second, others)
 

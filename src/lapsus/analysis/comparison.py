@@ -19,10 +19,11 @@ from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER, Tally
 from lapsus.measures.scores.breakdown_labels import Rule, check_rule
 from lapsus.measures.scores.families import TALLIES
 from lapsus.model import Question, Scheme
+from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
 
-_STARS = "second minus first; * p < .05, ** p < .01, *** p < .001, two-sided, by Holm's method for all pairs"
+_STARS = Notice("second-minus-first-p")
 COLUMNS = ("runs", "question", "measure", "difference", "n")
 _LOWER = ("MAE", "likeness(rmse)")
 Compared: TypeAlias = Callable[[Mapping[str, Tally]], tuple[Comparison, ...]]
@@ -49,7 +50,7 @@ def compare(
     said = [load_corpus(run, scheme=scheme, drop_broken=drop_broken, announce=announce) for run in runs]
     chosen = choose_scheme([truth, *said], scheme, is_challenged)
     if len(said) < 2:
-        raise UsageError("it takes two runs to compare")
+        raise UsageError("takes-two-runs-compare")
     compared = partial(compare_runs, baseline=baseline, test=test, bootstrap=bootstrap)
     if is_challenged(chosen) and not questions:
         table = _challenge_table(truth, said, chosen, threshold or 0.0, rule, compared)
@@ -69,7 +70,10 @@ def _challenge_table(
     notes = (
         found[0].signature,
         _STARS,
-        f"lower is better: {', '.join(str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)}",
+        Notice(
+            "lower-better",
+            shown=", ".join((str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)),
+        ),
     )
     data = {"gold": truth.name, "comparisons": msgspec.to_builtins(found)}
     return Table(columns, rows, notes=notes, data=data)
@@ -90,7 +94,7 @@ def _long_table(
         for name in next(iter(tallies.values()), {}):
             found[question.id, name] = compared({run: by[name] for run, by in tallies.items()})
     if not found:
-        raise UsageError(f"the runs answer no question of {scheme.id!r} that the gold has")
+        raise UsageError("runs-answer-no-question", id=scheme.id)
     rows = tuple(
         (f"{pair.first} → {pair.second}", id, difference.measure, difference, pair.n)
         for (id, _), pairs in found.items()
@@ -100,7 +104,7 @@ def _long_table(
     )
     lower = [measure for measure in _LOWER if any(row[2] == measure for row in rows)]
     notes = [*dict.fromkeys(pairs[0].signature for pairs in found.values()), _STARS]
-    notes += [f"lower is better: {', '.join(lower)}"] if lower else []
+    notes += [Notice("lower-better", shown=", ".join(lower))] if lower else []
     data = {
         "gold": truth.name,
         "scheme": scheme.id,
@@ -124,7 +128,7 @@ def _tallies(
         try:
             matched = matched_answers(truth, gold, corpus, scheme, question)
         except InputError as error:
-            raise error.at(f"run {run!r}") from error
+            raise error.at(Notice("run", name=run)) from error
         if matched:
             found[run] = {
                 name: TALLIES[name](matched, gold, kind, **_parameters(kind, name, threshold))

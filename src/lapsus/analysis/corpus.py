@@ -15,6 +15,7 @@ from lapsus.language import word_count
 from lapsus.model import EMPTY, Document, Judgment, Question, Scheme, Span, UnitKey, latest
 from lapsus.model.unit import drawn_units, weight_of
 from lapsus.model.votes import Votes
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import AnyScheme, given_schemes, load_scheme, scheme_names
 from lapsus.schemes.checker import Checker
@@ -30,7 +31,7 @@ class SeveralSchemesError(UsageError):
 
     def __init__(self, schemes: Sequence[str]) -> None:
         super().__init__(
-            f"judged under several schemes: {', '.join(schemes)}", hint="say which with --scheme"
+            Notice("judged-under-several-schemes", schemes=", ".join(schemes)), hint=Notice("say-scheme")
         )
         self.schemes = tuple(schemes)
 
@@ -79,7 +80,7 @@ class Corpus:
         try:
             return scheme_votes(self.under(scheme.id), scheme, question, strict=strict)
         except InvalidError as error:
-            hint = f"{error.hint}; --drop-broken leaves such judgments out" if error.hint else None
+            hint = Notice("drop-broken-leaves-judgments-out", advice=error.hint) if error.hint else None
             raise InputError(error.what, where=error.where, hint=hint).at(self.name) from error
 
     def uncounted(self, scheme: Scheme) -> int:
@@ -174,16 +175,17 @@ def choose_scheme(
             scheme = load_scheme(wanted)
         for corpus in corpora:
             if scheme.id not in corpus.schemes():
-                there = f"there is: {', '.join(corpus.schemes()) or 'nothing'}"
+                there = Notice("there-is", schemes=", ".join(corpus.schemes()) or "nothing")
                 raise InputError(
-                    f"nothing is judged under {scheme.id!r}",
+                    "nothing-judged-under",
                     where=corpus.name,
                     hint=_all_dropped(corpus) or there,
+                    id=scheme.id,
                 )
         return scheme
     for corpus in corpora:
         if not corpus.schemes():
-            raise InputError("nothing in it is judged", where=corpus.name, hint=_all_dropped(corpus))
+            raise InputError("nothing-judged", where=corpus.name, hint=_all_dropped(corpus))
     shared = [
         name for name in corpora[0].schemes() if all(name in corpus.schemes() for corpus in corpora[1:])
     ]
@@ -193,7 +195,7 @@ def choose_scheme(
             return load_scheme(installed[0])
     if not shared:
         found = "; ".join(f"{corpus.name}: {', '.join(corpus.schemes())}" for corpus in corpora)
-        raise InputError("they are judged under different schemes", hint=found)
+        raise InputError("judged-under-different-schemes", hint=found)
     if len(shared) > 1:
         raise SeveralSchemesError(shared)
     return _named_by_data(shared[0])
@@ -204,24 +206,22 @@ def _named_by_data(name: str) -> Scheme:
     try:
         return load_scheme(name)
     except UsageError as error:
-        hint = f"if it is your own, say --scheme with its file, such as {name}.yaml"
-        raise UsageError(f"the scheme {name!r} is not installed", hint=hint) from error
+        hint = Notice("your-own-say-scheme", name=name)
+        raise UsageError("scheme-not-installed", hint=hint, name=name) from error
 
 
 def _all_dropped(corpus: Corpus) -> str | None:
     """What to say where nothing is left, since all was left out."""
     dropped = corpus.broken.total() if corpus.drops and not corpus.judgments else 0
-    return f"all its {dropped:,} judgments break the guideline and were left out" if dropped else None
+    return Notice("all-judgments-break-guideline", dropped=dropped) if dropped else None
 
 
 def by_system(corpus: Corpus, by: str) -> dict[str, Corpus]:
     """The corpus in parts, one a system."""
     if by != "system":
-        raise UsageError(f"cannot group by {by!r}", hint="known: system")
+        raise UsageError("cannot-group", hint="known-system", by=by)
     if not corpus.documents:
-        raise UsageError(
-            "cannot group by system: the documents are not there", hint="use a format that has them"
-        )
+        raise UsageError("cannot-group-system-documents", hint="use-format")
     systems = sorted({facts.system for facts in corpus.documents.values()})
     parts = {}
     for system in systems:
@@ -238,9 +238,7 @@ def countable_questions(scheme: Scheme, wanted: Iterable[str] = ()) -> list[Ques
     names = [question.id for question in possible]
     for name in wanted:
         if name not in names:
-            raise UsageError(
-                f"{scheme.id!r} has no question {name!r} to count", hint=did_you_mean(name, names)
-            )
+            raise UsageError("no-question-count", hint=did_you_mean(name, names), id=scheme.id, name=name)
     chosen = list(wanted)
     return [question for question in possible if question.id in chosen] if chosen else possible
 

@@ -20,6 +20,7 @@ from lapsus.measures.score import Interval, Score, signature
 from lapsus.model import Question, Scheme, UnitKey
 from lapsus.model.unit import WHOLE
 from lapsus.model.votes import Votes
+from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
 from lapsus.schemes import AnyScheme
@@ -87,7 +88,7 @@ def estimate(
     rows = tuple(_row(one, *several) for one in found)
     notes = [SIGNATURE, *corpus.version_warnings(chosen)]
     if any(one.weighted for one in found):
-        notes.insert(0, "units were drawn with different chances, and count by what they stand for")
+        notes.insert(0, Notice("units-drawn-different-chances"))
     rates = [one.rogan_gladen for one in found if one.rogan_gladen]
     notes += dict.fromkeys(f"Rogan–Gladen: {rate.note}" for rate in rates if rate.note)
     notes += _reasons(found)
@@ -131,11 +132,9 @@ def all_estimates(
 ) -> list[Estimated]:
     """Every quantity of every question, with `by` also system by system and system against system."""
     if by not in (None, "system"):
-        raise UsageError(f"cannot group by {by!r}", hint="known: system")
+        raise UsageError("cannot-group", hint="known-system", by=by)
     if by and not corpus.documents:
-        raise UsageError(
-            "cannot group by system: the documents are not there", hint="use a format that has them"
-        )
+        raise UsageError("cannot-group-system-documents", hint="use-format")
     who = sight(corpus, scheme, judges, by_name=False)
     corpus = only_drawn(corpus, scheme, who.people)
     found: list[Estimated] = []

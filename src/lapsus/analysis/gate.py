@@ -22,6 +22,7 @@ from lapsus.analysis.trust import load_corpora, sight
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds.similarity import compared
 from lapsus.model import Judgment, Scheme
+from lapsus.notices import Notice
 from lapsus.schemes import load_scheme
 from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.translation import translated
@@ -75,7 +76,7 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
         mark = "ok    " if self.passes else "FAILED"
         colon = "：" if language == "ja" else ": "
         said = f"{mark} {translated(self.name, language)}{colon}{translated(self.found, language)}"
-        return said if self.passes else said + translated(f" (wanted: {self.wanted})", language)
+        return said if self.passes else said + translated(Notice("wanted", wanted=self.wanted), language)
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -138,7 +139,7 @@ def freeze(
     chosen = choose_scheme([corpus], scheme)
     who = sight(corpus, chosen, [judge] if judge else ())
     if len(who.judges) > 1:
-        raise UsageError("a gate is for one judge", hint=f"--judge NAME; there are: {', '.join(who.judges)}")
+        raise UsageError("gate-one-judge", hint="judge-name", judges=", ".join(who.judges))
     bounds: dict[str, Bounds] = {}
     answered = 1.0
     for question, like, advantage, rate in _figures(corpus, chosen, who, questions, epsilon):
@@ -151,7 +152,7 @@ def freeze(
             None if rate is None or rate < 0.5 else 0.5,
         )
     if not bounds:
-        raise InputError("the judge and people have no unit in common", where=corpus.name)
+        raise InputError("judge-people-no-unit", where=corpus.name)
     for warning in learned_warnings(corpus, chosen, who):
         tell(warning)
     path = os.path.relpath(data.resolve(), target.resolve().parent)
@@ -192,11 +193,9 @@ def read_gate(path: Path) -> Gate:
     try:
         return msgspec.convert(parse_yaml(path.read_text(encoding="utf-8"), path.name).data, Gate)
     except FileNotFoundError:
-        raise UsageError(
-            "no such file", where=str(path), hint="`lapsus trust DATA --freeze FILE` makes one"
-        ) from None
+        raise UsageError("no-file", where=str(path), hint="lapsus-trust-data-freeze") from None
     except (OSError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise InputError(f"is no gate: {error}", where=str(path)) from error
+        raise InputError("no-gate", where=str(path), error=error) from error
 
 
 def gate_yaml(gate: Gate) -> str:
@@ -231,9 +230,11 @@ def _with_run(frozen: Corpus, run: Corpus, scheme: Scheme, gate: Gate) -> Corpus
         mine = [msgspec.structs.replace(one, annotator=gate.judge) for one in found]
     if not mine:
         raise InputError(
-            f"holds no judgments of {gate.judge!r}",
+            "holds-no-judgments",
             where=run.name,
-            hint=f"there are: {', '.join(names) or 'none'}",
+            hint="there-are",
+            judge=gate.judge,
+            names=", ".join(names) or "none",
         )
     return Corpus(run.name, frozen.documents, [*people, *mine])
 
@@ -241,43 +242,45 @@ def _with_run(frozen: Corpus, run: Corpus, scheme: Scheme, gate: Gate) -> Corpus
 def _checks(gate: Gate, frozen: Corpus, corpus: Corpus, scheme: Scheme, who: Sight) -> Iterator[Check]:
     if gate.digest is not None:
         found = people_digest(frozen, scheme, who)
-        yield Check("the frozen set is unchanged", found == gate.digest, found, gate.digest)
+        yield Check(Notice("frozen-set-unchanged"), found == gate.digest, found, gate.digest)
     now = _setting(_of(corpus, scheme, gate.judge))
     for name, wanted in gate.setting.items():
         given = now.get(name)
         told = "not said" if given is None else str(given)
-        yield Check(f"made with the same {name}", given == wanted, told, str(wanted))
+        yield Check(Notice("made-same", name=name), given == wanted, told, str(wanted))
     seen = set()
     for question, like, advantage, rate in _figures(corpus, scheme, who, list(gate.bounds), gate.epsilon):
         seen.add(question)
         bounds = gate.bounds[question]
         share = like.answered / max(like.wanted, 1)
         yield Check(
-            f"{question}: units answered",
+            Notice("units-answered", question=question),
             share >= gate.answered - 1e-9,
-            f"{like.answered:,} of {like.wanted:,} units",
+            Notice("units", answered=like.answered, wanted=like.wanted),
             f"{gate.answered:.1%}",
         )
-        yield from _bounded(f"{question}: agreement with people", like.agreement, bounds.agreement)
-        yield from _bounded(f"{question}: advantage over a person", advantage, bounds.advantage)
-        yield from _bounded(f"{question}: winning rate at ε {gate.epsilon:g}", rate, bounds.winning_rate)
+        yield from _bounded(Notice("agreement-people", question=question), like.agreement, bounds.agreement)
+        yield from _bounded(Notice("advantage-over-person", question=question), advantage, bounds.advantage)
+        yield from _bounded(
+            Notice("winning-rate", question=question, epsilon=gate.epsilon), rate, bounds.winning_rate
+        )
         p = like.p_value
         told = (
             "nothing"
             if like.agreement is None
-            else f"{like.agreement:.3f} against {like.shuffled:.3f} shuffled"
+            else Notice("against-shuffled", agreement=like.agreement, shuffled=like.shuffled)
         )
         yield Check(
-            f"{question}: better than its answers shuffled", p is not None and p <= SURE, told, "more"
+            Notice("better-answers-shuffled", question=question), p is not None and p <= SURE, told, "more"
         )
     for question in gate.bounds.keys() - seen:
-        yield Check(f"{question}: units answered", False, "none", f"{gate.answered:.1%}")
+        yield Check(Notice("units-answered", question=question), False, "none", f"{gate.answered:.1%}")
 
 
 def _bounded(name: str, found: float | None, least: float | None) -> Iterator[Check]:
     if least is not None:
         passes = found is not None and found >= least - 1e-9
-        yield Check(name, passes, "nothing" if found is None else f"{found:.3f}", f"{least:.3f} or more")
+        yield Check(name, passes, "nothing" if found is None else f"{found:.3f}", Notice("more", least=least))
 
 
 def _figures(

@@ -125,11 +125,13 @@ def ways_to(questions: Sequence[Question], method: str, threshold: float | None 
     if ways and not any(way.suits_method for way in ways.values()) and method != USUAL_METHOD:
         made_for = {way.usual for way in ways.values()}
         raise UsageError(
-            f"{method} is not made for these answers",
-            hint=f"use {' or '.join(sorted(made_for)).replace('_', '-')}",
+            "not-made-answers",
+            hint="use",
+            method=method,
+            better=" or ".join(sorted(made_for)).replace("_", "-"),
         )
     if ways and threshold is not None and not any(way.suits_threshold for way in ways.values()):
-        raise UsageError(f"{method} takes no threshold", hint="majority does, and several labels do")
+        raise UsageError("takes-no-threshold", hint="majority-does-several-labels", method=method)
     return {id: way.method for id, way in ways.items()}
 
 
@@ -146,7 +148,7 @@ def _method_name(method: str) -> str:
     name = parse_measure(method).name.replace("-", "_")
     if name not in METHODS.names():
         known = [known.replace("_", "-") for known in METHODS.names()]
-        raise UsageError(f"no method is called {method!r}", hint=did_you_mean(method, known))
+        raise UsageError("no-method-called", hint=did_you_mean(method, known), method=method)
     return name
 
 

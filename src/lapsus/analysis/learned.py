@@ -7,6 +7,7 @@ from typing import NamedTuple
 from lapsus.analysis.corpus import Corpus
 from lapsus.model import Scheme
 from lapsus.model.notes import learned_from
+from lapsus.notices import Notice
 from lapsus.trust.ranking import Sight
 
 
@@ -37,7 +38,6 @@ def learned_warnings(corpus: Corpus, scheme: Scheme, who: Sight) -> list[str]:
 
 def learned_words(name: str, found: Learned) -> str:
     """What that means for a judge's figures, and what to do."""
-    return (
-        f"{name} learned from {found.learned:,} of these {found.documents:,} documents: these figures are too good;"
-        " judge other documents, or take the cross-validated figures of `lapsus train judge`"
+    return Notice(
+        "learned-documents-figures-too", name=name, learned=found.learned, documents=found.documents
     )

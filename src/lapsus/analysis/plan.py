@@ -20,6 +20,7 @@ from lapsus.kinds.similarity import Codes, compared
 from lapsus.measures.bootstrap import Floats
 from lapsus.model import Document, Scheme, UnitKey
 from lapsus.model.unit import SAMPLE, WHOLE
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import AnyScheme
 from lapsus.trust.alternative_test import duels
@@ -106,7 +107,7 @@ def plan_units(
     who = sight(corpus, chosen, [judge] if judge else (), need_people=False)
     corpus = only_drawn(corpus, chosen, who.people)
     if len(who.judges) > 1:
-        raise UsageError("a plan is for one judge", hint=f"--judge NAME; there are: {', '.join(who.judges)}")
+        raise UsageError("plan-one-judge", hint="judge-name", judges=", ".join(who.judges))
     if within is None and epsilon is None:
         within, epsilon = USUAL_WIDTH, USUAL_EPSILON
     goals = tuple(_goals(corpus, chosen, who, questions, label, within, epsilon, people))
@@ -115,14 +116,13 @@ def plan_units(
     size = units or max(enough, default=0)
     size = min(size, len(population.units))
     if not size:
-        reasons = (
-            "; ".join(dict.fromkeys(goal.why for goal in goals if goal.why)) or "no question is answered"
+        reasons = "; ".join(dict.fromkeys(goal.why for goal in goals if goal.why)) or Notice(
+            "no-question-answered"
         )
         raise InputError(
-            f"no number of units will do: {reasons}",
-            hint="say how many to draw with --units, or plan for an interval with --within"
-            if within is None
-            else "say how many to draw with --units",
+            "no-number-units-will",
+            hint=Notice("say-how-many-draw") if within is None else Notice("say-how-many-draw-units"),
+            reasons=reasons,
         )
     drawn = draw(population.stratum, np.nan_to_num(population.doubt), size, seed, population.before)
     bootstrap = SamplingPlan(
@@ -151,7 +151,7 @@ def _goals(
     for question in countable_questions(scheme, questions):
         votes = corpus.votes(scheme, question)
         if who.judges[0] not in votes.annotators:
-            why = f"{who.judges[0]} left {question.id} unanswered"
+            why = Notice("left-unanswered", judges=who.judges[0], id=question.id)
             yield Wanted(
                 "interval" if epsilon is None else "test", question.id, "", within, epsilon, None, False, why
             )
@@ -171,10 +171,10 @@ def _goals(
             answers = compared(votes)
             found = duels(answers, columns, answers.codes[:, place[who.judges[0]]])
             goal = units_for_test(found, people, epsilon)
-            why = f"on {question.id} it is worse than people by more than {epsilon:g}"
+            why = Notice("worse-people-more", id=question.id, epsilon=epsilon)
             yield Wanted("test", question.id, "", None, epsilon, *goal, why if goal.units is None else None)
     if label is not None and within is not None and label not in known:
-        raise UsageError(f"there is no label {label!r}", hint=did_you_mean(label, sorted(set(known))))
+        raise UsageError("no-label", hint=did_you_mean(label, sorted(set(known))), label=label)
 
 
 def _population(corpus: Corpus, scheme: Scheme, judge: str) -> _Population:
@@ -185,9 +185,7 @@ def _population(corpus: Corpus, scheme: Scheme, judge: str) -> _Population:
             unsure = doubts(judgment, kinds)
             found[judgment.unit] = float(np.mean(unsure)) if unsure else float("nan")
     if not found:
-        raise InputError(
-            f"no document that {judge!r} judged is there", where=corpus.name, hint="use data with the texts"
-        )
+        raise InputError("no-document-judged", where=corpus.name, hint="use-data-texts", judge=judge)
     doubt = np.array(list(found.values()))
     groups = [corpus.system_of(unit.document) for unit in found]
     before, first = weights(corpus, scheme, list(found))

@@ -37,6 +37,7 @@ from lapsus.measures.scores import (
 from lapsus.measures.scores.breakdown_labels import RULES, Rule, check_rule
 from lapsus.model import Judgment, Question, Scheme, UnitKey, latest
 from lapsus.model.votes import Votes
+from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
 
@@ -89,7 +90,7 @@ def score(
     """
     check_rule(rule)
     if not runs:
-        raise UsageError("there is no run to score")
+        raise UsageError("no-run-score")
     truth = load_corpus(gold, only=only, scheme=scheme, drop_broken=drop_broken, announce=announce)
     said = [load_corpus(run, scheme=scheme, drop_broken=drop_broken, announce=announce) for run in runs]
     chosen = choose_scheme([truth, *said], scheme)
@@ -115,7 +116,7 @@ def breakdown_runs(truth: Corpus, said: Sequence[Corpus], scheme: Scheme) -> dic
                 votes, corpus.under(scheme.id), known_units=known, question=scheme.questions[0].id
             )
         except InputError as error:
-            raise error.at(f"run {name!r}") from error
+            raise error.at(Notice("run", name=name)) from error
     return aligned
 
 
@@ -221,9 +222,7 @@ def _long_table(truth: Corpus, said: Sequence[Corpus], scheme: Scheme, setting: 
     """One row a run, system, question and measure."""
     questions = countable_questions(scheme, setting.questions)
     if setting.threshold is not None and not any(map(_takes_threshold, questions)):
-        raise UsageError(
-            "there is nothing to take a threshold for", hint="it is for breakdown and for several labels"
-        )
+        raise UsageError("nothing-take-threshold", hint="breakdown-several-labels")
     rows: list[tuple[Any, ...]] = []
     data: list[dict[str, Any]] = []
     for corpus in said:
@@ -231,9 +230,9 @@ def _long_table(truth: Corpus, said: Sequence[Corpus], scheme: Scheme, setting: 
         rows += [(corpus.name, "all", *line) for line in _lines(found)]
         if not found and setting.measures:
             wanted = ", ".join(setting.measures)
-            raise UsageError(f"no score of these answers is called {wanted}", hint=_known_scores(questions))
+            raise UsageError("no-score-answers-called", hint=_known_scores(questions), wanted=wanted)
         if not found:
-            raise UsageError(f"{corpus.name!r} answers no question of {scheme.id!r} that the gold has")
+            raise UsageError("answers-no-question-gold", name=corpus.name, id=scheme.id)
         made: dict[str, Any] = {"run": corpus.name, "questions": msgspec.to_builtins(found)}
         for system, part in (by_system(truth, setting.by) if setting.by else {}).items():
             mine = Corpus(
@@ -255,7 +254,7 @@ def _known_scores(questions: Sequence[Question]) -> str:
     names = [
         name for question in questions for name in (*kind_of(question).score_names, *kind_of(question).scores)
     ]
-    return f"known: {', '.join(dict.fromkeys((*names, 'likeness')))}, or one of their figures"
+    return Notice("known-one-their-figures", names=", ".join(dict.fromkeys((*names, "likeness"))))
 
 
 def _lines(found: Mapping[str, Mapping[str, Score]]) -> list[tuple[Any, ...]]:

@@ -21,6 +21,7 @@ from lapsus.measures.score import Interval, Score
 from lapsus.model import ANONYMOUS, Judgment, Scheme
 from lapsus.model.judgment import GOLD
 from lapsus.model.unit import WHOLE
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
@@ -70,7 +71,7 @@ def rank_judges(
     ]
     notes = (
         *verdicts,
-        f"passes: at ε {epsilon:g}, plain test as published; clustered: units of one document as one draw",
+        Notice("passes-plain-test-published", epsilon=epsilon),
         EPSILONS_SAID,
         *(said for one in found if (said := _rates_said(one, several))),
         *dict.fromkeys(one.signature for one in found),
@@ -88,7 +89,11 @@ def _rates_said(one: Standing, several: bool) -> str | None:
         if rate.n
     ]
     who = f"{one.question}: {one.judge}" if several else one.judge
-    return f"{who}, sensitivity / specificity: {', '.join(rates)} (n {one.rates[0].n:,})" if rates else None
+    return (
+        Notice("sensitivity-specificity-n", who=who, rates=", ".join(rates), n=one.rates[0].n)
+        if rates
+        else None
+    )
 
 
 def _share(value: float | None) -> str:
@@ -170,28 +175,21 @@ def sight(
     gold = {judgment.annotator for judgment in judgments if GOLD in judgment.metadata}
     for name in named:
         if name not in everybody:
-            raise UsageError(f"nobody is called {name!r} in it", hint=did_you_mean(name, everybody))
+            raise UsageError("nobody-called", hint=did_you_mean(name, everybody), name=name)
     judges = list(dict.fromkeys(named)) or [name for name in everybody if name in programs - gold]
     if need_judges and not judges:
         raise _no_judge(everybody)
     people = [name for name in everybody if name not in {*judges, *programs, *gold}]
     if by_name and need_people and any(name.startswith(ANONYMOUS) for name in people):
-        raise InputError(
-            "the people in it have no names, so that nobody can be left out in turn",
-            where=corpus.name,
-            hint="use data that says who judged",
-        )
+        raise InputError("people-no-names-nobody", where=corpus.name, hint="use-data-says-who")
     if need_people and not people:
-        raise InputError("there are no judgments of people to compare with", where=corpus.name)
+        raise InputError("no-judgments-people-compare", where=corpus.name)
     return Sight(tuple(people), tuple(judges))
 
 
 def _no_judge(everybody: Sequence[str]) -> UsageError:
     some = ", ".join(everybody[:10])
-    return UsageError(
-        "which of the annotators is the judge? No program's judgments are in it",
-        hint=f"`lapsus export CAMPAIGN OUT --programs` writes them too; or --judge NAME; there are: {some}",
-    )
+    return UsageError("annotators-judge-no-programs", hint="lapsus-export-campaign-out", some=some)
 
 
 def only_drawn(corpus: Corpus, scheme: Scheme, people: Sequence[str]) -> Corpus:

@@ -14,6 +14,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.measures.score import Score
 from lapsus.model import Judgment, Scheme
+from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme, BrokenRule, given_schemes, load_scheme
 from lapsus.schemes.checker import Checker
@@ -91,14 +92,10 @@ def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Vali
     where = reading.source.shown
     if scheme is not None and not checked:
         found = ", ".join(others) or "nothing"
-        raise InputError(f"nothing is judged under {scheme.id!r}", where=where, hint=f"there is: {found}")
+        raise InputError("nothing-judged-under", where=where, hint="there-is", id=scheme.id, schemes=found)
     if not checked and unknown:
         name = next(iter(unknown))
-        raise UsageError(
-            f"the scheme {name!r} is not installed",
-            where=where,
-            hint=f"if it is your own, say --scheme with its file, such as {name}.yaml",
-        )
+        raise UsageError("scheme-not-installed", where=where, hint="your-own-say-scheme", name=name)
     return Validation(checked, tuple(broken), dict(reading.options.mended), dict(unknown), dict(left_open))
 
 
@@ -110,7 +107,7 @@ def broken_notes(corpora: Iterable[Corpus], scheme: Scheme) -> list[str]:
         if not (broken := corpus.broken.get(scheme.id, 0)):
             continue
         if corpus.drops:
-            notes.append(f"{corpus.name}: {broken:,} judgments break the guideline and were left out")
+            notes.append(Notice("judgments-break-guideline-left", name=corpus.name, broken=broken))
         else:
             notes.append(
                 f"warning: {corpus.name}: {broken:,} of {len(corpus.under(scheme.id)):,} judgments break the"

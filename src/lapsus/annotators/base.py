@@ -23,6 +23,7 @@ from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit,
 from lapsus.model.judgment import SETTING
 from lapsus.model.notes import LEARNED
 from lapsus.model.votes import Votes
+from lapsus.notices import Notice
 from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
 
 if TYPE_CHECKING:
@@ -96,17 +97,18 @@ class Annotator(ABC):
     def scheme(self) -> Scheme:
         """The guideline that it judges by."""
         if self._scheme is None:
-            raise UsageError(
-                f"{self.name!r} judges under any scheme, and none is given", hint="give a scheme"
-            )
+            raise UsageError("judges-under-any-scheme", hint="give-scheme", name=self.name)
         return self._scheme
 
     @scheme.setter
     def scheme(self, scheme: Scheme) -> None:
         if self.made_for not in (None, scheme.id):
             raise UsageError(
-                f"method {self.method!r} is for {self.made_for!r} only, not for {scheme.id!r}",
-                hint="`judge` learns any scheme, and `floor` is a floor for any",
+                "method-only-not",
+                hint="judge-learns-any-scheme",
+                method=self.method,
+                made_for=self.made_for,
+                id=scheme.id,
             )
         self._scheme = scheme
 
@@ -119,13 +121,17 @@ class Annotator(ABC):
         if self._scheme is None:
             self.scheme = scheme
         if self.scheme.id != scheme.id:
-            raise UsageError(f"{self.name!r} judges under {self.scheme.id!r}, not under {scheme.id!r}")
+            raise UsageError("judges-under-not-under", name=self.name, id=self.scheme.id, id2=scheme.id)
         if differences := scheme_differences(self.scheme, scheme):
             mine, theirs, what = self.scheme.version, scheme.version, "; ".join(differences)
-            told = f"{self.name!r} knows version {mine} of {scheme.id!r}, and this is {theirs}: {what}"
+            told = Notice(
+                "knows-version", name=self.name, mine=mine, id=scheme.id, theirs=theirs, reason=what
+            )
             if mine == theirs:
-                told = f"{self.name!r} knows {scheme.id!r} with the same version, {mine}, and other content: {what}"
-            raise UsageError(told, hint="train it anew")
+                told = Notice(
+                    "knows-same-version-other", name=self.name, id=scheme.id, mine=mine, reason=what
+                )
+            raise UsageError(told, hint="train-anew")
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
@@ -169,7 +175,7 @@ class Annotator(ABC):
         """Go on learning from other documents, starting from what is known."""
         before = self._origin_or_complain()
         if not self.adapts:
-            raise UsageError(f"method {self.method!r} cannot go on from a model", hint="train it anew")
+            raise UsageError("method-cannot-go-model", hint="train-anew", method=self.method)
         lesson = self._lesson(self._welcome(documents), votes)
         origin = self._learn_more_from(lesson, before, progress)
         texts = packed(lesson.texts.values(), before.texts)
@@ -211,13 +217,11 @@ class Annotator(ABC):
 
     def read_by(self, reader: str) -> Annotator:
         """The same model with another of its readers, where it has several."""
-        raise UsageError(f"{self.name!r} has no readers to choose from", hint="leave --reader out")
+        raise UsageError("no-readers-choose", hint="leave-reader-out", name=self.name)
 
     def under(self, profile: str) -> Annotator:
         """The same model with another of its profiles: as another crowd would judge, where it knows several."""
-        raise UsageError(
-            f"{self.name!r} has no profiles, so not {profile!r} either", hint="leave --profile out"
-        )
+        raise UsageError("no-profiles-not-either", hint="leave-profile-out", name=self.name, profile=profile)
 
     def summary(self) -> list[str]:
         """How well it judges, in a few lines, where the model knows."""
@@ -259,11 +263,11 @@ class Annotator(ABC):
 
     def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
         """Learn, and say from what."""
-        raise UsageError(f"{self.name!r} does not learn from judgments")
+        raise UsageError("does-not-learn-judgments", name=self.name)
 
     def _learn_more_from(self, lesson: Lesson, before: Origin, progress: Progress) -> Origin:
         """Go on learning; asked for only where `adapts` is set."""
-        raise UsageError(f"{self.name!r} cannot go on learning")
+        raise UsageError("cannot-go-learning", name=self.name)
 
     def _opinions(self, cases: Sequence[Case]) -> Sequence[Opinion]:
         """What it says of some units. What is said of one must not depend on the others."""
@@ -271,11 +275,11 @@ class Annotator(ABC):
 
     def _state(self) -> State:
         """What was learned."""
-        raise UsageError(f"{self.name!r} cannot be kept in a file")
+        raise UsageError("cannot-kept-file", name=self.name)
 
     def _restore(self, state: State) -> None:
         """Take over what was learned."""
-        raise UsageError(f"{self.name!r} cannot be kept in a file")
+        raise UsageError("cannot-kept-file", name=self.name)
 
     @final
     def state(self) -> State:
@@ -318,7 +322,7 @@ class Annotator(ABC):
 
     def _origin_or_complain(self) -> Origin:
         if self.origin_ is None:
-            raise UsageError(f"{self.name!r} has not learned yet", hint="fit it, or load a model")
+            raise UsageError("not-learned-yet", hint="fit-load-model", name=self.name)
         return self.origin_
 
     def _judgments(self, documents: Iterable[Document | Entry]) -> Iterator[Judgment]:
@@ -365,8 +369,11 @@ class Annotator(ABC):
             language = plain_language(document.language) if document else ""
             if document and known and language and language not in known:
                 raise UsageError(
-                    f"is in {language!r}, and {self.name!r} has learned {', '.join(known)}",
-                    where=f"document {document.id!r}",
-                    hint="use a model for that language; --lang says which it is only where the file does not",
+                    "learned",
+                    where=Notice("document", document=document.id),
+                    hint="use-model-language-lang",
+                    language=language,
+                    name=self.name,
+                    known=", ".join(known),
                 )
             yield item

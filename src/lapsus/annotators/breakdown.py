@@ -17,6 +17,7 @@ from lapsus.annotators.training_examples import Example, Origin, digest, require
 from lapsus.errors import UsageError
 from lapsus.measures.scores.breakdown_labels import LABELS, breakdown_votes
 from lapsus.model import FrozenDict, Unit
+from lapsus.notices import Notice
 
 SCHEME: Final = "breakdown"
 QUESTION: Final = "breakdown"
@@ -45,7 +46,7 @@ class BreakdownAnnotator(Annotator):
 
     def _adapt(self, examples: Sequence[Example], progress: Progress) -> None:
         """Go on learning; asked for only where `adapts` is set."""
-        raise UsageError(f"{self.name!r} cannot go on learning")
+        raise UsageError("cannot-go-learning", name=self.name)
 
     @abstractmethod
     def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
@@ -86,8 +87,8 @@ class BreakdownAnnotator(Annotator):
         with np.errstate(all="ignore"):
             rows = np.asarray(self._distributions([example.unit for example in some]), dtype=np.float64)
         if not np.isfinite(rows).all():
-            what = f"{self.name!r} has learned nothing that can be used: its numbers ran away"
-            raise UsageError(what, hint="set its parameters nearer to their defaults")
+            what = Notice("learned-nothing-can-used", name=self.name)
+            raise UsageError(what, hint="set-parameters-nearer-their")
 
     def _origin(
         self, examples: Sequence[Example], languages: Sequence[str], before: str | None = None
@@ -115,6 +116,6 @@ def _checked(rows: NDArray[Any], count: int, who: str) -> NDArray[np.float64]:
     """Distributions that sum to 1; a method that gives anything else is broken, and the user is told which."""
     rows = np.asarray(rows, dtype=np.float64)
     if rows.shape != (count, len(LABELS)) or not np.isfinite(rows).all() or (rows < 0).any():
-        raise UsageError(f"{who!r} gave something that is no distribution", hint="fit it again")
+        raise UsageError("gave-something-no-distribution", hint="fit-again", who=who)
     normal: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
     return normal

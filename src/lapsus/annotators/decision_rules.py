@@ -36,11 +36,11 @@ def decision(rule: str) -> Decision:
         return strict_labels
     match = _CUTS.fullmatch(rule.strip())
     if match is None:
-        raise UsageError(f"{rule!r} is no decision rule", hint="argmax, or cuts(o,x) such as cuts(0.5,0.8)")
+        raise UsageError("no-decision-rule", hint="argmax-cuts-o-x", rule=rule)
     try:
         o, x = map(float, match.groups())
     except ValueError:
-        raise UsageError(f"{rule!r} is no decision rule", hint="cuts takes two numbers") from None
+        raise UsageError("no-decision-rule", hint="cuts-takes-two-numbers", rule=rule) from None
     return lambda rows: _cut(rows, o, x)
 
 

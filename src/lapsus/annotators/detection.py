@@ -25,6 +25,7 @@ from lapsus.model import Document, Entry, Judgment, Scheme, Span
 from lapsus.model.notes import without_notes
 from lapsus.model.targets import target_votes, voted_segments
 from lapsus.model.votes import LabelVotes
+from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
 
 if TYPE_CHECKING:
@@ -224,9 +225,7 @@ class Detection:
         format = run_format(target, self.members[0].scheme, keep=self.keep)
         if (self.asked or self.is_jury) and format.name not in ("jsonl", RUN):
             raise UsageError(
-                f"{format.name} does not hold all that is written here",
-                where=str(target),
-                hint="name a file that ends in .jsonl; `lapsus convert` makes other formats of it",
+                "does-not-hold-all", where=str(target), hint="name-file-ends-jsonl", name=format.name
             )
         kept = self.kept_beside(target)
         may_replace = overwrite or any(isinstance(one, Journal) and one.judgments for one in kept)
@@ -257,7 +256,7 @@ class Detection:
                 entries = map(_without_notes, entries)
             format.write(carried((entry for entry in entries if entry.judgments), done), draft)
             if self.is_stopped or not self.units:
-                raise UnfinishedError("not all was judged", hint="the same again goes on from there")
+                raise UnfinishedError(Notice("not-all-judged"), hint=Notice("same-again-goes"))
         for one, place in zip(self.members, kept, strict=True):
             if one.one is None or one.one not in self.asked or not cast("LanguageModel", one.one).refused:
                 place.remove()
@@ -328,7 +327,7 @@ def detect(
     """
     names = [model] if model is None or isinstance(model, Annotator | Path | str) else list(model)
     if len({str(one) if isinstance(one, Path) else one for one in names}) < len(names):
-        raise UsageError("a judge is named twice", hint="a jury has different members")
+        raise UsageError("judge-named-twice", hint="jury-different-members")
     reading = read(data, only=only, language=language)
     announce(reading)
     usual = usual_profile(reading.format.name)
@@ -352,14 +351,14 @@ def detect(
     if not found.asked:
         refuse_asking(asking)
     elif profile is not None and len(found.asked) == len(members):
-        raise UsageError("a language model has no profiles", hint="leave --profile out")
+        raise UsageError("language-model-no-profiles", hint="leave-profile-out")
     return found
 
 
 def judged_only(turns: str | None, format: Format) -> bool:
     """Whether turns without votes are passed over: the challenge's program pairs answers with judged turns."""
     if turns not in (None, "judged", "all"):
-        raise UsageError(f"no turns are called {turns!r}", hint="known: judged, all")
+        raise UsageError("no-turns-called", hint="known-judged-all", turns=turns)
     return turns == "judged" or (turns is None and format.name == RUN)
 
 
@@ -369,12 +368,14 @@ def run_format(target: Path, scheme: str = SCHEME, *, keep: bool = False) -> For
         return format_for_output(target)
     if scheme != SCHEME:
         raise UsageError(
-            f"a run for the challenge holds judgments under {SCHEME!r}, not under {scheme!r}",
+            "run-challenge-holds-judgments",
             where=str(target),
-            hint="name a RUN.jsonl",
+            hint="name-run-jsonl",
+            scheme=SCHEME,
+            scheme2=scheme,
         )
     if keep:
-        raise UsageError("a run for the challenge holds one detector", hint="with --keep name a RUN.jsonl")
+        raise UsageError("run-challenge-holds-one", hint="keep-name-run-jsonl")
     return FORMATS.get(RUN)()
 
 
@@ -384,8 +385,8 @@ def nothing_to_judge(reading: EntryStream) -> InputError:
     if not reading.documents:
         error = without_dialogues()
         return InputError(error.what, where=where, hint=error.hint)
-    hint = "turns of the system have a role such as 'assistant' or 'bot'; 'system' is read as a prompt"
-    return InputError("no dialogue in it has a turn of the system to judge", where=where, hint=hint)
+    hint = Notice("turns-system-role-assistant")
+    return InputError("no-dialogue-turn-system", where=where, hint=hint)
 
 
 def _without_notes(entry: Entry) -> Entry:

@@ -26,19 +26,13 @@ def training_data(entries: Iterable[Entry]) -> tuple[list[Document], LabelVotes]
             documents.append(entry.document)
             judgments += (judgment for judgment in entry.judgments if judgment.scheme == SCHEME)
     if not judgments:
-        raise InputError(
-            f"nothing in it is judged under {SCHEME!r}", hint="give dialogues with breakdown labels"
-        )
+        raise InputError("nothing-in-it-is-judged-under", hint="give-dialogues-breakdown-labels", id=SCHEME)
     return documents, breakdown_votes(collect_votes(judgments, load_scheme(SCHEME).questions[0]))
 
 
 def without_dialogues() -> InputError:
     """What to say of a table of judgments: its rows have the text of judged turns only, so no dialogue is whole."""
-    return InputError(
-        "holds judgments without the dialogues that they are about",
-        hint="give a file that holds both, such as jsonl, or in Python a list of two tables, of segments and of"
-        " judgments",
-    )
+    return InputError("holds-judgments-without-dialogues", hint="give-file-holds-both")
 
 
 def lesson_of(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], dict[str, Votes]]:
@@ -60,7 +54,7 @@ def lesson_of(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], di
     if not judgments and lone:
         raise without_dialogues()
     if not judgments:
-        raise InputError(f"nothing in it is judged under {scheme.id!r}", hint="give judged documents")
+        raise InputError("nothing-in-it-is-judged-under", hint="give-judged-documents", id=scheme.id)
     questions = countable(scheme.questions)
     return kept, {question.id: scheme_votes(judgments, scheme, question) for question in questions}
 

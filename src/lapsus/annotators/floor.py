@@ -40,9 +40,7 @@ class Floor(Annotator):
                 given += sum(len(kinds[id].of_unit(votes, row)) for row in range(len(votes.units)))
                 hashed.update(answered.tobytes())
         if not self.means_:
-            raise InputError(
-                "no question whose answers can be listed was answered", hint="give judged documents"
-            )
+            raise InputError("no-question-whose-answers", hint="give-judged-documents")
         return Origin(
             version=self.scheme.version,
             documents=len({case.unit.document for case in lesson.cases}),

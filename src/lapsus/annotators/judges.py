@@ -20,6 +20,7 @@ from lapsus.errors import UsageError
 from lapsus.language import has_letters, language_of_turns, plain_language
 from lapsus.model import Document, Entry
 from lapsus.model.votes import LabelVotes
+from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Judges:
             try:
                 path = default_model(language, self._scheme.id if self._scheme else SCHEME)
             except UsageError as error:
-                raise error.at(f"document {first.id!r}") from None
+                raise error.at(Notice("document", document=first.id)) from None
             if path not in self._loaded:
                 self._loaded[path] = self._ready(load_model(path))
             self._shipped[language] = self._loaded[path]
@@ -126,8 +127,10 @@ def _adapted(annotator: Annotator, documents: list[Document], votes: LabelVotes)
     alike = [one for one in documents if not known or _own_language(one) in ("", *known)]
     if not alike:
         raise UsageError(
-            f"none of the judged dialogues to adapt {annotator.name!r} to is in its language, {', '.join(known)}",
-            hint="give judged dialogues in every language of the log, or do not adapt",
+            "none-judged-dialogues-adapt",
+            hint="give-judged-dialogues-every",
+            name=annotator.name,
+            known=", ".join(known),
         )
     # Adapting replaces what was learned and changes nothing of it, so that a shallow copy is one of its own.
     return copy(annotator).adapt(alike, votes)
@@ -158,7 +161,7 @@ def _by_language(items: Iterable[Document | Entry]) -> Iterator[tuple[str, Docum
             yield from (_beside(*one, language) for one in waiting)
             waiting = []
     if waiting:
-        raise UsageError("the language of the dialogues cannot be told", hint="say --lang en or --lang ja")
+        raise UsageError("language-dialogues-cannot-told", hint="say-lang-en-lang")
 
 
 def _own_language(document: Document) -> str:
@@ -167,9 +170,9 @@ def _own_language(document: Document) -> str:
     language = plain_language(document.language) or language_of_turns(said) or ""
     if not language and any(map(has_letters, said)):
         raise UsageError(
-            "is in a script that no shipped model reads",
-            where=f"document {document.id!r}",
-            hint="leave it out, or say --lang where that misleads",
+            "script-no-shipped-model",
+            where=Notice("document", document=document.id),
+            hint="leave-out-say-lang",
         )
     return "" if language == _KANJI_ALONE else language
 

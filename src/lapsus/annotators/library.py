@@ -14,6 +14,7 @@ from lapsus.annotators.breakdown import SCHEME
 from lapsus.annotators.model_files import SHIPPED, Header, damaged, read_guideline, read_model
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Document, Scheme, Segment
+from lapsus.notices import Notice
 from lapsus.registry import Registry, did_you_mean
 from lapsus.schemes import AnyScheme, load_scheme
 
@@ -68,7 +69,7 @@ def make_annotator(
     for name, value in (settings or {}).items():
         if name not in defaults:
             raise UsageError(
-                f"method {method!r} has no parameter {name!r}", hint=did_you_mean(name, sorted(defaults))
+                "method-no-parameter", hint=did_you_mean(name, sorted(defaults)), method=method, name=name
             )
         given[name] = _value(name, value, defaults[name])
     annotator = kind(**given)
@@ -110,8 +111,10 @@ def _check_labels(header: Header, scheme: Scheme) -> None:
     labels = tuple(label.id for label in scheme.labels_of(scheme.questions[0]))
     if (header.scheme, header.labels) != (scheme.id, labels):
         raise InputError(
-            f"answers to the scheme {header.scheme!r} with the labels {', '.join(header.labels)}",
-            hint=f"method {header.method!r} is for {scheme.id!r} with {', '.join(labels)}",
+            "answers-scheme-labels",
+            hint=Notice("method", method=header.method, id=scheme.id, labels=", ".join(labels)),
+            scheme=header.scheme,
+            labels=", ".join(header.labels),
         )
 
 
@@ -120,12 +123,12 @@ def go_on_from(name: Path | str, method: str, settings: Mapping[str, Any] | None
     path = model_file(name)
     model = load_model(path)
     if model.method != method:
-        raise UsageError(f"is a model of method {model.method!r}, not {method!r}", where=str(path))
+        raise UsageError("model-method-not", where=str(path), method=model.method, method2=method)
     if not model.adapts:
-        raise UsageError(f"method {method!r} cannot go on from a model", hint="train it anew, without --from")
+        raise UsageError("method-cannot-go-model", hint="train-anew-without", method=method)
     if fixed := [name for name in settings or {} if name in model.defaults() and name not in model.adaptable]:
         may = ", ".join(name for name in model.adaptable if name in model.defaults())
-        raise UsageError(f"{fixed[0]!r} is fixed by the model", where=str(path), hint=f"may be set: {may}")
+        raise UsageError("fixed-model", where=str(path), hint="may-set", fixed=fixed[0], may=may)
     again = make_annotator(method, {**model.parameters(), **(settings or {})}, model.scheme)
     again.restore(model.origin_, model.state())
     return again
@@ -136,10 +139,7 @@ def default_model(language: str, scheme: str = SCHEME) -> Path:
     name = f"{scheme}-{language}"
     path = next((path for one in (name, scheme) if (path := _shipped(one)).is_file()), None)
     if path is None:
-        raise UsageError(
-            f"this install has no model {name!r}",
-            hint="say --lang where the language was told wrongly, or --with MODEL; `lapsus train` makes one",
-        )
+        raise UsageError("install-no-model", hint="say-lang-where-language", name=name)
     return path
 
 
@@ -163,8 +163,8 @@ def find_annotator(
     if name in METHODS.names():
         annotator = make_annotator(name)
         if annotator.needs_fit:
-            hint = f"`lapsus train {name} DATA -o {name}{SUFFIX}` makes a model; name its file"
-            raise UsageError(f"method {name!r} must learn before it can judge", hint=hint)
+            hint = Notice("lapsus-train-data-o", name=name, suffix=SUFFIX)
+            raise UsageError("method-must-learn-before", hint=hint, name=name)
         return annotator
     path = model_file(name)
     if is_language_model(name):
@@ -173,7 +173,7 @@ def find_annotator(
         return make_language_model(name, load_scheme(scheme or SCHEME), stop=stop, **asking)
     if not path.is_file():
         known = [*METHODS.names(), *shipped_models()]
-        raise UsageError(f"{name!r} is neither a model's file nor a method", hint=did_you_mean(name, known))
+        raise UsageError("neither-models-file-nor", hint=did_you_mean(name, known), name=name)
     return load_model(path)
 
 
@@ -192,7 +192,7 @@ def refuse_asking(asking: Mapping[str, Any]) -> None:
     for name, value in asking.items():
         if value is not None and value is not False:
             option = "the prompt's language" if name == "words" else f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} is for language models", hint=f"--with {OPENAI}MODEL")
+            raise UsageError("language-models", hint="model", option=option, openai=OPENAI)
 
 
 def shipped_models() -> list[str]:
@@ -217,5 +217,5 @@ def _value(name: str, value: Any, default: Any) -> Any:
             return {"true": True, "yes": True, "false": False, "no": False}[value.lower()]
     except (ValueError, KeyError):
         pass
-    kinds = {int: "a whole number", float: "a number", bool: "yes or no", str: "text"}
-    raise UsageError(f"parameter {name!r} is {kinds.get(kind, kind.__name__)}, not {value!r}")
+    kinds = {int: Notice("whole-number"), float: Notice("number"), bool: Notice("yes-no"), str: "text"}
+    raise UsageError("parameter-not", name=name, kinds=kinds.get(kind, kind.__name__), value=value)

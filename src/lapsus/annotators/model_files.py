@@ -142,7 +142,7 @@ def read_guideline(path: Path) -> Scheme | None:
 def _model_members(path: Path, members: dict[str, bytes]) -> bytes:
     """The header of a model's file, which every model has."""
     if HEADER not in members:
-        raise InputError("is no model of Lapsus", where=str(path), hint="`lapsus train` makes one")
+        raise InputError("no-model-lapsus", where=str(path), hint="lapsus-train-makes-one")
     return members[HEADER]
 
 
@@ -154,21 +154,21 @@ def _members(path: Path, *names: str) -> dict[str, bytes]:
             wanted = [one for one in archive.infolist() if not names or one.filename in names]
             return {info.filename: archive.read(info) for info in wanted}
     except FileNotFoundError:
-        raise InputError("no such file", where=str(path)) from None
+        raise InputError("no-file", where=str(path)) from None
     except DAMAGE as error:
-        raise InputError(f"cannot be read as a model: {error}", where=str(path)) from error
+        raise InputError("cannot-read-model", where=str(path), error=error) from error
 
 
 def damaged(path: Path, error: Exception) -> InputError:
     """A model whose parts do not fit together."""
-    return InputError(f"is a damaged model: {error}", where=str(path), hint="make or fetch it again")
+    return InputError("damaged-model", where=str(path), hint="make-fetch-again", error=error)
 
 
 def _header(content: bytes, path: Path) -> Header:
     try:
         number = msgspec.json.decode(content)["lapsus-model"]
         if isinstance(number, int) and number > FORMAT:
-            raise InputError("was made by a newer Lapsus", where=str(path), hint="update Lapsus to use it")
+            raise InputError("made-newer-lapsus", where=str(path), hint="update-lapsus-use")
         return decoder(Header).decode(content)
     except (msgspec.DecodeError, RecursionError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise damaged(path, error) from error

@@ -18,4 +18,6 @@ def require(module: str, extra: str, purpose: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise UsageError(f"{purpose} needs {package}", hint=f"pip install 'lapsus[{extra}]'") from error
+        raise UsageError(
+            "needs", hint=f"pip install 'lapsus[{extra}]'", purpose=purpose, package=package
+        ) from error

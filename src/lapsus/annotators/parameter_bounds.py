@@ -13,21 +13,21 @@ def need_at_least(least: float, **given: float) -> None:
     """Complain about the first parameter that is below, endless, or no number."""
     for name, value in given.items():
         if not least <= value < math.inf:
-            raise UsageError(f"{name!r} is at least {least:g}, not {value:g}")
+            raise UsageError("least-not", name=name, least=least, value=value)
 
 
 def need_above_zero(**given: float) -> None:
     """Complain about the first parameter that is zero, below it, endless, or no number."""
     for name, value in given.items():
         if not 0 < value < math.inf:
-            raise UsageError(f"{name!r} is above 0, not {value:g}")
+            raise UsageError("above-0-not", name=name, value=value)
 
 
 def need_share(**given: float) -> None:
     """Complain about the first parameter that is not from 0 to 1."""
     for name, value in given.items():
         if not 0 <= value <= 1:
-            raise UsageError(f"{name!r} is from 0 to 1, not {value:g}")
+            raise UsageError("0-1-not", name=name, value=value)
 
 
 def one_or_more(kind: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def one_or_more(kind: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
     for name in names:
         if name not in known:
-            raise UsageError(f"no {kind} is called {name!r}", hint=did_you_mean(name, list(known)))
+            raise UsageError("no-called", hint=did_you_mean(name, list(known)), kind=kind, name=name)
     if not names:
-        raise UsageError(f"at least one {kind} is needed", hint=f"known: {', '.join(known)}")
+        raise UsageError("least-one-needed", hint="known", kind=kind, known=", ".join(known))
     return names

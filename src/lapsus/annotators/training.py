@@ -16,6 +16,7 @@ from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Entry, Scheme
+from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, given_schemes, load_scheme
 
 
@@ -66,12 +67,12 @@ def _scheme(kind: type[Annotator], entries: Iterable[Entry]) -> Scheme:
         return load_scheme(kind.made_for)
     found = Counter(judgment.scheme for entry in entries for judgment in entry.judgments)
     if len(found) > 1:
-        raise UsageError(f"judged under several schemes: {', '.join(found)}", hint="say which with --scheme")
+        raise UsageError("judged-under-several-schemes", hint="say-scheme", schemes=", ".join(found))
     if not found:
-        raise InputError("nothing in it is judged", hint="give judged documents")
+        raise InputError("nothing-judged", hint="give-judged-documents")
     name = next(iter(found))
     try:
         return load_scheme(name)
     except UsageError as error:
-        hint = f"if it is your own, say --scheme with its file, such as {name}.yaml"
-        raise UsageError(f"the scheme {name!r} is not installed", hint=hint) from error
+        hint = Notice("your-own-say-scheme", name=name)
+        raise UsageError("scheme-not-installed", hint=hint, name=name) from error

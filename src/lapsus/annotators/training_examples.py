@@ -88,7 +88,4 @@ def digest(examples: Iterable[Example]) -> str:
 def require_examples(examples: Sequence[Example]) -> None:
     """There must be something to learn from."""
     if not examples:
-        raise InputError(
-            "there is no judged system turn to learn from",
-            hint="give dialogues with judgments under the scheme breakdown",
-        )
+        raise InputError("no-judged-system-turn", hint="give-dialogues-judgments-under")

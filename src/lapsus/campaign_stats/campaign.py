@@ -125,12 +125,12 @@ class CampaignStats:
 
     def _asked(self, id: str | None) -> Question:
         if not self.questions:
-            raise UsageError("its guideline asks nothing that can be counted", where=self.name)
+            raise UsageError("guideline-asks-nothing-can", where=self.name)
         for question in self.questions:
             if id is None or question.id == id:
                 return question
         known = [question.id for question in self.questions]
-        raise UsageError(f"no question is called {id!r}", hint=did_you_mean(id or "", known))
+        raise UsageError("no-question-called", hint=did_you_mean(id or "", known), id=id)
 
     def kept(self, what: str, make: Callable[[Self], T], empty: T, *, version: int | None = None) -> T:
         """A result that holds until a count changes; `empty` while a page has to do without.

@@ -29,7 +29,7 @@ def campaign_gold(
             kinds[question.id] = stats.kind
             votes[question.id] = replace(found, units=tuple(keys[number] for number in numbers))
     if not votes:
-        raise UsageError("nobody has judged anything yet", where=name, hint="gold is made of judgments")
+        raise UsageError("nobody-judged-anything-yet", where=name, hint="gold-made-judgments")
     answered = [kind.question for kind in kinds.values()]
     decided, deciders = _decided(store, name)
     made_of: dict[str, Gold] = {}

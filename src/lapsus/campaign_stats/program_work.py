@@ -14,6 +14,7 @@ from lapsus.annotators import Annotator, judged_entries
 from lapsus.annotators.language_model import LanguageModel
 from lapsus.errors import UsageError
 from lapsus.model import Entry
+from lapsus.notices import Notice
 from lapsus.store import Store
 from lapsus.store.records import Person
 
@@ -53,9 +54,11 @@ def must_go_on(store: Store, campaign: str, program: int, name: str, annotator: 
     before = store.programs.metadata_of(campaign, program)
     if before is not None and (others := annotator.differences(before)):
         raise UsageError(
-            f"{name!r} has judged here with another {', '.join(others)}",
-            where=f"campaign {campaign!r}",
-            hint="go on with the same options, or add it under another name (--as)",
+            "judged-here-another",
+            where=Notice("campaign", campaign=campaign),
+            hint="go-same-options-add",
+            name=name,
+            others=", ".join(others),
         )
 
 

@@ -16,6 +16,7 @@ from lapsus.measures.comparison import MARKS, TRIALS, holm
 from lapsus.measures.score import Interval, Score
 from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
 from lapsus.model import EMPTY
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
 from lapsus.reports.table import MARK, Cell
@@ -93,7 +94,7 @@ Compare = Callable[[Sequence[tuple[int, int]]], Mapping[tuple[int, int], Mapping
 def check_measure(name: str) -> str:
     """A measure by which a board can be ordered."""
     if name not in SHOWN:
-        raise UsageError(f"a board cannot be ordered by {name!r}", hint=did_you_mean(name, list(SHOWN)))
+        raise UsageError("board-cannot-ordered", hint=did_you_mean(name, list(SHOWN)), name=name)
     return name
 
 
@@ -215,8 +216,11 @@ def board_table(board: Leaderboard) -> Table:
     notes = (
         board.signature,
         f"test:{board.test}",
-        "against the run below: * p < .05, ** p < .01, *** p < .001, two-sided, by Holm's method for all neighbours",
-        f"lower is better: {', '.join(str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)}",
+        Notice("against-run-below-p"),
+        Notice(
+            "lower-better",
+            shown=", ".join((str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)),
+        ),
         *(f"warning: {note}" for note in board.notes),
     )
     return Table(columns, tuple(rows), title=title, notes=notes, data=msgspec.to_builtins(board))

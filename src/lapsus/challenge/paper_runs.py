@@ -101,9 +101,9 @@ def read_corpus(
     `train` alone, it is cross-validated by dialogue.
     """
     if test is not None and train is None:
-        raise UsageError("--test is given without --train", hint="say both, or leave both out")
+        raise UsageError("test-given-without-train", hint="say-both-leave-both")
     if train is not None and only is not None:
-        raise UsageError("--only goes without --train and --test", hint="put it into their patterns")
+        raise UsageError("only-goes-without-train", hint="put-into-their-patterns")
     if train is not None:
         learn = list(read(data, only=train))
         judge = list(read(data, only=test)) if test is not None else []
@@ -115,10 +115,10 @@ def read_corpus(
     learn = [entry for entry in learn if _language(entry) == found.language]
     judge = [entry for entry in judge if _language(entry) == found.language]
     if not learn:
-        raise InputError("there is nothing to learn from", where=str(data), hint="say --train GLOB")
+        raise InputError("nothing-learn", where=str(data), hint="say-train-glob")
     if both := {entry.id for entry in learn} & {entry.id for entry in judge}:
         name = min(both)
-        raise InputError(f"dialogue {name!r} is to be learned from and to be scored", where=str(data))
+        raise InputError("dialogue-learned-scored", where=str(data), name=name)
     parts = [Part(learn, judge)] if judge else _folds(learn)
     return Corpus(parts, _tracks(learn, data, found.language), found)
 
@@ -184,7 +184,7 @@ def _folds(entries: Sequence[Entry]) -> list[Part]:
     fold = np.random.default_rng(SEED).permutation(len(entries)) % FOLDS
     pairs = list(zip(entries, fold.tolist(), strict=True))
     if len(entries) < FOLDS:
-        raise InputError(f"{len(entries)} dialogues are too few to take turns", hint=f"give at least {FOLDS}")
+        raise InputError("dialogues-too-few-take", hint="give-least", count=len(entries), folds=FOLDS)
     return [
         Part([entry for entry, f in pairs if f != place], [entry for entry, f in pairs if f == place])
         for place in range(FOLDS)
@@ -197,7 +197,7 @@ def _tracks(entries: Iterable[Entry], data: Path, language: str | None) -> Track
     if language is None:
         return next(iter(found.values()))
     if language not in found:
-        raise UsageError(f"no dialogue in {language!r} is judged", hint=did_you_mean(language, list(found)))
+        raise UsageError("no-dialogue-judged", hint=did_you_mean(language, list(found)), language=language)
     return found[language]
 
 

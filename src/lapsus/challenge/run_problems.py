@@ -9,6 +9,7 @@ import regex
 
 from lapsus.errors import InputError
 from lapsus.model import in_language
+from lapsus.notices import Notice
 from lapsus.translation import translated
 from lapsus.word_files import word_file
 
@@ -62,7 +63,7 @@ class RunError(InputError):
         super().__init__(
             f"is not taken, for {reasons}:{self._lines('en')}\n",
             where=showable(where),
-            hint="nothing of it was kept; mend it and hand it in again",
+            hint=Notice("nothing-kept-mend-hand"),
         )
 
     def said_in(self, language: str) -> str | None:
@@ -72,7 +73,7 @@ class RunError(InputError):
         return f"{translated(f'is not taken, for {self.count:,} reasons', language)}{self._lines(language)}\n"
 
     def _lines(self, language: str) -> str:
-        more = f"and {self.count - SHOWN:,} more" if self.count > SHOWN else ""
+        more = Notice("and-more", count=self.count - SHOWN) if self.count > SHOWN else ""
         lines = [
             *(one.line(language) for one in self.problems),
             *([translated(more, language)] if more else []),

@@ -23,6 +23,7 @@ from lapsus.formats.source import Member, Source
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.scores.breakdown_labels import LABELS, Codes
 from lapsus.model import Judgment, UnitKey
+from lapsus.notices import Notice
 from lapsus.store.challenge_records import GoldDocument
 
 MOST_FILES = 20_000
@@ -240,8 +241,10 @@ def run_of_judgments(track: Track, judgments: Iterable[Judgment]) -> CheckedRun:
         answers[judgment.unit] = Answer(str(judgment.answers["breakdown"]), told)  # type: ignore[arg-type]
     if missing := [unit for unit in track.units if unit not in answers]:
         raise InputError(
-            f"{len(missing):,} of {len(track.units):,} turns were not judged, and a run has them all",
-            where=f"document {missing[0].document!r}, segment {missing[0].segment!r}",
+            "turns-not-judged-run",
+            where=Notice("document-segment", document=missing[0].document, segment=missing[0].segment),
+            count=len(missing),
+            count2=len(track.units),
         )
     return _checked(track, answers)
 

@@ -31,6 +31,7 @@ from lapsus.formats.sink import put_in_place
 from lapsus.measures.comparison import swap_test
 from lapsus.measures.scores.breakdown_labels import LABELS, Rule
 from lapsus.model import Judgment, Unit
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 from lapsus.store.challenge_records import Challenge, ChallengePlan, GoldDocument, NewRun, StoredRun, Team
@@ -66,7 +67,7 @@ def create_from_campaign(
 ) -> Challenge:
     """Make a challenge from what people have said so far in a campaign. What they say later changes nothing."""
     with closing(store.exports.export(campaign)) as entries:
-        return create_from(store, plan, gold_of(entries, f"campaign {campaign!r}"), by=by)
+        return create_from(store, plan, gold_of(entries, Notice("campaign", campaign=campaign)), by=by)
 
 
 def create_from(
@@ -219,7 +220,7 @@ def find_track(known: Mapping[str, Any], language: str | None) -> Any:
         return next(iter(known.values()))
     if language not in known:
         raise UsageError(
-            f"the challenge has no dialogues in {language!r}", hint=did_you_mean(language, list(known))
+            "challenge-no-dialogues", hint=did_you_mean(language, list(known)), language=language
         )
     return known[language]
 

@@ -90,11 +90,9 @@ def gold_of(entries: Iterable[Entry], where: str) -> list[GoldDocument]:
         # What programs said is no vote, wherever it is read from.
         judgments += (one for one in entry.judgments if one.scheme == SCHEME and not is_programs(one))
     if not documents:
-        raise InputError("there are no dialogues in it", where=where, hint="labels alone are no test set")
+        raise InputError("no-dialogues", where=where, hint="labels-alone-no-test")
     if not judgments:
-        raise InputError(
-            f"nothing in it is judged under {SCHEME!r}", where=where, hint="a test set needs votes"
-        )
+        raise InputError("nothing-in-it-is-judged-under", where=where, hint="test-set-needs-votes", id=SCHEME)
     return gold_documents(documents, judgments)
 
 

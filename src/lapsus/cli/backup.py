@@ -32,11 +32,7 @@ def backup_command(
     """Write the whole database to one file. People may go on working meanwhile."""
     is_place = "://" in target or target.endswith("/") or Path(target).is_dir()
     if keep is not None and not is_place:
-        raise UsageError(
-            "--keep is for dated backups",
-            where=target,
-            hint="give a folder that is there, or end its name with /",
-        )
+        raise UsageError("keep-dated-backups", where=target, hint="give-folder-end-name")
     with open_database(db) as store:
         if is_place:
             from lapsus.store.backup_place import BackupPlace
@@ -50,5 +46,9 @@ def backup_command(
         return
     rows = done.rows
     say(
-        f"{rows['person']:,} people, {rows['campaign']:,} campaigns, {rows['judgment']:,} judgments → {target}"
+        "people-campaigns-judgments",
+        rows=rows["person"],
+        rows2=rows["campaign"],
+        rows3=rows["judgment"],
+        target=target,
     )

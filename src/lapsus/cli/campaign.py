@@ -36,6 +36,7 @@ from lapsus.cli.output import (
 )
 from lapsus.errors import UsageError
 from lapsus.formats.remote import Address, location
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.model import Scheme
@@ -127,7 +128,7 @@ def create_command(
         found = {"path": path, "format": from_format, "only": only, "language": lang}
         given["data"] = {key: value for key, value in found.items() if value is not None}
     elif from_format or only or lang:
-        raise UsageError("--from, --only and --lang say how to read --data", hint="name --data too")
+        raise UsageError("only-lang-say-how", hint="name-data-too")
     if people and who is None and plan is None:
         given["who"] = "named"
     complete, folder = _plan(plan, {key: value for key, value in given.items() if value is not None})
@@ -143,7 +144,7 @@ def _plan(path: Path | None, given: dict[str, Any]) -> tuple[Plan, Path]:
     merged = base | given
     for key, option in (("name", "NAME"), ("scheme", "--scheme")):
         if key not in merged:
-            raise UsageError(f"{option} is missing", hint="say it, or give a plan file with --plan")
+            raise UsageError("missing", hint="say-give-plan-file", option=option)
     try:
         return msgspec.convert(merged, Plan), Path() if path is None else path.parent
     except (msgspec.ValidationError, InvalidError) as error:
@@ -154,7 +155,7 @@ def _create(store: Store, plan: Plan, folder: Path) -> tuple[Campaign, Added]:
     from lapsus.store import plan_documents, read_material
 
     if plan.chain is None and plan.data is None:
-        raise UsageError("a campaign needs documents", hint="name them with --data, or chain it with --chain")
+        raise UsageError("campaign-needs-documents", hint="name-data-chain-chain")
     material = read_material(plan, folder)
     with progress("documents") as step:
         documents = counted(plan_documents(plan, folder, material.scheme), step)
@@ -173,13 +174,18 @@ def _report(store: Store, campaign: Campaign, added: Added, *, as_json: bool) ->
         return
     counts = _counts(store, campaign)
     say(
-        f"{campaign.name}: {counts['documents']:,} documents, {counts['units']:,} units"
-        f" to judge {counts['wanted']:,} times in all ({campaign.scheme} {campaign.version})"
+        "documents-units-judge-times",
+        name=campaign.name,
+        counts=counts["documents"],
+        counts2=counts["units"],
+        counts3=counts["wanted"],
+        scheme=campaign.scheme,
+        version=campaign.version,
     )
     if added.units > counts["units"] and campaign.stage == "pilot":
-        remark(f"the pilot is open; `lapsus campaign main {campaign.name}` opens the rest")
+        remark("pilot-open-lapsus-campaign", name=campaign.name)
     if campaign.plan.who == "open":
-        remark(f"`lapsus campaign invite {campaign.name} --any` makes a link for whoever comes")
+        remark("lapsus-campaign-invite-any", name=campaign.name)
 
 
 def tell_targets(added: Added, scheme: Scheme, *, as_json: bool = False) -> None:
@@ -187,12 +193,9 @@ def tell_targets(added: Added, scheme: Scheme, *, as_json: bool = False) -> None
     if (found := added.targets) is None or scheme.target is None:
         return
     if found.judged and not as_json:
-        say(f"{found.chosen:,} of {found.judged:,} turns are targets")
+        say("turns-targets", chosen=found.chosen, judged=found.judged)
     if found.without:
-        warn(
-            f"{found.without:,} documents hold no votes under {scheme.target.scheme!r}, which would choose the"
-            " target turns: all their turns are to be judged"
-        )
+        warn("documents-hold-no-votes", without=found.without, scheme=scheme.target.scheme)
 
 
 def _counts(store: Store, campaign: Campaign) -> dict[str, Any]:
@@ -227,7 +230,7 @@ def add_command(
     with open_database(db) as store:
         entries, scheme = read(data, from_format, only=only, language=lang), store.campaigns.scheme(name)
         added = store.campaigns.add_documents(name, screened(entries, scheme))
-    say(f"{name}: {added.documents:,} documents, {added.units:,} units more; {added.known:,} were there")
+    say("documents-units-more", name=name, documents=added.documents, units=added.units, known=added.known)
     tell_targets(added, scheme)
 
 
@@ -261,11 +264,11 @@ def show_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = 
         print_json({"name": name, "scheme": campaign.scheme, **counts, "people": members})
         return
     typer.echo(f"{name}{aside(f'{campaign.scheme} {campaign.version}')}{colon()}{_state(counts)}")
-    say(f"{counts['complete']:,} of {counts['units']:,} units have all their judgments")
+    say("units-all-their-judgments", counts=counts["complete"], counts2=counts["units"])
     done, wanted, surplus = counts["done"], counts["wanted"], counts["surplus"]
-    say(f"{done:,} of {wanted:,} judgments are there")
+    say("judgments", done=done, wanted=wanted)
     if surplus:
-        say(f"{surplus:,} more judgments than planned are there, of units that have all of theirs")
+        say("more-judgments-planned-units", surplus=surplus)
     if members:
         rows = [
             (m.name, m.submitted, m.held, f"{m.failed}/{m.passed + m.failed}", _remark(m)) for m in members
@@ -302,7 +305,11 @@ def plan_command(
 def _set_state(name: str, state: CampaignState, db: str | None) -> None:
     with open_database(db) as store:
         store.campaigns.set_state(name, state)
-    said = {"open": f"{name} is open", "paused": f"{name} is paused", "closed": f"{name} is closed"}
+    said = {
+        "open": Notice("open", name=name),
+        "paused": Notice("paused", name=name),
+        "closed": Notice("closed", name=name),
+    }
     say(said[state])
 
 
@@ -329,4 +336,4 @@ def main_command(name: NameArgument, db: DbOption = None) -> None:
     """After the pilot, open the rest of the documents."""
     with open_database(db) as store:
         units = store.campaigns.open_main(name)
-    say(f"{name}: {units:,} units more are open")
+    say("units-more-open", name=name, units=units)

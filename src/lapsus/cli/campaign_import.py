@@ -53,22 +53,29 @@ def import_command(
         return
     tell_reading(reading)
     for other, count in done.passed_over.items():
-        remark(f"{count:,} judgments under {other!r} are not part of this campaign")
+        remark("judgments-under-not-part", count=count, other=other)
     if broken:
-        remark(f"{broken:,} judgments break the guideline and were left out")
+        remark("judgments-break-guideline-left-out", broken=broken)
     say(
-        f"{name}: {done.judgments:,} judgments by {done.people:,} new people, {done.documents:,} new documents;"
-        f" {done.known:,} judgments were there"
+        "judgments-new-people-new",
+        name=name,
+        judgments=done.judgments,
+        people=done.people,
+        documents=done.documents,
+        known=done.known,
     )
 
 
 def _refusal(found: Validation, data: Path) -> InputError:
     first = found.problems(reader_language())[0]
     return InputError(
-        f"{len(found.broken):,} of {found.judgments:,} judgments break the guideline, the first in document"
-        f" {first['document']!r}: {first['message']}",
+        "judgments-break-guideline-first",
         where=str(data),
-        hint="`lapsus validate` lists them; --drop-broken leaves them out",
+        hint="lapsus-validate-lists-drop-broken",
+        count=len(found.broken),
+        judgments=found.judgments,
+        first=first["document"],
+        first2=first["message"],
     )
 
 

@@ -17,6 +17,7 @@ from lapsus.cli.language_model_options import (
 )
 from lapsus.cli.output import JsonOption, print_json, remark, say
 from lapsus.errors import LapsusError, UsageError
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def invite_command(
 
     if platform is not None and platform not in PLACEHOLDERS:
         raise UsageError(
-            f"no platform is called {platform!r}", hint=did_you_mean(platform, list(PLACEHOLDERS))
+            "no-platform-called", hint=did_you_mean(platform, list(PLACEHOLDERS)), platform=platform
         )
     with open_database(db) as store:
         token = store.access.invite(campaign=name, uses=None if anybody else 1, days=days)
@@ -67,21 +68,21 @@ def release_command(name: CampaignArgument, person: PersonArgument, db: DbOption
     """Return to the pool what somebody holds and has not judged."""
     with open_database(db) as store:
         units = store.assignment.give_back(_person(store, person), name)
-    say(f"{person} gave back {units:,} units")
+    say("gave-back-units", person=person, units=units)
 
 
 def stop_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
     """Give somebody nothing more. What is held goes back; what was judged stays."""
     with open_database(db) as store:
         units = store.members.stop(name, _person(store, person))
-    say(f"{person} gets nothing more; {units:,} units went back")
+    say("gets-nothing-more-units", person=person, units=units)
 
 
 def resume_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
     """Let somebody go on who was stopped."""
     with open_database(db) as store:
         store.members.resume(name, _person(store, person))
-    say(f"{person} may go on")
+    say("may-go", person=person)
 
 
 def message_command(
@@ -95,7 +96,7 @@ def message_command(
     """Leave a message that people see on their next page."""
     with open_database(db) as store:
         store.messages.send(name, text, person=None if to is None else _person(store, to))
-    say(f"the message waits for {to or 'everybody'}")
+    say("message-waits", target=to or "everybody")
 
 
 @asks_language_models("--lang")
@@ -122,7 +123,7 @@ def annotate_command(
     with open_database(db) as store, Asking(asking, [judge]) as talk:
         is_asked = is_language_model(judge)
         if is_asked and profile is not None:
-            raise UsageError("a language model has no profiles", hint="leave --profile out")
+            raise UsageError("language-model-no-profiles", hint="leave-profile-out")
         scheme = store.campaigns.scheme(name) if is_asked else None
         annotator = find_annotator(judge, scheme, stop=talk.stop, **asking.how)
         annotator = annotator if reader is None else annotator.read_by(reader)
@@ -137,7 +138,7 @@ def annotate_command(
             try:
                 annotator.must_judge_under(store.campaigns.scheme(name))
             except UsageError as error:
-                raise error.at(f"campaign {name!r}") from None
+                raise error.at(Notice("campaign", campaign=name)) from None
             talk.leave([])
             total = store.programs.count_documents(name, _known(store, as_name))
         program = store.programs.add(as_name)
@@ -160,13 +161,16 @@ def _tell_judged(talk: Asking, name: str, program: str, total: int, judged: int,
         return
     talk.tell()
     if asked is None:
-        say(f"{program} judged {judged:,} units in {total:,} documents of {name}")
+        say("judged-units-documents", program=program, judged=judged, total=total, name=name)
     else:
-        said, left = f"{program} judged {judged:,} of {total:,} units of {name}", len(asked.refused)
-        say(f"{said}; {left:,} could not be judged" if left else said)
+        said, left = (
+            Notice("judged-units", program=program, judged=judged, total=total, name=name),
+            len(asked.refused),
+        )
+        say(Notice("could-not-judged", said=said, left=left) if left else said)
         if not talk.stop.is_set() and (meanwhile := total - judged - left) > 0:
-            remark(f"{meanwhile:,} were judged under the same name meanwhile, and stand")
-    remark("its answers stand beside those of people; a plan with `suggest` shows them")
+            remark("judged-under-same-name", meanwhile=meanwhile)
+    remark("answers-stand-beside-those")
 
 
 def _known(store: Store, name: str) -> int:
@@ -176,5 +180,5 @@ def _known(store: Store, name: str) -> int:
     except LapsusError:
         return -1
     if not found.program:
-        raise UsageError(f"{name!r} is a person", hint="give the program a name with --as")
+        raise UsageError("person", hint="give-program-name", name=name)
     return found.id

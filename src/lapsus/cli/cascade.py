@@ -12,6 +12,7 @@ from lapsus.cli.output import JsonOption, print_json, print_table, remark, say, 
 from lapsus.cli.result_tables import SchemeOption, announce
 from lapsus.errors import UsageError
 from lapsus.formats.remote import location
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.analysis.cascade import Cascade
@@ -55,9 +56,7 @@ def cascade_command(
 
     if out is not None:
         if out.suffix.lower() != ".jsonl":
-            raise UsageError(
-                "only jsonl holds which units are to be judged", where=str(out), hint="name a file.jsonl"
-            )
+            raise UsageError("only-jsonl-holds-units", where=str(out), hint="name-file-jsonl")
         check_place(out, overwrite=overwrite)
     told, entries = cascade(
         *data, judges=judge, scheme=scheme, doubt=doubt, only=only, language=lang, announce=announce
@@ -75,18 +74,15 @@ def cascade_command(
     ]  # fmt: skip
     print_table(columns, rows, numbers=columns[2:])
     if any(one.seconds is None for one in told.stages):
-        remark(
-            "–: not measured. `lapsus detect` keeps no seconds of detectors, so that the same model gives the same"
-            " file; language models, people in campaigns and judges that a server runs have theirs"
-        )
+        remark("not-measured-lapsus-detect")
     _next(told, out)
 
 
 def _next(told: Cascade, out: Path | None) -> None:
     if told.waits_for is None:
-        say(f"all {told.units:,} units are settled", to=out)
+        say("all-units-settled", to=out, units=told.units)
         return
-    say(f"{told.waiting:,} units wait for {_WHOM[told.waits_for]}", to=out)
+    say("units-wait", to=out, waiting=told.waiting, whom=_WHOM[told.waits_for])
     if out is not None and told.waits_for == "second":
         remark(
             f"lapsus detect {out} --with openai:MODEL --scheme {told.scheme} --endpoint URL -o second.jsonl"
@@ -95,4 +91,4 @@ def _next(told: Cascade, out: Path | None) -> None:
         remark(f"lapsus campaign create NAME --scheme {told.scheme} --data {out}")
 
 
-_WHOM = {"second": "the second judge", "people": "people"}
+_WHOM = {"second": Notice("second-judge"), "people": "people"}

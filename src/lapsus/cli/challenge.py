@@ -16,6 +16,7 @@ from lapsus.cli.output import JsonOption, colon, in_words, print_json, print_tab
 from lapsus.cli.result_tables import CsvOption, print_result
 from lapsus.errors import UsageError
 from lapsus.formats.remote import location
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.store import Store
@@ -80,7 +81,7 @@ def create_command(
     from lapsus.store.challenge_records import ChallengePlan, Feedback
 
     if feedback not in get_args(Feedback):
-        raise UsageError(f"--feedback is none, overall or all, not {feedback!r}")
+        raise UsageError("feedback-none-overall-all", feedback=feedback)
     shown: Any = feedback
     titles = {"en": title} if title else {}
     source = data.name if data else campaign or ""
@@ -95,7 +96,13 @@ def create_command(
         print_json({"challenge": name, "languages": counts, "threshold": plan.threshold, "runs": plan.runs})
         return
     for language, count in counts.items():
-        say(f"{name} ({language}): {count['dialogues']:,} dialogues, {count['turns']:,} turns to score")
+        say(
+            "dialogues-turns-score",
+            name=name,
+            language=language,
+            count=count["dialogues"],
+            count2=count["turns"],
+        )
 
 
 def _made(
@@ -112,8 +119,8 @@ def _made(
         return create(store, plan, data, only=only, language=lang)
     if campaign is not None and not (data or only or lang):
         return create_from_campaign(store, plan, campaign)
-    hint = "say --data GOLD, or --campaign CAMPAIGN without --only and --lang"
-    raise UsageError("a challenge is made from one test set", hint=hint)
+    hint = Notice("say-data-gold-campaign")
+    raise UsageError("challenge-made-one-test", hint=hint)
 
 
 @app.command("list")
@@ -146,7 +153,7 @@ def publish_command(
 
     with open_database(db) as store:
         count = publish(store, name, target, overwrite=overwrite)
-    say(f"{count:,} dialogues without labels → {target}")
+    say("dialogues-without-labels", count=count, target=target)
 
 
 @app.command("team")
@@ -164,9 +171,7 @@ def team_command(
         print_json({"team": team, "path": path, "token": token})
         return
     typer.echo(path)
-    remark(
-        "To be opened on your server, in a browser; shown once. Programs send the last part as bearer token."
-    )
+    remark("opened-your-server-browser")
 
 
 @app.command("submit")
@@ -216,19 +221,19 @@ app.command("tables")(tables_command)
 @app.command("freeze")
 def freeze_command(name: NameArgument, db: DbOption = None) -> None:
     """Take no more runs. Teams still see only what they saw before."""
-    _set_state(db, name, "frozen", "takes no more runs; `reveal` shows everybody everything")
+    _set_state(db, name, "frozen", Notice("takes-no-more-runs"))
 
 
 @app.command("open")
 def open_command(name: NameArgument, db: DbOption = None) -> None:
     """Take runs again, after it was frozen."""
-    _set_state(db, name, "open", "takes runs")
+    _set_state(db, name, "open", Notice("takes-runs"))
 
 
 @app.command("reveal")
 def reveal_command(name: NameArgument, db: DbOption = None) -> None:
     """Show everybody the whole board and all runs, for good. No more runs are taken."""
-    _set_state(db, name, "revealed", "everybody sees the board, all runs and the votes")
+    _set_state(db, name, "revealed", Notice("everybody-sees-board-all"))
 
 
 def _set_state(db: str | None, name: str, state: ChallengeState, what: str) -> None:

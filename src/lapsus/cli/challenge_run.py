@@ -69,9 +69,9 @@ def run_command(
     from lapsus.challenge.service import run_here, trained_for
 
     if only is not None and train is None:
-        raise UsageError("--only says which files of --train, and --train is not given")
+        raise UsageError("only-says-files-train")
     if len(set(judges)) < len(judges):
-        raise UsageError("a judge is named twice", hint="a jury has different members")
+        raise UsageError("judge-named-twice", hint="jury-different-members")
     with open_database(db) as store, Asking(asking, judges) as talk:
         annotators = [
             trained_for(store, name, one, train, only)
@@ -117,9 +117,7 @@ def _tell_open(talk: Asking) -> None:
         if one.model.refused and not talk.stop.is_set() and one.kept is not None:
             there = one.kept.path.exists()
             first = f"; remove {one.kept.path} first, since a run is made one way throughout" if there else ""
-            remark(
-                f"where it never answers, another --max-tokens, --temperature or --examples may help{first}"
-            )
+            remark("where-never-answers-another", first=first)
 
 
 def report_runs(runs: list[StoredRun], as_json: bool) -> None:
@@ -147,10 +145,15 @@ def report_runs(runs: list[StoredRun], as_json: bool) -> None:
             for name, label in (("accuracy", "accuracy"), ("f1_b", "F(B)"), ("jsd", "JSD"))
             if values[name].value is not None
         )
-        say(f"{run.team or word('organisers')} {run.name} ({run.language}), {figures.all.n:,} turns: {shown}")
+        say(
+            "turns",
+            team=run.team or word("organisers"),
+            name=run.name,
+            language=run.language,
+            n=figures.all.n,
+            shown=shown,
+        )
         if figures.one_hot:
-            remark(f"{figures.one_hot:,} turns came without a distribution; 1 for the label was taken")
+            remark("turns-came-without-distribution", one_hot=figures.one_hot)
         if figures.out_of_place:
-            remark(
-                f"in {figures.out_of_place:,} dialogues answers were matched by turn-index, not by position"
-            )
+            remark("dialogues-answers-matched-turn-index", out_of_place=figures.out_of_place)

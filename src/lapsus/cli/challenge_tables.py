@@ -17,6 +17,7 @@ from lapsus.cli.output import JsonOption, print_json, remark
 from lapsus.cli.result_tables import CsvOption, RuleOption
 from lapsus.errors import UsageError
 from lapsus.formats.remote import location
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.challenge.paper_layout import PaperTable
@@ -81,16 +82,16 @@ def tables_command(
     from lapsus.measures.scores.breakdown_labels import check_rule
 
     if sum((csv, tex, markdown, as_json)) > 1:
-        raise UsageError("choose one of --json, --csv, --tex and --markdown")
+        raise UsageError("choose-one-json-csv")
     if (name is None) == (data is None):
-        raise UsageError("the tables are of a challenge or of --data", hint="say one of the two")
+        raise UsageError("tables-challenge-data", hint="say-one-two")
     check_rule(rule)
     chosen: Any = rule
     if name is not None:
         if only or train or test or run:
-            raise UsageError("--only, --train, --test and --run go with --data")
+            raise UsageError("only-train-test-run")
         how, tables = (
-            "Runs of the challenge's teams and organisers.",
+            Notice("runs-challenges-teams-organisers"),
             _of_challenge(name, also or [], lang, db, chosen),
         )
     elif data is not None:
@@ -118,7 +119,7 @@ def _own(given: list[str]) -> dict[str, Path]:
     for text in given:
         name, _, path = text.partition("=")
         if not name or not path:
-            raise UsageError(f"{text!r} does not say NAME=RUN", where="--run", hint="such as mine=run.zip")
+            raise UsageError("does-not-say-name", where="--run", hint="mine-run-zip", text=text)
         found[name] = Path(path)
     return found
 
@@ -156,10 +157,10 @@ def _of_corpus(
     corpus = read_corpus(data, only=only, train=train, test=test, language=lang)
     first = corpus.parts[0]
     if corpus.crossed:
-        how = f"Cross-validated in {FOLDS} folds by dialogue, since no part is to be scored alone."
+        how = Notice("cross-validated-folds-dialogue-since", folds=FOLDS)
         shown = {data.name.removesuffix(".zip"): corpus.track}
     else:
-        how = f"Learned from {len(first.learn):,} dialogues, scored on {len(first.judge):,} others."
+        how = Notice("learned-dialogues-scored-others", count=len(first.learn), count2=len(first.judge))
         shown = {"train": corpus.trained_on, "test": corpus.track}
     if corpus.track.language == "ja":
         how += f" Japanese words by {way_to_find_words('ja')}."

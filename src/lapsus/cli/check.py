@@ -112,7 +112,7 @@ def check_command(
         if page is not None:
             check_place(page, overwrite=overwrite, source=log)
     if html is not None and judge is not None and html.resolve() == judge.resolve():
-        raise UsageError("--html and --judge name the same file", hint="give each page a file of its own")
+        raise UsageError("html-judge-name-same", hint="give-each-page-file")
     with _ranked(out, shown_in) as ranked, engine_of(engine, ray) as where, Asking(asking, judges) as talk:
         try:
             found = check(
@@ -144,7 +144,7 @@ def check_command(
             remark(f"→ {out}")
     if found.unjudged:
         wanted = talk.waiting[0].units + talk.waiting[0].known
-        warn(f"{found.unjudged:,} of {wanted:,} units were not judged; the report is about the others")
+        warn("units-not-judged-report", unjudged=found.unjudged, wanted=wanted)
     if found.reading is not None:
         tell_reading(found.reading)
     _report(found, html, shown_in, overwrite=overwrite, as_json=as_json)
@@ -176,7 +176,7 @@ def _share(text: str | None) -> float | None:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise UsageError(f"--fail-above {text} is no share", hint="write it as 3% or 0.03")
+        raise UsageError("fail-above-no-share", hint="write-3-0-03", text=text)
     return share
 
 
@@ -184,9 +184,9 @@ def _too_many(found: LogCheck | PairCheck | GuidelineCheck, limit: float) -> boo
     from lapsus.log_check import LogCheck
 
     if not isinstance(found, LogCheck):
-        raise UsageError("--fail-above is for breakdowns in chat logs", hint="leave it out")
+        raise UsageError("fail-above-breakdowns-chat-logs", hint="leave-out")
     if found.share > limit:
-        warn(f"{found.share:.1%} of turns are called likely, more than {limit:.1%}")
+        warn("turns-called-likely-more", share=found.share, limit=limit)
     return found.share > limit
 
 
@@ -202,7 +202,7 @@ def _answers_file(log: Path, model: Annotator) -> Path | None:
         with path.open("ab") as stream:
             is_new = not stream.tell()
     except OSError as error:
-        warn(f"{path} cannot be written: {error.strerror}; what the model says is not kept for another check")
+        warn("cannot-written-model-says", path=path, strerror=error.strerror)
         return None
     if is_new:
         path.unlink()
@@ -215,14 +215,9 @@ def _write_turns(
     from lapsus.log_check import GuidelineCheck, LogCheck
 
     if isinstance(found, GuidelineCheck):
-        raise UsageError(
-            f"a model under {found.scheme.id!r} is not adapted",
-            hint="`lapsus train judge` learns from your judgments",
-        )
+        raise UsageError("model-under-not-adapted", hint="lapsus-train-judge-learns", id=found.scheme.id)
     if not isinstance(found, LogCheck):
-        raise UsageError(
-            "pairs of data and text are not adapted to", hint="`lapsus train triples` learns from marks"
-        )
+        raise UsageError("pairs-data-text-not", hint="lapsus-train-triples-learns")
     with put_in_place(path, overwrite=overwrite) as draft:
         draft.write_text(found.to_judge(language), encoding="utf-8", errors="replace")
     remark(f"→ {path}")
@@ -251,5 +246,5 @@ def _language(words: str | None) -> str:
     from lapsus.word_files import LANGUAGES
 
     if words is not None and words not in LANGUAGES:
-        raise UsageError(f"the report is not written in {words!r}", hint=f"languages: {', '.join(LANGUAGES)}")
+        raise UsageError("report-not-written", hint="languages", words=words, known=", ".join(LANGUAGES))
     return words or reader_language()

@@ -61,40 +61,46 @@ def convert_command(
     """Convert documents and judgments from one format to another."""
     reading = read(source, from_format, only=only, language=lang)
     if reading.recognised and not as_json:
-        remark(f"{reading.source.shown} is read as {reading.format.name}")
+        remark("read", source=reading.source.shown, name=reading.format.name)
     check_place(target, overwrite=overwrite, source=source)
     with progress("documents") as step:
         done = convert(reading, target, to_format, lossy=lossy, overwrite=overwrite, progress=step)
     for loss, entries in done.losses.items():
-        warn(f"{done.to.name} does not carry {loss.what} ({entries:,} documents)")
+        warn("does-not-carry-documents", name=done.to.name, reason=loss.what, count=entries)
     if as_json:
         print_json(_summary(reading, done, target))
         return
     tell_reading(reading)
     say(
-        f"{reading.documents:,} documents, {reading.units:,} judged units, {reading.judgments:,} judgments"
-        f" → {target} ({done.to.name})"
+        "documents-judged-units-judgments",
+        documents=reading.documents,
+        units=reading.units,
+        judgments=reading.judgments,
+        target=target,
+        name=done.to.name,
     )
     if done.judgments < reading.judgments:
-        say(f"of these {done.judgments:,} judgments were written")
+        say("judgments-written", judgments=done.judgments)
 
 
 def tell_reading(reading: EntryStream) -> None:
     """Say which languages were told by script alone, what was put right, and which files were not read."""
     if told := reading.options.told_by_script:
         languages = ", ".join(f"{name}{aside(f'{count:,}')}" for name, count in told.most_common())
-        remark(f"language told by script: {languages}; --lang sets it")
+        remark("language-told-script-lang", languages=languages)
     if taken := {name: count for name, count in reading.options.taken.items() if name != "messages"}:
-        counts = (in_words(f"{in_words(what)} ({count:,})") for what, count in taken.items())
+        counts = (in_words("text", reason=in_words(what), count=count) for what, count in taken.items())
         remark("taken as: " + ", ".join(counts))
     if dropped := reading.options.dropped:
-        counts = (in_words(f"{in_words(what)} ({count:,})") for what, count in dropped.most_common())
+        counts = (
+            in_words("text", reason=in_words(what), count=count) for what, count in dropped.most_common()
+        )
         remark("left out: " + ", ".join(counts))
     for what, count in reading.options.mended.items():
-        remark(f"{what} ({count:,})")
+        remark("text", reason=what, count=count)
     if others := reading.source.left_out():
         more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-        remark(f"not read, being no {reading.format.name}: {', '.join(others[:_NAMED])}{more}")
+        remark("not-read-being-no", name=reading.format.name, others=", ".join(others[:_NAMED]), more=more)
 
 
 def _summary(reading: EntryStream, done: Conversion, target: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.store import Store
@@ -23,7 +24,7 @@ DbOption = Annotated[
         show_envvar=False,
     ),
 ]
-_ANOTHER: Final = "--db names another database"
+_ANOTHER: Final = Notice("db-names-another-database")
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def open_database(db: str | None, *, make: bool = False) -> Iterator[Store]:
     from lapsus.store.database import missing_file, shown_address
 
     if not make and (path := missing_file(db)) is not None:
-        raise UsageError("there is no database", where=str(path), hint=_ANOTHER)
+        raise UsageError("no-database", where=str(path), hint=_ANOTHER)
     with open_store(db) as store:
         try:
             yield store

@@ -32,10 +32,10 @@ def demo_command(
         root = address(listening)
 
         def ready() -> None:
-            say(f"Lapsus is at {root}. Sign in with one click as")
+            say("lapsus-sign-one-click", root=root)
             for token, person in people.items():
                 typer.echo(f"  {word(person.role):<10} {person.name}  {root}/enter/{token}")
-            remark("Nothing of it is kept. Ctrl-C ends it.")
+            remark("nothing-kept-ctrl-c-ends")
 
         links = {token: person.id for token, person in people.items()}
         serve(store, listening, ready=ready, links=links)

@@ -21,6 +21,7 @@ from lapsus.cli.language_model_options import (
 from lapsus.cli.output import JsonOption, colon, print_json, remark, say
 from lapsus.errors import LapsusError
 from lapsus.formats import Conversion, EntryStream
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator, Detection
@@ -117,15 +118,15 @@ def detect_command(
 
 def _remark_left_out(found: Detection, done: Conversion) -> None:
     if found.left_out:
-        remark(f"only turns with votes are answered, {found.left_out:,} others are not; --turns all has all")
+        remark("only-turns-votes-answered", left_out=found.left_out)
     if not found.asked and (others := found.reading.documents - done.documents):
-        remark(f"documents without a turn to judge, left out: {others:,}")
+        remark("documents-without-turn-judge", others=others)
 
 
 def tell_format(reading: EntryStream, as_json: bool) -> None:
     """Say which format a source was recognised as."""
     if reading.recognised and not as_json:
-        remark(f"{reading.source.shown} is read as {reading.format.name}")
+        remark("read", source=reading.source.shown, name=reading.format.name)
 
 
 def _tell_kept(target: Path, as_json: bool) -> None:
@@ -134,9 +135,7 @@ def _tell_kept(target: Path, as_json: bool) -> None:
 
     kept = KeptChunks.beside(target)
     if len(kept) and not as_json:
-        remark(
-            f"{kept.folder} holds {len(kept):,} chunks of a run that was not finished; they are used where they fit"
-        )
+        remark("holds-chunks-run-not", folder=kept.folder, count=len(kept))
 
 
 def _tell_asked(found: Detection, talk: Asking, target: Path, as_json: bool) -> None:
@@ -150,8 +149,8 @@ def _tell_asked(found: Detection, talk: Asking, target: Path, as_json: bool) -> 
             there = str(out) if out.exists() else None
             print_json({"by": one.model.name, "out": there, "judged": judged, **facts(one.model)})
             continue
-        said = f"{judged:,} units are judged by {one.model.name}"
-        said = f"{said}, {left:,} could not be judged" if left else said
+        said = Notice("units-judged", judged=judged, name=one.model.name)
+        said = Notice("could-not-be-judged", said=said, left=left) if left else said
         say(said, to=out if out.exists() else None)
 
 
@@ -165,7 +164,7 @@ def _report_jury(found: Detection, talk: Asking, target: Path, format: str, as_j
     for member, counts in found.by_member.items():
         for question, answers in _sorted(counts).items():
             remark(f"{member}{colon()}{question}{colon()}{_counts(answers)}")
-    say(f"{JURY} of {', '.join(found.names)} → {target} ({format})")
+    say("of", jury=JURY, names=", ".join(found.names), target=target, format=format)
 
 
 def _sorted(counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
@@ -182,9 +181,16 @@ def _report(found: Detection, done: Conversion, target: Path, as_json: bool) -> 
         return
     told = f" ({_counts(only)})" if only else ""
     if found.whole:
-        say(f"{done.documents:,} documents{told} → {target} ({done.to.name})")
+        say("documents", documents=done.documents, told=told, target=target, name=done.to.name)
     else:
-        say(f"{done.documents:,} documents, {found.units:,} turns{told} → {target} ({done.to.name})")
+        say(
+            "documents-turns",
+            documents=done.documents,
+            units=found.units,
+            told=told,
+            target=target,
+            name=done.to.name,
+        )
     for question, answers in counts.items() if only is None else ():
         typer.echo(f"  {question}{colon()}{_counts(answers)}")
 
@@ -199,10 +205,12 @@ def announce(annotator: Annotator) -> None:
     if origin := annotator.origin_:
         languages = ", ".join(origin.languages)
         if annotator.scheme.unit.role == "document":
-            remark(f"judged by {name} ({method}, learned from {origin.units:,} documents ({languages}))")
+            remark(
+                "judged-learned-documents", name=name, method=method, units=origin.units, languages=languages
+            )
         else:
-            remark(f"judged by {name} ({method}, learned from {origin.units:,} turns ({languages}))")
+            remark("judged-learned-turns", name=name, method=method, units=origin.units, languages=languages)
     else:
-        remark(f"judged by {name} ({method})")
+        remark("judged", name=name, method=method)
     for line in annotator.summary():
         remark(f"  {line}")

@@ -18,6 +18,7 @@ import typer
 from lapsus.cli.database_option import DbOption
 from lapsus.cli.output import JsonOption, print_json, print_table, reader_language
 from lapsus.errors import LapsusError
+from lapsus.notices import Notice
 from lapsus.translation import translated
 from lapsus.version import __version__
 
@@ -100,8 +101,10 @@ def _program(db: str | None) -> Iterator[Finding]:
     yield Finding("program", "ok", found)
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     if encoding != "utf8":
-        hint = "set LANG=C.UTF-8, or PYTHONUTF8=1"
-        yield Finding("terminal", "warning", f"writes {encoding or 'nothing'}: Japanese may break", hint)
+        hint = Notice("set-lang-c-utf-8")
+        yield Finding(
+            "terminal", "warning", Notice("writes-japanese-may-break", encoding=encoding or "nothing"), hint
+        )
 
 
 def _packages(db: str | None) -> Iterator[Finding]:
@@ -122,14 +125,16 @@ def _packages(db: str | None) -> Iterator[Finding]:
         except importlib.metadata.PackageNotFoundError:
             missing.setdefault(extra, []).append(package.group())
     if needed := missing.pop("", None):
-        yield Finding("packages", "error", f"missing: {', '.join(needed)}", "install it again")
+        yield Finding(
+            "packages", "error", Notice("missing-2", needed=", ".join(needed)), Notice("install-again")
+        )
     else:
-        yield Finding("packages", "ok", "all that is needed")
+        yield Finding("packages", "ok", Notice("all-needed"))
     there = sorted(extras - missing.keys() - {""})
     yield Finding(
         "extras",
         "ok",
-        f"installed: {', '.join(there) or '–'}; not: {', '.join(sorted(missing)) or '–'}",
+        Notice("installed-not", there=", ".join(there) or "–", missing=", ".join(sorted(missing)) or "–"),
     )
 
 
@@ -144,33 +149,35 @@ def _database(db: str | None) -> Iterator[Finding]:
     if path is None and (url := database_url(db)).drivername == "sqlite":
         path = Path(url.database or "")
     if path is not None and not path.exists():
-        yield Finding("database", "ok", f"none yet at {path}; the first start makes it")
+        yield Finding("database", "ok", Notice("none-yet-first-start", path=path))
         return
     with connected(path or db) as (conn, where):
         version = schema_version(conn)
         if version is None:
-            yield Finding("database", "warning", f"{where} has no tables yet", "the first start makes them")
+            yield Finding(
+                "database", "warning", Notice("no-tables-yet", place=where), Notice("first-start-makes")
+            )
             return
         if path is not None:
             said = str(conn.scalar(text("PRAGMA quick_check(1)")))
             if said != "ok":
-                yield Finding("database", "error", f"{where} is damaged: {said}", "restore a backup")
+                yield Finding(
+                    "database", "error", Notice("damaged", place=where, said=said), Notice("restore-backup")
+                )
                 return
         counts = {
             name: int(conn.scalar(text(f"SELECT count(*) FROM {name}")) or 0)  # noqa: S608  names of our own
             for name in ("person", "campaign", "judgment")
         }
     people, campaigns, judgments = counts.values()
-    found = f"{where}: people: {people:,}; campaigns: {campaigns:,}; judgments: {judgments:,}"
+    found = Notice(
+        "people-campaigns-judgments-2", place=where, people=people, campaigns=campaigns, judgments=judgments
+    )
     if version == HEAD:
         yield Finding("database", "ok", found)
     else:
-        hint = (
-            "the next start brings it up to date, after a copy"
-            if path
-            else "make a backup before the next start"
-        )
-        yield Finding("database", "warning", f"{found}; version {version} of {HEAD}", hint)
+        hint = Notice("next-start-brings-up") if path else Notice("make-backup-before-next")
+        yield Finding("database", "warning", Notice("version", found=found, version=version, head=HEAD), hint)
 
 
 def _room(db: str | None) -> Iterator[Finding]:
@@ -186,17 +193,17 @@ def _room(db: str | None) -> Iterator[Finding]:
         state: Literal["ok", "warning", "error"] = (
             "ok" if free >= 10 * ROOM else "warning" if free >= ROOM else "error"
         )
-        hint = "" if state == "ok" else "make room: saves are refused where nothing can be written"
-        yield Finding("disk", state, f"{free / 1e9:.1f} GB free at {folder}", hint)
+        hint = "" if state == "ok" else Notice("make-room-saves-refused")
+        yield Finding("disk", state, Notice("gb-free", free=free / 1000000000.0, folder=folder), hint)
         if not os.access(folder, os.W_OK):
-            yield Finding("disk", "error", f"{folder} cannot be written to", "run as its owner")
+            yield Finding("disk", "error", Notice("cannot-written", folder=folder), Notice("run-owner"))
     if os.name == "posix":
         import resource
 
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         is_enough = files == resource.RLIM_INFINITY or files >= FILES
         hint = "" if is_enough else f"ulimit -n {FILES * 4}"
-        yield Finding("open files", "ok" if is_enough else "warning", f"up to {files:,}", hint)
+        yield Finding("open files", "ok" if is_enough else "warning", Notice("up", files=files), hint)
 
 
 def _detectors(db: str | None) -> Iterator[Finding]:
@@ -211,7 +218,11 @@ def _detectors(db: str | None) -> Iterator[Finding]:
         turns = (Segment("1", "user", said), Segment("2", "system", said))
         try:
             found = next(iter(detect([Entry("doctor", Document("doctor", turns, language=language))])))
-            yield Finding(f"detector {language}", "ok", f"answers {found.judgments[0].answers['breakdown']}")
+            yield Finding(
+                f"detector {language}",
+                "ok",
+                Notice("answers-3", answers=found.judgments[0].answers["breakdown"]),
+            )
         except LapsusError as error:
             yield Finding(f"detector {language}", "error", error.what, error.hint or "")
     yield _large_reader()
@@ -223,11 +234,13 @@ def _large_reader() -> Finding:
     from lapsus.annotators.encoder.reader import Passage
 
     if not is_installed():
-        return Finding(
-            "large reader", "ok", "not installed: the small one reads alone", "pip install 'lapsus[large]'"
-        )
+        return Finding("large reader", "ok", Notice("not-installed-small-one"), "pip install 'lapsus[large]'")
     large_reader().said([Passage((), "Hello.")])
-    return Finding("large reader", "ok", f"{PACKAGE} {importlib.metadata.version(PACKAGE)} answers")
+    return Finding(
+        "large reader",
+        "ok",
+        Notice("answers-2", package=PACKAGE, version=importlib.metadata.version(PACKAGE)),
+    )
 
 
 Check = Callable[[str | None], Iterator[Finding]]

@@ -32,17 +32,17 @@ def engine_of(name: str, address: str | None) -> Iterator[Engine]:
     from lapsus.annotators.bulk import Here
 
     if name not in (HERE, RAY):
-        raise UsageError(f"no engine is called {name!r}", hint=f"known: {HERE}, {RAY}")
+        raise UsageError("no-engine-called", hint="known-2", name=name, here=HERE, ray=RAY)
     if name == HERE:
         if address is not None:
-            raise UsageError("--ray is for a cluster", hint=f"say --engine {RAY} too")
+            raise UsageError("ray-cluster", hint="say-engine-too", ray=RAY)
         yield Here()
         return
     from lapsus.annotators.bulk.ray_engine import LOCAL, OnRay
 
     def tell(cluster: OnRay) -> None:
         where = "this machine" if cluster.address == LOCAL else f"the Ray cluster at {cluster.address}"
-        remark(f"judged on {cluster.cores:,} cores of {where}")
+        remark("judged-cores", cores=cluster.cores, place=where)
 
     with OnRay(address, tell) as cluster:
         yield cluster

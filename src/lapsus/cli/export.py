@@ -63,9 +63,9 @@ def export_command(
 ) -> None:
     """Write what was submitted in a campaign, in any format, as of this moment."""
     if gold is None and threshold is not None:
-        raise UsageError("a threshold is for gold", hint="say --gold with a method, such as majority")
+        raise UsageError("threshold-gold", hint="say-gold-method-majority")
     if gold is not None and (names or revisions or extras or programs):
-        raise UsageError("gold has no annotators, revisions or extras", hint="leave these options out")
+        raise UsageError("gold-no-annotators-revisions", hint="leave-options-out")
     with open_database(db) as store, progress("documents") as step:
         if gold is not None:
             _write_gold(store, campaign, target, to_format, gold, threshold, lossy, overwrite, as_json)
@@ -121,10 +121,16 @@ def _write_gold(
 
 def _report(done: Conversion, target: Path, as_json: bool, more: Mapping[str, object] | None = None) -> None:
     for loss, count in done.losses.items():
-        warn(f"{done.to.name} does not carry {loss.what} ({count:,} documents)")
+        warn("does-not-carry-documents", name=done.to.name, reason=loss.what, count=count)
     if as_json:
         result = {"out": str(target), "to": done.to.name}
         counts = {"documents": done.documents, "judgments": done.judgments}
         print_json({**result, **counts, **(more or {})})
         return
-    say(f"{done.documents:,} documents, {done.judgments:,} judgments → {target} ({done.to.name})")
+    say(
+        "documents-judgments",
+        documents=done.documents,
+        judgments=done.judgments,
+        target=target,
+        name=done.to.name,
+    )

@@ -67,14 +67,21 @@ def gold_command(
     )
     done = convert(entries, target, to_format, lossy=lossy, overwrite=overwrite)
     for loss, count in done.losses.items():
-        warn(f"{done.to.name} does not carry {loss.what} ({count:,} documents)")
+        warn("does-not-carry-documents", name=done.to.name, reason=loss.what, count=count)
     tell_broken(made.notes)
     if as_json:
         gold = {question: _summary(one) for question, one in made.gold.items()}
         print_json({"out": str(target), "broken": made.broken, "gold": gold})
         return
     for asked, one in made.gold.items():
-        say(f"{asked}: {len(one.by_unit()):,} of {len(one.units):,} units decided by {one.method} → {target}")
+        say(
+            "units-decided",
+            asked=asked,
+            count=len(one.by_unit()),
+            count2=len(one.units),
+            method=one.method,
+            target=target,
+        )
         if one.note:
             warn(one.note)
         typer.echo(f"  {one.signature}")
@@ -89,12 +96,12 @@ def tell_undecided(made: Gold) -> None:
         return
     many = len(made.undecided)
     units = "1 unit stays" if many == 1 else f"{many:,} units stay"
-    warn(f"{units} undecided: no answer that the guideline allows has enough support")
+    warn("undecided-no-answer-guideline", units=units)
     for unit in made.undecided[:SHOWN]:
         place = unit.document if unit.segment is None else f"{unit.document}, {unit.segment}"
-        say(f"  undecided: {place}")
+        say("undecided", place=place)
     if (more := len(made.undecided) - SHOWN) > 0:
-        say(f"  and {more:,} more, which --json lists")
+        say("more-json-lists", more=more)
 
 
 def _print_annotators(made: Gold) -> None:
@@ -112,7 +119,7 @@ def _print_annotators(made: Gold) -> None:
     columns = ("annotator", "reliability", *(made.labels if rates else ()))
     print_table(columns, rows, numbers=columns[1:])
     if rates:
-        say("by label: sensitivity / specificity")
+        say("label-sensitivity-specificity")
 
 
 def _rates(by_label: Mapping[str, LabelRates]) -> list[str]:

@@ -15,6 +15,7 @@ import typer
 
 from lapsus.cli.output import in_words, progress, remark, warn
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.annotators.detection import Waiting
@@ -153,21 +154,21 @@ class Asking:
         away = False
         for one in waiting:
             where, samples = one.model.service.where, one.model.sampling.samples
-            times = f", {samples} times each" if samples > 1 else ""
-            sent = f"{one.units:,} units{times}, with their context, go to {where.host}"
+            times = Notice("times-each", samples=samples) if samples > 1 else ""
+            sent = Notice("units-their-context-go", units=one.units, times=times, host=where.host)
             if where.is_local:
-                remark(f"{sent} (this machine)")
+                remark("machine", sent=sent)
             else:
-                remark(f"{sent}, another machine{'' if where.is_encrypted else ', unencrypted'}")
+                remark("another-machine", sent=sent, value="" if where.is_encrypted else ", unencrypted")
                 away = True
             if one.tokens:
-                remark(f"about {one.tokens:,} tokens, and those of the answers")
+                remark("about-tokens-those-answers", tokens=one.tokens)
         if not away or self.options.yes:
             return
         try:
-            may = typer.confirm(in_words("send them?"), err=True)
+            may = typer.confirm(in_words("send"), err=True)
         except typer.Abort:
-            raise UsageError("nobody said that it may be sent", hint="--yes says so") from None
+            raise UsageError("nobody-said-may-sent", hint="yes-says") from None
         if not may:
             raise typer.Exit(1)
 
@@ -184,13 +185,9 @@ class Asking:
                 continue
             who, path = one.model.name, one.kept.path
             if known == one.units + one.known:
-                remark(
-                    f"{known:,} answers of {who} are kept in {path}; the next check asks for what changed only"
-                )
+                remark("answers-kept-next-check", known=known, who=who, path=path)
             else:
-                remark(
-                    f"{known:,} answers of {who} are kept in {path}; the same command asks for the others only"
-                )
+                remark("answers-kept-same-command", known=known, who=who, path=path)
 
     def finish(self) -> None:
         """End with an error where anything is left unjudged."""
@@ -198,33 +195,32 @@ class Asking:
             if one.model.ended is not None:
                 raise one.model.ended
         if self.stop.is_set():
-            remark("stopped; the same command goes on from here")
+            remark("stopped-same-command-goes")
         if self.stop.is_set() or any(one.model.refused for one in self.waiting):
             raise typer.Exit(1)
 
 
 def _tell_known(one: Waiting) -> None:
     if one.kept is not None and one.kept.path.exists():
-        remark(f"{one.kept.path} holds {one.known:,} answers about DATA; {one.units:,} units are left")
+        remark("holds-answers-about-data", path=one.kept.path, known=one.known, units=one.units)
     if one.without_votes and (target := one.model.scheme.target) is not None:
-        remark(
-            f"{one.without_votes:,} documents hold no votes under {target.scheme!r}, which would choose what is"
-            " judged: the model is asked about all their units"
-        )
+        remark("documents-hold-no-votes-under", without_votes=one.without_votes, scheme=target.scheme)
 
 
 def _tell(model: LanguageModel) -> None:
     for unit, reason in model.refused[:SHOWN]:
-        place = f"document {unit.document!r}" + (f", segment {unit.segment!r}" if unit.segment else "")
+        place = Notice("document", document=unit.document) + (
+            f", segment {unit.segment!r}" if unit.segment else ""
+        )
         warn(f"{place}: {reason}")
     if len(model.refused) > SHOWN:
-        warn(f"and {len(model.refused) - SHOWN:,} more could not be judged")
+        warn("more-could-not-judged", count=len(model.refused) - SHOWN)
     if model.dropped:
-        remark(f"{model.name} does not take {', '.join(model.dropped)}: it was asked without")
+        remark("does-not-take-asked", name=model.name, dropped=", ".join(model.dropped))
     if model.form in ("json_object", "text"):
-        remark(f"the server does not take a JSON schema; answers were asked for as {model.form}")
+        remark("server-does-not-take", form=model.form)
     if total := model.tokens.total():
-        remark(f"{model.tokens['prompt']:,} + {model.tokens['completion']:,} = {total:,} tokens")
+        remark("tokens", tokens=model.tokens["prompt"], tokens2=model.tokens["completion"], total=total)
 
 
 def facts(model: LanguageModel) -> dict[str, Any]:

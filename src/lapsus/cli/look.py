@@ -45,27 +45,30 @@ def look_command(
         print_json(_summary(reading, entries, documents))
         return
     more = " or more" if len(entries) == LOOKED_AT else ""
-    say(f"{reading.source.shown}: {reading.format.name}, {len(documents):,} documents{more}")
+    say("documents-2", source=reading.source.shown, name=reading.format.name, count=len(documents), more=more)
     if reading.options.map is not None:
-        say(f"read with {reading.options.map}")
-    say(f"roles: {', '.join(f'{role} ({count:,})' for role, count in _roles(documents).most_common())}")
+        say("read-with", map=reading.options.map)
+    say(
+        "roles",
+        most_common=", ".join((f"{role} ({count:,})" for role, count in _roles(documents).most_common())),
+    )
     if keys := _keys(documents):
-        say(f"metadata: {', '.join(keys)}")
+        say("metadata", keys=", ".join(keys))
     tell_reading(reading)
     for document in documents[:SHOWN]:
         _show(document)
     if fitting := _schemes(documents):
-        say(f"guidelines that fit: {', '.join(fitting)}")
-        remark(f"next: lapsus check {' '.join(map(str, data))}")
+        say("guidelines-fit", fitting=", ".join(fitting))
+        remark("next-lapsus-check", map=" ".join(map(str, data)))
 
 
 def _show(document: Document) -> None:
-    say(f"\n{document.id} ({document.language or '-'})")
+    say("", id=document.id, language=document.language or "-")
     for segment in document.segments[:TURNS]:
         words = " ".join(segment.text.split())
         say(f"  {segment.role:<8} {words[:WIDTH]}{'…' if len(words) > WIDTH else ''}")
     if (rest := len(document.segments) - TURNS) > 0:
-        say(f"  … {rest:,} more")
+        say("more-2", rest=rest)
 
 
 def _roles(documents: list[Document]) -> Counter[str]:

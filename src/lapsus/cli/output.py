@@ -49,7 +49,7 @@ _chosen: list[str] = []
 def choose_words(language: str | None) -> None:
     """Speak a language, whatever the terminal is set to; None: as the terminal is set."""
     if language is not None and language not in LANGUAGES:
-        raise UsageError(f"no words in {language!r}", hint=f"known: {', '.join(LANGUAGES)}")
+        raise UsageError("no-words", hint="known", language=language, known=", ".join(LANGUAGES))
     _chosen[:] = [language] if language else []
 
 

@@ -66,9 +66,7 @@ def plan_command(
 
     if out is not None:
         if out.suffix.lower() != ".jsonl":
-            raise UsageError(
-                "only jsonl holds what each unit stands for", where=str(out), hint="name a file.jsonl"
-            )
+            raise UsageError("only-jsonl-holds-each", where=str(out), hint="name-file-jsonl")
         check_place(out, overwrite=overwrite)
     plan, documents = plan_units(
         *data,
@@ -94,7 +92,7 @@ def plan_command(
         return
     _tell(plan)
     if out is not None:
-        say(f"{plan.units:,} units → {out}")
+        say("units-2", units=plan.units, out=out)
         remark(f"lapsus campaign create NAME --scheme {plan.scheme} --data {out} --per-unit {plan.people}")
 
 
@@ -113,7 +111,7 @@ def _tell(plan: SamplingPlan) -> None:
     ]
     print_table(columns, rows, numbers=("units",))
     for why in _reasons(plan):
-        warn(f"will not do: {why}")
+        warn("will-not-do", why=why)
     typer.echo("")
     drawn = [
         (_stratum(one.name), f"{one.units:,}", f"{one.drawn:,}", f"{one.weight:.2f}") for one in plan.strata
@@ -121,13 +119,16 @@ def _tell(plan: SamplingPlan) -> None:
     print_table(
         ("stratum", "units", "drawn", "each stands for"), drawn, numbers=("units", "drawn", "each stands for")
     )
-    say(f"{plan.units:,} of {plan.population:,} units that {plan.judge} judged, by {plan.people} people each")
+    say(
+        "units-judged-people-each",
+        units=plan.units,
+        population=plan.population,
+        judge=plan.judge,
+        people=plan.people,
+    )
     wanted = max((one.units for one in plan.goals if one.units is not None), default=0)
     if wanted > plan.population:
-        warn(
-            f"the goals take {wanted:,} units and {plan.judge} judged {plan.population:,}: judging all of these"
-            " does not reach them; let it judge more documents"
-        )
+        warn("goals-take-units-judged", wanted=wanted, judge=plan.judge, population=plan.population)
 
 
 def _stratum(name: str) -> str:
@@ -137,7 +138,7 @@ def _stratum(name: str) -> str:
 
 def _goal(one: Wanted) -> str:
     if one.goal == "test":
-        return in_words(f"pass at ε {one.epsilon:g}")
+        return in_words("pass", epsilon=one.epsilon)
     return f"{one.label or word('mean')} ± {one.within or 0:g}"
 
 

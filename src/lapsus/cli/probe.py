@@ -44,13 +44,13 @@ def probe_command(
     from lapsus.schemes import load_scheme
 
     if not is_language_model(judge):
-        raise UsageError("detectors always answer the same", hint=f"--with {OPENAI}MODEL")
+        raise UsageError("detectors-always-answer-same", hint="model", openai=OPENAI)
     guideline = load_scheme(scheme)
     reading = read(data, only=only, language=lang)
     documents = (entry.document for entry in reading if entry.document is not None)
     chosen = list(islice((unit for one in documents for unit in model.units(one, guideline.unit)), units))
     if not chosen:
-        raise InputError(f"nothing in it is judged under {guideline.id!r}", where=str(data))
+        raise InputError("nothing-in-it-is-judged-under", where=str(data), id=guideline.id)
 
     def make(asked: Scheme) -> LanguageModel:
         return cast("LanguageModel", find_annotator(judge, asked, stop=talk.stop, **asking.how))

@@ -12,6 +12,7 @@ from lapsus.cli.output import JsonOption, in_words, print_json, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import read
 from lapsus.formats.remote import STANDARD_INPUT, Address, location
+from lapsus.notices import Notice
 
 
 def push_command(
@@ -34,11 +35,9 @@ def push_command(
     from lapsus.formats.traces.push import SERVERS, push
 
     if server not in SERVERS:
-        raise UsageError(f"no server {server!r}", hint=f"known: {', '.join(SERVERS)}")
+        raise UsageError("no-server", hint="known", server=server, known=", ".join(SERVERS))
     if not yes and isinstance(source, Address) and source.address == STANDARD_INPUT:
-        raise UsageError(
-            "cannot ask where the data comes on standard input", hint="--yes sends without asking"
-        )
+        raise UsageError("cannot-ask-where-data", hint="yes-sends-without-asking")
     judgments = without = pieces = 0
     for entry in read(source, from_format):
         found = list(feedback_of(entry))
@@ -46,14 +45,16 @@ def push_command(
         pieces += len(found)
         without += len(entry.judgments) - len({id(piece.judgment) for piece in found})
     if not pieces:
-        hint = "read the traces with `lapsus convert`, have them judged, then push"
-        raise UsageError("no judgment in it knows its span or trace", where=str(source), hint=hint)
+        hint = Notice("read-traces-lapsus-convert")
+        raise UsageError("no-judgment-knows-span", where=str(source), hint=hint)
     if without:
-        remark(f"{without:,} of {judgments:,} judgments know no span or trace and stay here")
-    if not yes and not typer.confirm(in_words(f"Send {pieces:,} answers to {server} at {url}?"), err=True):
+        remark("judgments-know-no-span", without=without, judgments=judgments)
+    if not yes and not typer.confirm(
+        in_words("send-answers", pieces=pieces, server=server, url=url), err=True
+    ):
         raise typer.Exit(1)
     sent = push(server, url, (piece for entry in read(source, from_format) for piece in feedback_of(entry)))
     if as_json:
         print_json({"server": server, "url": url, "sent": sent, "without_span": without})
     else:
-        say(f"{sent:,} answers sent to {server}")
+        say("answers-sent", sent=sent, server=server)

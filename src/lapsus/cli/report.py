@@ -52,10 +52,10 @@ def report_command(
 
     kind = out.suffix.removeprefix(".").lower()
     if kind not in KINDS:
-        raise UsageError(f"cannot write {out.name!r}", hint=f"end it in {', '.join(f'.{k}' for k in KINDS)}")
+        raise UsageError("cannot-write", hint="end", name=out.name, kinds=", ".join((f".{k}" for k in KINDS)))
     language = lang or reader_language()
     if language not in ("en", "ja"):
-        raise UsageError(f"no words in {language!r}", hint="known: en, ja")
+        raise UsageError("no-words", hint="known-en-ja", language=language)
     with open_database(db) as store, ExitStack() as stack:
         broken = _broken(store, campaign)
         if broken and drop_broken:
@@ -67,14 +67,14 @@ def report_command(
             with closing(store.exports.export(campaign, names="names" if names else "pseudonyms")) as entries:
                 scheme = store.campaigns.scheme(campaign)
                 figures = write_bundle(entries, scheme, bundle, method=gold, overwrite=overwrite)
-            remark(f"{figures:,} figures → {bundle}")
+            remark("figures", figures=figures, bundle=bundle)
     text = report.render(kind)
     with put_in_place(out, overwrite=overwrite) as draft:
         draft.write_text(text, encoding="utf-8")
     if broken and drop_broken:
-        remark(f"{len(broken):,} judgments of the campaign break the guideline and were left out")
+        remark("judgments-campaign-break-guideline", count=len(broken))
     elif broken:
-        warn(f"{len(broken):,} judgments of the campaign break the guideline")
+        warn("judgments-of-the-campaign-break-the-guideline", count=len(broken))
     if as_json:
         parts = [part.id for part in report.parts]
         print_json(

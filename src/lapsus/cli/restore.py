@@ -29,6 +29,9 @@ def restore_command(
         return
     rows = done.rows
     say(
-        f"{rows['person']:,} people, {rows['campaign']:,} campaigns, {rows['judgment']:,} judgments"
-        f" as of {done.made:%Y-%m-%d %H:%M} UTC"
+        "people-campaigns-judgments-utc",
+        rows=rows["person"],
+        rows2=rows["campaign"],
+        rows3=rows["judgment"],
+        made=done.made,
     )

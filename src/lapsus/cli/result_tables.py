@@ -75,14 +75,14 @@ RunsArgument = Annotated[
 def bootstrap_plan(resamples: int, seed: int) -> Bootstrap | None:
     """How intervals are made; None for no intervals."""
     if resamples == 1:
-        raise UsageError("one resample makes no interval", hint="0 for none, or a thousand")
+        raise UsageError("one-resample-makes-no", hint="0-none-thousand")
     return Bootstrap(resamples, seed) if resamples else None
 
 
 def announce(reading: EntryStream) -> None:
     """Say which format a source was recognised as."""
     if reading.recognised:
-        remark(f"{reading.source.shown} is read as {reading.format.name}")
+        remark("read", source=reading.source.shown, name=reading.format.name)
 
 
 def announce_once() -> Callable[[EntryStream], None]:
@@ -182,7 +182,7 @@ def print_each_scheme(
 def print_result(table: Table, *, as_json: bool, csv: bool, latex: bool, across: bool = False) -> None:
     """Print a table the way that was asked for. `across` turns wide tables for the terminal."""
     if sum((as_json, csv, latex)) > 1:
-        raise UsageError("choose one of --json, --csv and --latex")
+        raise UsageError("choose-one-json-csv-latex")
     if as_json:
         text = table.to_json()
     elif csv:

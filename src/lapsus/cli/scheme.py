@@ -24,6 +24,7 @@ from lapsus.cli.output import (
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Question, Scheme, in_language
+from lapsus.notices import Notice
 from lapsus.schemes import check_scheme, load_scheme, scheme_names
 
 app = typer.Typer(
@@ -69,7 +70,7 @@ def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOptio
     console = out()
     console.print(in_language(scheme.title, language), style="bold", markup=False)
     unit, context = word(scheme.unit.role), word(scheme.unit.context)
-    told = in_words(f"{scheme.id} {scheme.version} · unit: {unit} · context: {context}")
+    told = in_words("unit-context", id=scheme.id, version=scheme.version, unit=unit, context=context)
     console.print(told, style="dim", markup=False)
     console.print(in_language(scheme.summary, language), markup=False)
     for question in scheme.questions:
@@ -94,7 +95,7 @@ def _language(scheme: Scheme, wanted: str | None) -> str:
     """The language asked for, which the scheme must have; else the reader's, if the scheme has it."""
     if wanted is not None and wanted not in scheme.languages:
         known = ", ".join(scheme.languages)
-        raise UsageError(f"{scheme.id!r} is not written in {wanted!r}", hint=f"languages: {known}")
+        raise UsageError("not-written", hint="languages", id=scheme.id, language=wanted, known=known)
     language = wanted or reader_language()
     return language if language in scheme.languages else scheme.languages[0]
 
@@ -113,7 +114,7 @@ def _show_question(scheme: Scheme, question: Question, language: str) -> None:
         levels = [(level.value, in_language(level.meaning, language)) for level in question.levels]
         print_table(("", "meaning"), levels)
     if question.labels_from:
-        console.print(in_words(f"  labels: the list {question.labels_from!r}"), markup=False)
+        console.print(in_words("labels-list", labels_from=question.labels_from), markup=False)
     elif question.labels:
         rows = [
             (
@@ -136,7 +137,7 @@ def check_command(
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: {error}", where=str(file)) from error
+        raise InputError("not-utf-8-text", where=str(file), error=error) from error
     _, problems = check_scheme(text, file.name)
     errors = sum(problem.severe for problem in problems)
     if as_json:
@@ -148,9 +149,9 @@ def check_command(
             kind = word("error" if problem.severe else "advice")
             typer.echo(f"{file}:{problem.line}: {kind}: {in_words(problem.message)} [{problem.rule}]")
         say(
-            f"{file}: {errors} errors, {len(problems) - errors} pieces of advice"
+            Notice("errors-pieces-advice", file=file, errors=errors, count=len(problems) - errors)
             if problems
-            else f"{file}: fine"
+            else Notice("fine", file=file)
         )
     if errors:
         raise typer.Exit(1)
@@ -193,15 +194,11 @@ def brat_command(
 
     found = foreign_project(Source(project))
     if found is None:
-        raise InputError(
-            "has no annotation.conf with entities of its own",
-            where=str(project),
-            hint="give the folder that holds it; other projects are read under semantic-errors",
-        )
+        raise InputError("no-annotation-conf-entities", where=str(project), hint="give-folder-holds-other")
     text = yaml.safe_dump(msgspec.to_builtins(found.scheme), allow_unicode=True, sort_keys=False)
     with put_in_place(target, overwrite=overwrite) as draft:
         draft.write_text(text, encoding="utf-8")
-    remark(f"{found.scheme.id}: {len(found.scheme.questions[0].labels)} labels → {target}")
+    remark("labels", id=found.scheme.id, count=len(found.scheme.questions[0].labels), target=target)
 
 
 @app.command("labelstudio")
@@ -257,4 +254,4 @@ def prompt_command(
     typer.echo(prompt.system)
     typer.echo("\n# JSON schema\n")
     print_json(prompt.schema)
-    remark(f"{scheme.id} {scheme.version}, {prompt.language}, prompt {prompt.digest}")
+    remark("prompt", id=scheme.id, version=scheme.version, language=prompt.language, digest=prompt.digest)

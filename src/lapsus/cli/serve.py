@@ -123,7 +123,7 @@ def _metrics(host: str, port: int | None) -> Iterator[None]:
 
     folder = count_requests()
     try:
-        remark(f"Figures for Prometheus are at http://{host}:{serve_metrics(host, port)}/metrics")
+        remark("figures-prometheus-http-metrics", host=host, serve_metrics=serve_metrics(host, port))
         yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -153,7 +153,7 @@ def _provider(issuer: str | None, client: str, name: str) -> OidcProvider | None
 
     if issuer is None:
         if client != "lapsus" or name:
-            raise UsageError("--oidc-client and --oidc-name need --oidc", hint="name the issuer")
+            raise UsageError("oidc-client-oidc-name-need-oidc", hint="name-issuer")
         return None
     return OidcProvider(issuer, client, os.environ.get(SECRET, ""), name)
 
@@ -168,10 +168,10 @@ def _serve(
         invitation = None if store.people.has_manager() else store.access.invite("manager", days=7)
 
         def ready() -> None:
-            say(f"Lapsus is at {root}")
+            say("lapsus", root=root)
             if invitation is not None:
-                say(f"Nobody manages it yet. This link makes the first manager: {root}/join/{invitation}")
-            remark("Ctrl-C ends it.")
+                say("nobody-manages-yet-link", root=root, invitation=invitation)
+            remark("ctrl-c-ends")
 
         if workers == 1:
             serve(store, listening, ready=ready, deployment=deployment, judges=judges)

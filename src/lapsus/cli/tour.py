@@ -8,28 +8,29 @@ import tempfile
 from pathlib import Path
 
 from lapsus.cli.output import in_words, out
+from lapsus.notices import Notice
 
 STEPS = (
     ("Four guidelines come with Lapsus, in English and Japanese.", "scheme list"),
     ("Each says what is judged and how.", "scheme show breakdown --lang ja"),
     ("A guideline prints as a manual.", "scheme manual error-types --lang en -o manual.html"),
-    ("There is data to try things with, invented for the purpose.", "sample"),
+    (Notice("data-try-things-invented"), "sample"),
     ("", "sample dialogues-en"),
     ("", "sample pairs-ja"),
-    ("It converts to the formats that the field uses, and back.", "convert dialogues-en.jsonl table.csv"),
-    ("Nothing is dropped without a word.", "convert dialogues-en.jsonl challenge.zip --to dbdc"),
+    (Notice("converts-formats-field-uses"), "convert dialogues-en.jsonl table.csv"),
+    (Notice("nothing-dropped-without-word"), "convert dialogues-en.jsonl challenge.zip --to dbdc"),
     ("", "convert dialogues-en.jsonl challenge.zip --to dbdc --lossy"),
-    ("How far do the invented annotators agree?", "agree dialogues-en.jsonl --scheme breakdown --by system"),
-    ("On spans, too, and in Japanese.", "agree pairs-ja.jsonl"),
+    (Notice("how-far-do-invented"), "agree dialogues-en.jsonl --scheme breakdown --by system"),
+    (Notice("spans-too-japanese"), "agree pairs-ja.jsonl"),
     (
-        "Votes put together, and each annotator's reliability.",
+        Notice("votes-put-together-each"),
         "gold dialogues-en.jsonl gold.jsonl --scheme breakdown --method mace",
     ),
     (
-        "A run, here the gold itself, scored with intervals and floors.",
+        Notice("run-here-gold-itself"),
         "score dialogues-en.jsonl gold.jsonl --scheme breakdown",
     ),
-    ("These formats are known.", "formats"),
+    (Notice("formats-known"), "formats"),
 )
 
 
@@ -50,4 +51,4 @@ def tour_command() -> None:
                 app(shlex.split(command), standalone_mode=False)
             except LapsusError as error:
                 complain(error)
-    console.print("\n" + in_words("The documentation is in docs/; `lapsus --help` lists all commands."))
+    console.print("\n" + in_words("documentation-docs-lapsus-help"))

@@ -13,6 +13,7 @@ from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark
 from lapsus.cli.result_tables import announce, in_readers_words
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
@@ -66,7 +67,7 @@ def train_command(
     """Learn to judge from judged documents, and keep the model in a file."""
     from lapsus.annotators import train
 
-    with progress(f"fitting {method}", total=_STEPS) as step:
+    with progress(Notice("fitting", method=method), total=_STEPS) as step:
         annotator = train(
             method,
             data,
@@ -93,7 +94,7 @@ def _settings(texts: list[str]) -> dict[str, str]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"{text!r} sets nothing", hint="write it like --set degree=3")
+            raise UsageError("sets-nothing", hint="write-like-set-degree", text=text)
         given[key.strip()] = value.strip()
     return given
 
@@ -110,7 +111,7 @@ def _seed(method: str, seed: int | None) -> dict[str, str]:
     if seed is None:
         return {}
     if "seed" not in METHODS.get(method).defaults():
-        remark(f"{method} leaves nothing to chance: --seed changes nothing")
+        remark("leaves-nothing-chance-seed", method=method)
         return {}
     return {"seed": str(seed)}
 
@@ -151,11 +152,16 @@ def _report(annotator: Annotator, target: Path, as_json: bool) -> None:
         return
     words = ", ".join(f"{language} by {way}" for language, way in origin.words.items())
     if words and not annotator.any_language:
-        remark(f"words told apart: {words}")
+        remark("words-told-apart", words=words)
     things = "texts" if annotator.scheme.unit.role == "document" else "turns"
     say(
-        f"{annotator.method} learned from {origin.documents:,} documents, {origin.units:,} {things},"
-        f" {origin.votes:,} votes → {target}"
+        "learned-documents-votes",
+        method=annotator.method,
+        documents=origin.documents,
+        units=origin.units,
+        things=things,
+        votes=origin.votes,
+        target=target,
     )
     if told := annotator.account():
         typer.echo("\n" + "\n".join(in_words(one) if isinstance(one, str) else _shown(one) for one in told))

@@ -84,9 +84,9 @@ def trust_command(
         _check(gate, data or [], junit, as_json)
         return
     if junit is not None:
-        raise UsageError("--junit is for --gate")
+        raise UsageError("junit-gate")
     if not data:
-        raise UsageError("which data?", hint="name judged documents, or a gate with --gate")
+        raise UsageError("data", hint="name-judged-documents-gate")
     if freeze is not None:
         _freeze(data, freeze, judge or [], scheme, question or [], epsilon, tolerance, overwrite)
         return
@@ -112,7 +112,7 @@ def _check(gate: Path, runs: list[Path], junit: Path | None, as_json: bool) -> N
     from lapsus.formats.sink import put_in_place
 
     if len(runs) > 1:
-        raise UsageError("a gate takes one run", hint="name one file")
+        raise UsageError("gate-takes-one-run", hint="name-one-file")
     verdict = check_gate(gate, runs[0] if runs else None, announce)
     if junit is not None:
         # Reports of earlier builds are replaced, as every tool that writes them does.
@@ -142,9 +142,7 @@ def _freeze(
     from lapsus.formats.sink import put_in_place
 
     if len(data) > 1 or len(judges) > 1:
-        raise UsageError(
-            "a gate is for one judge and one file", hint="put people and judge into one file first"
-        )
+        raise UsageError("gate-one-judge-one", hint="put-people-judge-into")
     made = freeze(
         data[0],
         target,
@@ -158,4 +156,4 @@ def _freeze(
     )
     with put_in_place(target, overwrite=overwrite) as draft:
         draft.write_text(gate_yaml(made), encoding="utf-8")
-    say(f"{made.judge} is held to what it reached on: {', '.join(made.bounds)}", to=target)
+    say("held-reached", to=target, judge=made.judge, bounds=", ".join(made.bounds))

@@ -11,6 +11,7 @@ from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
 from lapsus.cli.output import JsonOption, colon, in_words, print_json, print_table, say, word
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.store import Person, Role
@@ -30,11 +31,11 @@ def _role(name: str) -> Role:
 def _password() -> str:
     """Asked for twice on a terminal; from a program, the first line of standard input."""
     if sys.stdin is not None and sys.stdin.isatty():
-        return str(typer.prompt(in_words("Password"), hide_input=True, confirmation_prompt=True))
+        return str(typer.prompt(in_words("password"), hide_input=True, confirmation_prompt=True))
     line = "" if sys.stdin is None else sys.stdin.readline().rstrip("\n")
     if not line:
-        hint = "send one as its first line, or say --no-password where that is allowed"
-        raise UsageError("no password came on standard input", hint=hint)
+        hint = Notice("send-one-first-line")
+        raise UsageError("no-password-came-standard", hint=hint)
     return line
 
 
@@ -74,7 +75,7 @@ def passwd_command(name: NameArgument, db: DbOption = None) -> None:
     with open_database(db) as store:
         person = store.people.named(name)
         store.people.set_password(person.id, _password())
-    say(f"{person.name} has a new password")
+    say("new-password", name=person.name)
 
 
 @app.command("role")
@@ -96,7 +97,7 @@ def disable_command(name: NameArgument, db: DbOption = None) -> None:
     with open_database(db) as store:
         person = store.people.named(name)
         store.people.set_disabled(person.id, True)
-    say(f"{person.name} is shut out")
+    say("shut-out", name=person.name)
 
 
 @app.command("enable")
@@ -105,7 +106,7 @@ def enable_command(name: NameArgument, db: DbOption = None) -> None:
     with open_database(db) as store:
         person = store.people.named(name)
         store.people.set_disabled(person.id, False)
-    say(f"{person.name} may sign in again")
+    say("may-sign-again", name=person.name)
 
 
 @app.command("invite")
@@ -169,7 +170,7 @@ def revoke_command(
     with open_database(db) as store:
         person = store.people.named(name)
         store.access.revoke_token(person.id, token)
-    say(f"{person.name}: token {token} has ended")
+    say("token-ended", name=person.name, token=token)
 
 
 def _show(people: list[Person], as_json: bool) -> None:

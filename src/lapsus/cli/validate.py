@@ -34,9 +34,9 @@ def validate_command(
         counts = {"judgments": found.judgments, "broken": len(found.broken), "left_open": found.left_open}
         print_json({**counts, "problems": problems})
     for what, count in found.mended.items():
-        remark(f"{what} ({count:,})")
+        remark("text", reason=what, count=count)
     for name, count in found.unknown.items():
-        warn(f"{count:,} judgments under {name!r}, which is not installed, were not checked")
+        warn("judgments-under-not-installed", count=count, name=name)
     if not as_json:
         for problem in problems[:SHOWN]:
             place = ", ".join(str(problem[key]) for key in ("file", "document", "unit") if problem[key])
@@ -44,10 +44,10 @@ def validate_command(
                 colon().join((place, problem["annotator"], problem["message"])) + f" [{problem['rule']}]"
             )
         if len(problems) > SHOWN:
-            say(f"and {len(problems) - SHOWN:,} more; --json lists all")
+            say("more-json-lists-all", count=len(problems) - SHOWN)
         if found.left_open:
             questions = ", ".join(f"{question} {count:,}" for question, count in found.left_open.items())
-            say(f"questions left open by programs: {questions}")
-        say(f"{found.judgments:,} judgments, {len(found.broken):,} of them break their guideline")
+            say("questions-left-open-programs", questions=questions)
+        say("judgments-break-their-guideline", judgments=found.judgments, count=len(found.broken))
     if found.broken:
         raise typer.Exit(1)

@@ -22,10 +22,10 @@ def verify_command(
         print_json(found)
     else:
         if found.made_with != found.verified_with:
-            remark(f"made with Lapsus {found.made_with}, verified with {found.verified_with}")
+            remark("made-lapsus-verified", made_with=found.made_with, verified_with=found.verified_with)
         if found.differences:
             rows = [(one.figure, str(one.stated), str(one.found)) for one in found.differences]
             print_table(("figure", "stated", "found"), rows)
-        say(f"{found.figures:,} figures, {len(found.differences):,} of them differ")
+        say("figures-differ", figures=found.figures, count=len(found.differences))
     if found.differences:
         raise typer.Exit(1)

@@ -38,9 +38,9 @@ def _reader(stream: IO[bytes], member: Member) -> RecordBatchReader:
     start = stream.read(len(_FILE_MAGIC))
     stream.seek(0)
     if not start:
-        raise InputError("is empty", where=member.name)
+        raise InputError("empty", where=member.name)
     if start != _FILE_MAGIC and not start.startswith(_STREAM_START):
-        raise InputError("not an Arrow file", where=member.name)
+        raise InputError("not-arrow-file", where=member.name)
     check_columnar(stream, member.name, "Arrow")
     with damage_named(member.name, "Arrow"):
         return read_ipc(stream) if start == _FILE_MAGIC else read_ipc_stream(stream)

@@ -88,4 +88,4 @@ class Format(ABC):
 
     def write(self, entries: Iterable[Entry], path: Path) -> None:
         """Write to a path that does not exist yet; the caller moves it into place when all went well."""
-        raise UsageError(f"format {self.name!r} can be read but not written")
+        raise UsageError("format-can-read-but", name=self.name)

@@ -44,6 +44,7 @@ from lapsus.formats.source import Source
 from lapsus.formats.span_links import lies_in, newest, revised
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span
+from lapsus.notices import Notice
 from lapsus.schemes import known_scheme, load_scheme
 
 SCHEME = "semantic-errors"
@@ -54,7 +55,7 @@ class Brat(Format):
     """Marks in texts, as the annotation tool brat keeps them."""
 
     name = "brat"
-    title = "brat stand-off: *.txt and *.ann, a folder an annotator; folder or zip"
+    title = Notice("brat-stand-off-txt-ann")
 
     def suits(self, scheme: Scheme) -> bool:
         """Marks in texts."""
@@ -79,7 +80,7 @@ class Brat(Format):
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Anything but spans and remarks under schemes that mark spans."""
         if entry.document is None:
-            yield Loss("judgments without their document", severe=True)
+            yield Loss(Notice("judgments-without-their-document"), severe=True)
             return
         for judgment in entry.judgments:
             yield from _losses(judgment, entry.document)
@@ -102,15 +103,15 @@ def _question(scheme: str) -> Question | None:
 def _losses(judgment: Judgment, document: Document) -> Iterator[Loss]:
     marks = _question(judgment.scheme)
     if marks is None:
-        yield Loss(f"judgments under the scheme {judgment.scheme!r} (only marks in texts)", severe=True)
+        yield Loss(Notice("judgments-under-scheme-only", scheme=judgment.scheme), severe=True)
         return
     for question in judgment.answers.keys() - _carried(judgment, marks).keys():
-        yield Loss(f"answers to {question!r}", severe=True)
+        yield Loss(Notice("answers-to", question=question), severe=True)
     for span in _spans(judgment, marks):
         if not NAME.fullmatch(span.label):
-            yield Loss("labels that brat cannot spell", severe=True)
+            yield Loss(Notice("labels-brat-cannot-spell"), severe=True)
         if not lies_in(span, document):
-            yield Loss("a view in brat of spans outside their text")
+            yield Loss(Notice("view-brat-spans-outside"))
 
 
 def _carried(judgment: Judgment, marks: Question) -> dict[str, Any]:
@@ -190,9 +191,7 @@ def _read(group: list[Copy], source: Source, options: ReadOptions, project: Fore
     for copy, text in zip(group, texts, strict=True):
         if text != texts[0]:
             raise InputError(
-                f"has another text than {group[0].name}",
-                where=copy.name,
-                hint="documents of the same name must be the same; rename one, or choose with --only",
+                "another-text", where=copy.name, hint="documents-same-name-must", name=group[0].name
             )
     sides = [side_of(copy.side) if copy.side else None for copy in group]
     layout = _layout(group, sides, texts[0], options)
@@ -202,9 +201,12 @@ def _read(group: list[Copy], source: Source, options: ReadOptions, project: Fore
         annotator = _annotator(copy, side, source)
         if annotator is not None and folders.setdefault(annotator, copy) is not copy:
             raise InputError(
-                f"{annotator!r} has marked the same document in {folders[annotator].name}",
+                "marked-same-document",
                 where=copy.name,
-                hint=f"give every annotator one folder; without its {SIDE} a file goes by the folder's name",
+                hint="give-every-annotator-one",
+                annotator=annotator,
+                name=folders[annotator].name,
+                side=SIDE,
             )
         judgments += _judgments(copy, side, annotator, layout, options, project)
     return Entry(layout.document.id, layout.document, tuple(judgments))
@@ -213,9 +215,7 @@ def _read(group: list[Copy], source: Source, options: ReadOptions, project: Fore
 def _text(copy: Copy) -> str:
     if copy.text is None:
         stem = PurePosixPath(copy.name).name.removesuffix(MARKS).removesuffix(SIDE)
-        raise InputError(
-            f"no {stem}{TEXT} is beside it", where=copy.name, hint="give the whole folder, not one file of it"
-        )
+        raise InputError("no-beside", where=copy.name, hint="give-whole-folder-not", stem=stem, text=TEXT)
     return text_of(copy.text)
 
 
@@ -227,9 +227,7 @@ def _layout(group: list[Copy], sides: list[SideFile | None], text: str, options:
     first, placed = known[0]
     for copy, other in known:
         if other != placed:
-            raise InputError(
-                f"its side file describes another document than that of {first.name}", where=copy.name
-            )
+            raise InputError("side-file-describes-another", where=copy.name, name=first.name)
     return restore(placed, text, first.name)
 
 
@@ -251,13 +249,13 @@ def _judgments(
 ) -> Iterator[Judgment]:
     if copy.marks is None:
         if side is not None:
-            raise InputError(f"no {MARKS} file is beside it", where=copy.name)
+            raise InputError("no-file-beside", where=copy.name, marks=MARKS)
         return
     is_foreign = side is None and project is not None
     left_out = LeftOut(project.events, options.dropped) if is_foreign and project else None
     found = parse(text_of(copy.marks), layout.text, copy.marks.name, left_out)
     if whole := whole_triples(found, layout):
-        options.mended["marks over a whole triple, now one on each of its elements"] += whole
+        options.mended[Notice("marks-over-whole-triple")] += whole
     if side is not None and side.judgments:
         yield from side.judgments
         yield from _changed(newest(side.judgments)[0], found, layout, copy.name)
@@ -267,9 +265,10 @@ def _judgments(
         yield _first(found, annotator, layout, copy.name)
     elif found.marks:
         raise InputError(
-            f"has marks, but stands in {UNANNOTATED!r}",
+            "marks-but-stands",
             where=copy.marks.name,
-            hint="name the folder after the annotator",
+            hint="name-folder-after-annotator",
+            unannotated=UNANNOTATED,
         )
 
 
@@ -317,9 +316,9 @@ def _questions(name: str, found: Annotations, where: str) -> tuple[Question, str
     scheme = known_scheme(name)
     marks = marks_question(scheme) if scheme else None
     if scheme is None or marks is None:
-        problem = "marks no spans" if scheme else "is not installed here"
-        raise InputError(f"judged under the scheme {name!r}, which {problem}", where=where)
+        problem = Notice("marks-no-spans") if scheme else Notice("not-installed-here")
+        raise InputError("judged-under-scheme", where=where, name=name, problem=problem)
     words = remark_question(scheme)
     if words is None and found.notes:
-        raise InputError(f"has notes, but the scheme {name!r} asks for none", where=where)
+        raise InputError("notes-but-scheme-asks", where=where, name=name)
     return marks, words.id if words else ""

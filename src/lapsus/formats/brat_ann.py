@@ -13,6 +13,7 @@ from lapsus.formats.brat_layout import Layout, Place, without_line_end
 from lapsus.formats.span_links import lies_in, links, tied
 from lapsus.kinds import kinds_of
 from lapsus.model import Question, Scheme, Segment, Span
+from lapsus.notices import Notice
 
 LINE = "Tied"
 """What we call a line between two marks."""
@@ -130,7 +131,7 @@ def parse(content: str, text: str, name: str, left_out: LeftOut | None = None) -
             continue
         mark, _, rest = line.partition("\t")
         if mark in found.marks or mark in found.lines:
-            raise InputError(f"{mark} stands there twice", where=where)
+            raise InputError("stands-twice", where=where, mark=mark)
         if mark.startswith("T"):
             found.marks[mark] = _mark(rest, text, where)
         elif mark.startswith("R"):
@@ -140,8 +141,10 @@ def parse(content: str, text: str, name: str, left_out: LeftOut | None = None) -
             found.notes.append(_note(rest, notes, where))
         else:
             what = _NOT_KEPT.get(mark[:1])
-            problem = f"{what} are not supported" if what else f"{line[:40]!r} is no line of brat's"
-            raise InputError(problem, where=where, hint="take the line out of a copy of the file")
+            problem = (
+                Notice("not-supported", reason=what) if what else Notice("no-line-brats", line=line[:40])
+            )
+            raise InputError(problem, where=where, hint="take-line-out-copy")
     _check(found, notes, name)
     return found
 
@@ -154,7 +157,7 @@ def _kept(content: str, left_out: LeftOut) -> str:
         id, _, rest = line.partition("\t")
         what = _NOT_KEPT.get(id[:1])
         if id[:1] == "T" and rest.partition(" ")[0] in left_out.events:
-            what = "triggers of events"
+            what = Notice("triggers-events")
         if what is not None:
             gone.add(id)
             left_out.counts[what] += 1
@@ -179,14 +182,15 @@ def _spans(mark: Mark, layout: Layout, labels: Mapping[str, str]) -> Iterator[Sp
     label = labels.get(mark.label.lower())
     if label is None:
         known = ", ".join(dict.fromkeys(labels.values()))
-        raise InputError(f"unknown label {mark.label!r}", where=mark.where, hint=f"known: {known}")
+        raise InputError("unknown-label", where=mark.where, hint="known", label=mark.label, known=known)
     for start, end in _joined(mark, layout):
         place = layout.locate(start, end)
         if place is None:
             raise InputError(
-                f"{layout.text[start:end]!r} is not within one triple or one text",
+                "not-within-one-triple",
                 where=mark.where,
-                hint="mark each on its own, without titles, quotes and bars around it",
+                hint="mark-each-own-without",
+                text=layout.text[start:end],
             )
         span = Span(place.segment.id, start - place.start, end - place.start, label)
         yield from _elements(span, place.segment) if _is_whole(place, start, end) else (span,)
@@ -239,21 +243,20 @@ def _mark(rest: str, text: str, where: str) -> Mark:
     data, _, covered = rest.partition("\t")
     match = _MARK.fullmatch(data.rstrip(" "))
     if match is None:
-        raise InputError(
-            f"{data!r} does not say what is marked and where",
-            where=where,
-            hint="as in 'T1<tab>addition 10 20<tab>covered text'",
-        )
+        raise InputError("does-not-say-marked", where=where, hint="t1-tab-addition-10", data=data)
     pairs = [pair.split(" ") for pair in match[2].split(";")]
     stretches = tuple((int(start), int(end)) for start, end in pairs)
     if any(not start < end <= len(text) for start, end in stretches):
-        raise InputError(f"{match[2]} does not lie in the text, which has {len(text)} signs", where=where)
+        raise InputError("does-not-lie-text", where=where, match=match[2], count=len(text))
     there = " ".join(text[start:end] for start, end in stretches)
     if _flat(there) != _flat(covered):
         raise InputError(
-            f"{covered!r} is said to be marked, but {there!r} stands at {match[2]}",
+            "said-marked-but-stands",
             where=where,
-            hint="was the .txt changed, or its line ends?",
+            hint="txt-changed-line-ends",
+            covered=covered,
+            there=there,
+            match=match[2],
         )
     return Mark(match[1], stretches, where)
 
@@ -265,8 +268,8 @@ def _flat(text: str) -> str:
 def _line(rest: str, where: str) -> tuple[str, str, str]:
     match = _ARGUMENTS.fullmatch(rest.strip())
     if match is None:
-        hint = "as in 'R1<tab>Tied Arg1:T1 Arg2:T2'"
-        raise InputError(f"{rest!r} does not say which two marks belong together", where=where, hint=hint)
+        hint = Notice("r1-tab-tied-arg1")
+        raise InputError("does-not-say-two", where=where, hint=hint, rest=rest)
     return match[1], match[2], match[3]
 
 
@@ -274,8 +277,8 @@ def _note(rest: str, notes: list[tuple[str, str]], where: str) -> str:
     data, _, words = rest.partition("\t")
     kind, _, target = data.strip().partition(" ")
     if kind != NOTE:
-        hint = f"only {NOTE} are kept; take the line out of a copy of the file"
-        raise InputError(f"notes of the kind {kind!r} are not supported", where=where, hint=hint)
+        hint = Notice("only-kept-take-line", note=NOTE)
+        raise InputError("notes-kind-not-supported", where=where, hint=hint, kind=kind)
     notes.append((target, where))
     return words.strip()
 
@@ -284,7 +287,7 @@ def _check(found: Annotations, notes: list[tuple[str, str]], name: str) -> None:
     for line, ends in found.lines.items():
         for end in ends:
             if end not in found.marks:
-                raise InputError(f"{line} ties {end!r}, which is no mark in this file", where=name)
+                raise InputError("ties-no-mark-file", where=name, line=line, end=end)
     for target, where in notes:
         if target not in found.marks and target not in found.lines:
-            raise InputError(f"a note on {target!r}, which is not in this file", where=where)
+            raise InputError("note-not-file", where=where, target=target)

@@ -65,7 +65,7 @@ def scheme_of(found: Configuration, name: str) -> Scheme:
     for entity in found.entities:
         if folded.setdefault(entity.lower(), entity) != entity:
             raise InputError(
-                f"{folded[entity.lower()]!r} and {entity!r} differ in capitals only", where=CONFIG
+                "differ-capitals-only", where=CONFIG, folded=folded[entity.lower()], entity=entity
             )
     labels = tuple(
         Label(entity, {"en": entity.replace("_", " ")}, {"en": f"Marked as {entity} in brat."}, on="text")
@@ -131,7 +131,7 @@ def _read(member: Member, found: Configuration) -> None:
         elif section == "events":
             found.events[name] = None
         elif not section:
-            raise InputError(f"{line[:40]!r} stands in no section", where=where, hint="as in '[entities]'")
+            raise InputError("stands-no-section", where=where, hint="entities", line=line[:40])
     for name, arguments in relations:
         sides = [_types(arguments.get(side, ""), macros, found) for side in ("Arg1", "Arg2")]
         found.relations.setdefault(name, []).append((sides[0], sides[1]))
@@ -139,9 +139,7 @@ def _read(member: Member, found: Configuration) -> None:
 
 def _checked(name: str, where: str) -> None:
     if not _ID.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot be a label", where=where, hint="labels are letters, digits, hyphens and _"
-        )
+        raise InputError("cannot-label", where=where, hint="labels-letters-digits-hyphens", name=name)
 
 
 def _arguments(text: str) -> dict[str, str]:

@@ -67,7 +67,7 @@ def text_of(member: Member) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: {error}", where=member.name, hint="brat needs UTF-8") from error
+        raise InputError("not-utf-8-text", where=member.name, hint="brat-needs-utf-8", error=error) from error
 
 
 def side_of(member: Member) -> SideFile:
@@ -75,12 +75,14 @@ def side_of(member: Member) -> SideFile:
     try:
         side = decoder(SideFile).decode(member.read())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"not as Lapsus writes it: {error}", where=member.name) from error
+        raise InputError("not-lapsus-writes", where=member.name, error=error) from error
     if side.lapsus > VERSION:
         raise InputError(
-            f"written by a newer Lapsus (format {side.lapsus}, known: {VERSION})",
+            "written-newer-lapsus-format",
             where=member.name,
-            hint="update Lapsus",
+            hint="update-lapsus",
+            lapsus=side.lapsus,
+            version=VERSION,
         )
     return side
 

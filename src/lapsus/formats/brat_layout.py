@@ -13,6 +13,7 @@ import msgspec
 from lapsus.errors import InputError
 from lapsus.formats.base import ReadOptions
 from lapsus.model import SEPARATOR, Document, Role, Segment
+from lapsus.notices import Notice
 
 _TITLES: dict[Role, str] = {
     "triple": "Triple: ",
@@ -109,11 +110,7 @@ def lay_out(document: Document) -> Layout:
 def restore(placed: PlacedDocument, text: str, where: str) -> Layout:
     """A document that Lapsus wrote, from its side file and its `.txt`."""
     if placed.digest != _digest(text):
-        raise InputError(
-            "was changed after Lapsus wrote it, so marks may stand in the wrong places",
-            where=where,
-            hint="put the text back as it was; in brat it is never changed",
-        )
+        raise InputError("changed-after-lapsus-wrote", where=where, hint="put-text-back-brat")
     places = tuple(
         Place(Segment(s.id, s.role, text[s.start : s.end], s.parts, s.metadata), s.start)
         for s in placed.segments
@@ -130,7 +127,7 @@ def recognised(name: str, text: str, options: ReadOptions, where: str) -> Layout
     places = tuple(Place(segment, start + offset) for segment, start in found)
     segments = tuple(segment for segment, _ in found)
     if ends := sum(1 for line in body.splitlines() if _LINE_END.search(line)):
-        options.mended["<br> at line ends, taken away"] += ends
+        options.mended[Notice("br-line-ends-taken")] += ends
     return Layout(Document(name, segments, options.language_of(segments)), text, places)
 
 
@@ -145,11 +142,13 @@ def _pieces(text: str, where: str) -> Iterator[Place]:
         return
     last = next((place for place, title in enumerate(titles) if not title["triples"]), None)
     if last is None:
-        raise InputError("has triples but no line 'Verbalisation: …'", where=where)
+        raise InputError("triples-but-no-line", where=where)
     for title in titles[last:]:
         if title["triples"]:
             line = _line(text, title.start())
-            raise InputError("holds several pairs", where=f"{where}, line {line}", hint="give each a file")
+            raise InputError(
+                "holds-several-pairs", where=Notice("line", name=where, line=line), hint="give-each-file"
+            )
     number = 0
     for title, following in pairwise(titles[: last + 1]):
         for start, end in _triples(text, title.end(), following.start()):
@@ -175,9 +174,10 @@ def _triple(name: str, text: str, start: int, end: int, where: str) -> Place:
     parts = text[start:end].split(SEPARATOR)
     if len(parts) != 3 or any(not part or part != part.strip() for part in parts):
         raise InputError(
-            f"{text[start:end]!r} is no triple",
-            where=f"{where}, line {_line(text, start)}",
-            hint="subject | predicate | object; several in single quotes, with commas between",
+            "no-triple",
+            where=Notice("line", name=where, line=_line(text, start)),
+            hint="subject-predicate-object-several",
+            text=text[start:end],
         )
     subject, predicate, value = parts
     return Place(Segment.triple(name, subject, predicate, value), start)

@@ -21,6 +21,7 @@ from lapsus.formats.records import SUFFIXES, Record, first_record, records
 from lapsus.formats.source import Member, Source
 from lapsus.formats.spoken_text import dialogues_of_text, has_speakers, messages_of_text
 from lapsus.model import BACKGROUND, Document, Entry, Segment
+from lapsus.notices import Notice
 
 TEXT = ".txt"
 LOOKED_AT = 200
@@ -31,9 +32,7 @@ class Chat(Format):
     """Conversations as chat programs, tools and trainers export them. A folder may mix shapes."""
 
     name = "chat"
-    title = (
-        "chat logs: exports, requests and responses, data to train on, tables and text, in any known shape"
-    )
+    title = Notice("chat-logs-exports-requests")
     suffix = ".chat.jsonl"
 
     def recognises(self, source: Source) -> bool:
@@ -95,9 +94,9 @@ def map_of(source: Source) -> FieldMap | None:
 def losses_of_chat(entry: Entry) -> Iterator[Loss]:
     """What no format for conversations carries."""
     if entry.judgments:
-        yield Loss("judgments (a chat holds conversations only)", severe=True)
+        yield Loss(Notice("judgments-chat-holds-conversations"), severe=True)
     if entry.document and any(segment.role not in WRITTEN for segment in entry.document.segments):
-        yield Loss("segments that are no turns of a conversation", severe=True)
+        yield Loss(Notice("segments-no-turns-conversation"), severe=True)
 
 
 def _stem(member: Member) -> str:

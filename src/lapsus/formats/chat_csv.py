@@ -18,6 +18,7 @@ from lapsus.formats.messages import ROLES, WRITTEN, role_of
 from lapsus.formats.source import Source
 from lapsus.model import BACKGROUND, Document, Entry, Role, Segment
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 
 HEADER = ("conversation", "turn", "role", "text", "language", "system", "lapsus")
 SUFFIXES = (".csv", ".tsv")
@@ -55,7 +56,7 @@ class ChatCsv(Format):
     """Conversations in a spreadsheet."""
 
     name = "chat-csv"
-    title = "chat logs: .csv with a turn a row (conversation, turn, role, text)"
+    title = Notice("chat-logs-csv-turn")
     suffix = ".chat.csv"
 
     def recognises(self, source: Source) -> bool:
@@ -82,14 +83,14 @@ class ChatCsv(Format):
                 try:
                     document = conversation_of(name, turns, columns, f"{member.name}, line", options)
                 except RecursionError:
-                    raise InputError("the column 'lapsus' is nested too deeply", where=where) from None
+                    raise InputError("column-lapsus-nested-too", where=where) from None
                 yield Entry(name, document)
 
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Judgments, anything but turns, and conversations without any."""
         yield from losses_of_chat(entry)
         if entry.document is not None and not entry.document.segments:
-            yield Loss("conversations without turns", severe=True)
+            yield Loss(Notice("conversations-without-turns"), severe=True)
 
     def write(self, entries: Iterable[Entry], path: Path) -> None:
         """A turn a row; what has no column goes into the column `lapsus`."""
@@ -155,19 +156,19 @@ def columns_of(header: list[str], where: str) -> Columns:
     for column in NEEDED:
         if column not in places:
             known = ", ".join(ALIASES[column])
-            raise InputError(f"no column for the {column}", where=where, hint=f"name it one of: {known}")
+            raise InputError("no-column", where=where, hint="name-one", column=column, known=known)
     titles = [title.strip() for title in header]
     if doubled := next((title for title in titles if titles.count(title) > 1), None):
-        raise InputError(f"two columns are called {doubled!r}", where=where, hint="rename one of them")
+        raise InputError("two-columns-called", where=where, hint="rename-one", doubled=doubled)
     taken = set(places.values())
     return Columns(places, {title: place for place, title in enumerate(titles) if place not in taken})
 
 
 def _bad_id(name: str, where: str) -> InputError:
     if not name:
-        return InputError("names no conversation", where=where, hint="every row needs its conversation's id")
-    hint = "sort the rows by conversation, or give each conversation an id of its own"
-    return InputError(f"conversation {name!r} had ended before and comes back", where=where, hint=hint)
+        return InputError("names-no-conversation", where=where, hint="every-row-needs-conversations")
+    hint = Notice("sort-rows-conversation-give")
+    return InputError("conversation-had-ended-before", where=where, hint=hint, name=name)
 
 
 def conversation_of(
@@ -198,10 +199,10 @@ def conversation_of(
 def _segment(cells: list[str], columns: Columns, extra: ChatCsvExtra, before: Collection[str]) -> Segment:
     turn = columns.cell(cells, "turn") if "turn" in columns.places else str(len(before))
     if not turn:
-        raise InvalidError("names no turn", hint="fill that column in every row, or leave it out")
+        raise InvalidError("names-no-turn", hint="fill-column-every-row")
     if turn in before:
-        hint = "give each turn a number of its own, or leave that column out"
-        raise InvalidError(f"turn {turn!r} of this conversation comes twice", hint=hint)
+        hint = Notice("give-each-turn-number")
+        raise InvalidError("turn-conversation-comes-twice", hint=hint, turn=turn)
     name = columns.cell(cells, "role").strip()
     metadata = columns.rest(cells)
     role = role_of(name, NAMES)
@@ -223,14 +224,12 @@ class _Order:
         self.has_user |= NAMES[name] == "user"
         self.has_assistant |= NAMES[name] == "system"
         if name == "system" and self.has_user and not self.has_assistant:
-            what = (
-                "'system' seems to be the one who talks here, but in chats that word stands for instructions"
-            )
-            raise InvalidError(what, hint="call its turns 'assistant'")
+            what = Notice("system-seems-one-who")
+            raise InvalidError(what, hint="call-turns-assistant")
         if _NUMBER.fullmatch(turn):
             if int(turn) < self.number:
                 raise InvalidError(
-                    f"turn {turn} comes after turn {self.number}", hint="sort the rows by turn"
+                    "turn-comes-after-turn", hint="sort-rows-turn", turn=turn, number=self.number
                 )
             self.number = int(turn)
 
@@ -241,8 +240,8 @@ def _same(column: str, turns: list[Numbered], columns: Columns, where: str) -> s
     for line, cells in turns:
         cell = columns.cell(cells, column)
         if cell and said and cell != said:
-            hint = "a conversation has one; rename the column to keep it as metadata of the turns"
-            raise InputError(f"{column} {cell!r} after {said!r}", where=f"{where} {line}", hint=hint)
+            hint = Notice("conversation-one-rename-column")
+            raise InputError("after", where=f"{where} {line}", hint=hint, column=column, cell=cell, said=said)
         said = said or cell or None
     return said
 
@@ -253,7 +252,7 @@ def _extra(cell: str) -> ChatCsvExtra:
     try:
         return decoder(ChatCsvExtra).decode(cell)
     except msgspec.DecodeError as error:
-        raise InvalidError(f"the column 'lapsus' is not as Lapsus writes it: {error}") from error
+        raise InvalidError("column-lapsus-not-lapsus", error=error) from error
 
 
 def _rows_of(document: Document) -> Iterator[tuple[str | None, ...]]:

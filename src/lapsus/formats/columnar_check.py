@@ -45,7 +45,7 @@ def check_columnar(stream: IO[bytes], name: str, kind: str = "Parquet") -> None:
         # The other process shares the place in the file, and what is buffered here goes by it.
         os.lseek(stream.fileno(), place, os.SEEK_SET)
     if said is not None:
-        raise InputError(f"not a sound {kind} file: {said}", where=name)
+        raise InputError("not-sound-file", where=name, kind=kind, said=said)
     _sound[key] = None
     while len(_sound) > _KEPT:
         _sound.popitem(last=False)

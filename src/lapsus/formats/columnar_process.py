@@ -11,6 +11,8 @@ import os
 import sys
 from typing import Final
 
+from lapsus.notices import Notice
+
 ROWS: Final = 2_000
 """How many rows are unpacked at a time; the same as where they are read."""
 LARGEST_ROWS: Final = 256_000_000
@@ -43,7 +45,7 @@ def _trouble() -> str | None:
             batches = read_ipc(stream) if start == b"ARROW1" else read_ipc_stream(stream)
         for batch in batches:
             if batch.nbytes > LARGEST_ROWS:
-                return f"{batch.num_rows:,} rows unpack to {batch.nbytes:,} bytes"
+                return Notice("rows-unpack-bytes", num_rows=batch.num_rows, nbytes=batch.nbytes)
     return None
 
 

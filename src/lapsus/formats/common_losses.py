@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterator
 
 from lapsus.formats.base import Loss
 from lapsus.model import Judgment
+from lapsus.notices import Notice
 
 
 def foreign_judgment(judgment: Judgment, scheme: str, questions: Collection[str]) -> Iterator[Loss]:
     """What a format for one scheme loses of a judgment under another, or of answers it has no place for."""
     if judgment.scheme != scheme:
-        yield Loss(f"judgments under the scheme {judgment.scheme!r}", severe=True)
+        yield Loss(Notice("judgments-under-scheme", scheme=judgment.scheme), severe=True)
         return
     for question in judgment.answers:
         if question not in questions:
-            yield Loss(f"answers to {question!r}", severe=True)
+            yield Loss(Notice("answers-to", question=question), severe=True)
 
 
 def circumstances(judgment: Judgment, *carried: str) -> Iterator[Loss]:

@@ -19,6 +19,7 @@ from lapsus.formats.traces.calls import ROW, Call, CallStore
 from lapsus.formats.traces.dialogues import dialogue_of
 from lapsus.model import Document, Entry, Role, Segment
 from lapsus.model.decoders import converted
+from lapsus.notices import Notice
 
 VERSION = 1
 KEYS_SHOWN = 12
@@ -99,7 +100,7 @@ class Conversations:
             else:
                 segments, metadata = dialogue_of(calls, self.options)
             if not segments:
-                self.options.dropped["conversations without a word"] += 1
+                self.options.dropped[Notice("conversations-without-word")] += 1
                 continue
             language = metadata.pop("language", None) or self.options.language_of(segments)
             yield Entry(conversation, Document(conversation, tuple(segments), language, metadata))
@@ -162,11 +163,11 @@ class Conversations:
         """A line that Lapsus wrote."""
         extra = _extra(value.pop("lapsus"))
         if not isinstance(messages := value.pop("messages", None), list):
-            raise InvalidError("no conversation", hint=EXPECTED)
+            raise InvalidError("no-conversation", hint=EXPECTED)
         segments = self._segments(messages, extra.turns)
         id, language = value.pop("id", fallback), value.pop("language", None)
         if not isinstance(language, str | None):
-            raise InvalidError("the language must be a text")
+            raise InvalidError("language-must-text")
         return Document(str(id), tuple(segments), language, value | extra.metadata)
 
     def _segments(self, messages: list[Any], known: Mapping[str, list[Segment]] = {}) -> list[Segment]:
@@ -180,7 +181,9 @@ class Conversations:
             try:
                 segments += numbered(place, messages_in(message, self.names))
             except InvalidError as error:
-                raise InvalidError(error.what, where=f"message {place + 1}", hint=error.hint) from error
+                raise InvalidError(
+                    error.what, where=Notice("message", place=place + 1), hint=error.hint
+                ) from error
         return segments
 
     def _loose(self, value: dict[str, Any], loose: list[Any]) -> None:
@@ -221,7 +224,7 @@ class Conversations:
     def _renamed(self, message: Any, map: FieldMap) -> dict[str, Any]:
         """A message or row under the names that chats have."""
         if not isinstance(message, Mapping):
-            raise InvalidError("not a JSON object")
+            raise InvalidError("not-json-object")
         speaker, text = map.value(message, "speaker"), map.value(message, "text")
         if speaker is None and text is None:
             return dict(message)
@@ -235,7 +238,7 @@ class Conversations:
         return found
 
 
-EXPECTED = 'an object like {"messages": [{"role": "user", "content": "…"}]} is expected'
+EXPECTED = Notice("object-like-messages-role")
 
 
 def unknown_shape(value: Mapping[str, Any], *more: Mapping[str, Any]) -> InvalidError:
@@ -243,8 +246,8 @@ def unknown_shape(value: Mapping[str, Any], *more: Mapping[str, Any]) -> Invalid
     keys = ", ".join(str(key) for key in list(value)[:KEYS_SHOWN]) or "none"
     probable, _ = guessed_map([value, *more])
     suggested = str(probable) if probable else "--map text=…,speaker=…,dialogue=…"
-    hint = f"say which key holds what: {suggested} (--system and --user name who speaks)"
-    return InvalidError(f"is of no known shape; the keys seen: {keys}", hint=hint)
+    hint = Notice("say-key-holds-system", suggested=suggested)
+    return InvalidError("no-known-shape-keys", hint=hint, keys=keys)
 
 
 def is_question(value: Mapping[str, Any]) -> bool:
@@ -276,20 +279,20 @@ def _placed(record: Record, entries: Iterator[Entry]) -> Iterator[Entry]:
         where = f"{record.where}, {error.where}" if error.where else record.where
         raise InputError(error.what, where=where, hint=error.hint) from error
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        what = "is not of the shape that is expected"
-        raise InputError(what, where=record.where, hint="`lapsus look` shows what was understood") from error
+        what = Notice("not-shape-expected")
+        raise InputError(what, where=record.where, hint="lapsus-look-shows-understood") from error
     except RecursionError:
-        raise InputError("is nested too deeply", where=record.where) from None
+        raise InputError("nested-too-deeply", where=record.where) from None
 
 
 def _extra(value: Any) -> ChatExtra:
     try:
         extra = converted(value, ChatExtra)
     except msgspec.ValidationError as error:
-        raise InvalidError(f"the key 'lapsus' is not as Lapsus writes it: {error}") from error
+        raise InvalidError("key-lapsus-not-lapsus", error=error) from error
     if extra.format > VERSION:
-        what = f"written by a newer Lapsus (format {extra.format}, known: {VERSION})"
-        raise InvalidError(what, hint="update Lapsus")
+        what = Notice("written-newer-lapsus-format", lapsus=extra.format, version=VERSION)
+        raise InvalidError(what, hint="update-lapsus")
     return extra
 
 

@@ -14,6 +14,7 @@ from lapsus.formats.base import Format, Loss
 from lapsus.formats.library import FORMATS, format_for_output
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Document, Entry, Judgment, Scheme
+from lapsus.notices import Notice
 from lapsus.schemes import given_schemes
 
 
@@ -46,7 +47,7 @@ def convert(
     path = Path(path)
     target = FORMATS.get(to)() if to else format_for_output(path)
     if not target.writes:
-        raise UsageError(f"format {target.name!r} can be read but not written")
+        raise UsageError("format-can-read-but", name=target.name)
     conversion = Conversion(target)
     with put_in_place(path, overwrite=overwrite) as draft, given_schemes(schemes):
         target.write(carried(_watched(entries, progress), conversion, lossy=lossy), draft)
@@ -66,20 +67,18 @@ def carried(
 
     Unless `lossy`; None is for those who cannot choose that.
     """
-    way_out = (
-        "choose another format"
-        if lossy is None
-        else "choose another format, or --lossy to go on without them"
-    )
+    way_out = Notice("choose-another-format") if lossy is None else Notice("choose-another-format-lossy")
     for entry in entries:
         losses = dict.fromkeys(conversion.to.losses(entry))
         conversion.losses.update(list(losses))
         severe = next((loss for loss in losses if loss.severe), None)
         if severe and not lossy:
             raise LossError(
-                f"format {conversion.to.name!r} cannot carry {severe.what}",
-                where=f"document {entry.id!r}",
+                "format-cannot-carry",
+                where=Notice("document", document=entry.id),
                 hint=way_out,
+                name=conversion.to.name,
+                reason=severe.what,
             )
         rest = _carried(conversion.to, entry) if severe else entry
         if rest is not None:

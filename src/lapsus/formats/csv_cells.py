@@ -13,6 +13,7 @@ from typing import IO, Protocol, TypeAlias
 from lapsus.errors import InputError, LossError
 from lapsus.formats.encoding import not_utf8, refuse_utf16
 from lapsus.formats.source import Member
+from lapsus.notices import Notice
 
 LIMIT = 16 << 20
 """How many characters a row may have: a quote that is never closed must not fill the memory."""
@@ -55,7 +56,7 @@ def writing(path: Path) -> Iterator[CsvWriter]:
         def write(cells: Iterable[str | int | float | None]) -> None:
             row = [defused(cell) if isinstance(cell, str) else cell for cell in cells]
             if (size := sum(len(cell) for cell in row if isinstance(cell, str))) > LIMIT:
-                raise LossError(f"a row of CSV holds at most {LIMIT:,} characters, not {size:,}")
+                raise LossError("row-csv-holds-most", limit=LIMIT, size=size)
             writer.writerow(row)
 
         yield write
@@ -92,8 +93,10 @@ def _records(text: IO[str], name: str) -> Iterator[Numbered]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            hint = "a quote may be open, or not doubled inside a quoted cell"
-            raise InputError(f"not sound CSV: {error}", where=f"{name}, line {start}", hint=hint) from error
+            hint = Notice("quote-may-open-not")
+            raise InputError(
+                "not-sound-csv", where=Notice("line", name=name, line=start), hint=hint, error=error
+            ) from error
         if cells is None:
             return
         if any(cells):
@@ -106,14 +109,14 @@ def _even(records: Iterator[Numbered], name: str) -> Iterator[Numbered]:
     while names and not names[-1].strip():
         names.pop()
     if not names:
-        raise InputError(
-            "is empty", where=name, hint="a first line with the names of the columns is expected"
-        )
+        raise InputError("empty", where=name, hint="first-line-names-columns")
     yield line, names
     width = len(names)
     for line, cells in records:
         if len(cells) < width or any(cells[width:]):
-            raise InputError(f"{len(cells)} cells, but the header has {width}", where=f"{name}, line {line}")
+            raise InputError(
+                "cells-but-header", where=Notice("line", name=name, line=line), count=len(cells), width=width
+            )
         yield line, cells[:width]
 
 
@@ -121,7 +124,9 @@ def _lines(text: IO[str], name: str, number: int = 1) -> Iterator[str]:
     # Twice as much, because a line may hold a row of nothing but doubled quotes.
     while line := text.readline(2 * LIMIT + 1000):
         if len(line) > 2 * LIMIT:
-            raise InputError(f"a line of more than {2 * LIMIT:,} characters", where=f"{name}, line {number}")
+            raise InputError(
+                "line-more-characters", where=Notice("line", name=name, line=number), limit=2 * LIMIT
+            )
         yield line
         number += 1
 

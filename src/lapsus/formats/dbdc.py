@@ -38,6 +38,7 @@ from lapsus.model import (
     freeze,
 )
 from lapsus.model.scheme import folded
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 
@@ -55,7 +56,7 @@ class Dbdc(Format):
     """Dialogues with breakdown labels, as the challenge gives them out."""
 
     name = "dbdc"
-    title = "Dialogue Breakdown Detection Challenge: *.log.json in folders, zips or alone"
+    title = Notice("dialogue-breakdown-detection-challenge")
 
     def suits(self, scheme: Scheme) -> bool:
         """Breakdown labels, nothing else."""
@@ -79,16 +80,16 @@ class Dbdc(Format):
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Anything but dialogues and breakdown judgments of their turns."""
         if entry.document is None:
-            yield Loss("judgments without their dialogue", severe=True)
+            yield Loss(Notice("judgments-without-their-dialogue"), severe=True)
             return
         if any(segment.role not in _SPEAKERS for segment in entry.document.segments):
-            yield Loss("segments that are no turns of a system or a user", severe=True)
+            yield Loss(Notice("segments-no-turns-system"), severe=True)
         turns = {segment.id for segment in entry.document.segments}
         labels = set(breakdown_labels().values())
         for judgment in entry.judgments:
             yield from label_losses(judgment, labels)
             if judgment.segment not in turns:
-                yield Loss("judgments of no turn", severe=True)
+                yield Loss(Notice("judgments-no-turn"), severe=True)
 
     def write(self, entries: Iterable[Entry], path: Path) -> None:
         """A file a dialogue, in folders by split and system."""
@@ -112,7 +113,7 @@ def label_id(labels: dict[str, str], name: str, where: str) -> str:
     """The id of a label, whichever way it is spelt."""
     if (id := labels.get(name) or _folded_labels(tuple(labels.items())).get(folded(name))) is None:
         hint = did_you_mean(name, ["O", "T", "X", "NB", "PB", "B"])
-        raise InvalidError(f"unknown breakdown label {name!r}", where=where, hint=hint)
+        raise InvalidError("unknown-breakdown-label", where=where, hint=hint, name=name)
     return id
 
 
@@ -126,9 +127,9 @@ def label_losses(judgment: Judgment, labels: Collection[str]) -> Iterator[Loss]:
     yield from foreign_judgment(judgment, SCHEME, ("breakdown", "comment"))
     if judgment.scheme == SCHEME:
         if "breakdown" not in judgment.answers:
-            yield Loss("comments without a label", severe=True)
+            yield Loss(Notice("comments-without-label"), severe=True)
         elif judgment.answers["breakdown"] not in labels:
-            yield Loss("labels that are not of the scheme", severe=True)
+            yield Loss(Notice("labels-not-scheme"), severe=True)
 
 
 class _Reader:
@@ -158,7 +159,10 @@ class _Reader:
     def _segment(self, turn: Turn) -> Segment:
         if turn.speaker not in _ROLES:
             raise InvalidError(
-                f"unknown speaker {turn.speaker!r}", where=f"turn {turn.turn_index}", hint="known: S, U"
+                "unknown-speaker",
+                where=Notice("turn", segment=turn.turn_index),
+                hint="known-s-u",
+                speaker=turn.speaker,
             )
         extra = turn.lapsus or TurnExtra()
         metadata = dict(extra.metadata)

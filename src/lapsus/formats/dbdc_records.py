@@ -124,14 +124,14 @@ def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
     """The record in a file. Strict first, for speed; files with keys of their own go the slow way."""
     content = member.head(LARGEST + 1)
     if len(content) > LARGEST:
-        raise InputError(f"is larger than {LARGEST >> 20} MiB", where=member.name, hint="one dialogue a file")
+        raise InputError("larger-mib", where=member.name, hint="one-dialogue-file", largest=LARGEST >> 20)
     try:
         return decoder.decode(content)
     except msgspec.ValidationError as error:
         if "unknown field" not in str(error):
             raise _misshapen(error, member) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"not sound JSON: {error}", where=member.name) from error
+        raise InputError("not-sound-json", where=member.name, error=error) from error
     try:
         raw = msgspec.json.decode(content)
         _set_aside(raw, decoder.type)
@@ -141,7 +141,7 @@ def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
 
 
 def _misshapen(error: Exception, member: Member) -> InputError:
-    return InputError(f"not as the challenge has it: {error}", where=member.name)
+    return InputError("not-challenge", where=member.name, error=error)
 
 
 def _set_aside(raw: Any, kind: type[msgspec.Struct]) -> None:

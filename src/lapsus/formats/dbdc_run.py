@@ -24,6 +24,7 @@ from lapsus.formats.dbdc_records import (
 from lapsus.formats.sink import inner, sink
 from lapsus.formats.source import Member, Source
 from lapsus.model import Entry, Judgment, Scheme, decoders
+from lapsus.notices import Notice
 from lapsus.schemes import load_scheme
 
 SUFFIX = ".labels.json"
@@ -35,7 +36,7 @@ class DbdcRun(Format):
     """What a detector said: labels and distributions, without the dialogues."""
 
     name = "dbdc-run"
-    title = "a run for the breakdown challenge: *.labels.json in folders, zips or alone"
+    title = Notice("run-breakdown-challenge-labels")
 
     def suits(self, scheme: Scheme) -> bool:
         """Breakdown labels, nothing else."""
@@ -60,12 +61,12 @@ class DbdcRun(Format):
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Dialogues, and anything but breakdown labels."""
         if entry.document is not None:
-            yield Loss("documents (a run holds labels only)", severe=not entry.judgments)
+            yield Loss(Notice("documents-run-holds-labels"), severe=not entry.judgments)
         labels = set(breakdown_labels().values())
         for judgment in entry.judgments:
             yield from label_losses(judgment, labels)
             if judgment.segment is None:
-                yield Loss("judgments of no turn", severe=True)
+                yield Loss(Notice("judgments-no-turn"), severe=True)
 
     def write(self, entries: Iterable[Entry], path: Path) -> None:
         """A file a dialogue, in a folder a system where the system is known."""
@@ -85,9 +86,9 @@ def check_distribution(shares: Mapping[str, float], where: str) -> None:
 def _problem(shares: Mapping[str, float]) -> str | None:
     """What is wrong with a distribution; None: nothing."""
     if any(not 0 <= share <= 1 + TOLERANCE for share in shares.values()):
-        return f"probabilities must be from 0 to 1, not {list(shares.values())}"
+        return Notice("probabilities-must-0-1", shares=list(shares.values()))
     if abs(sum(shares.values()) - 1) > TOLERANCE:
-        return f"probabilities sum to {sum(shares.values()):.4f}, not to 1"
+        return Notice("probabilities-sum-not-1", shares=sum(shares.values()))
     return None
 
 
@@ -100,7 +101,7 @@ def _entry(dialogue: RunDialogue, member: Member, run: str, labels: dict[str, st
         about_turn = about_all | (turn.lapsus or TurnExtra()).metadata
         segment = (turn.lapsus.id if turn.lapsus else None) or str(turn.turn_index)
         if segment in seen:
-            raise InvalidError("stands there twice", where=f"turn {segment}")
+            raise InvalidError("stands-there-twice", where=Notice("turn", segment=segment))
         seen.add(segment)
         for number, label in enumerate(turn.labels, 1):
             # A file may hold several answers a turn; the second and later ones get names of their own.
@@ -117,7 +118,7 @@ def _judgment(
     labels: dict[str, str],
     metadata: dict[str, Any],
 ) -> Judgment:
-    where = f"turn {segment}"
+    where = Notice("turn", segment=segment)
     answers: dict[str, str] = {"breakdown": label_id(labels, label.breakdown, where)}
     extra = label.lapsus or AnnotationExtra()
     if extra.comment is not None:
@@ -128,7 +129,7 @@ def _judgment(
         check_distribution(shares, where)
         distributions["breakdown"] = shares
     elif (label.o, label.t, label.x) != (None, None, None):
-        raise InvalidError("give all three of prob-O, prob-T and prob-X, or none", where=where)
+        raise InvalidError("give-all-three-prob-o", where=where)
     return Judgment(
         document,
         segment,

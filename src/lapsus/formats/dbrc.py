@@ -14,6 +14,7 @@ from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Member, Source, lines
 from lapsus.model import Document, Entry, Judgment, Role, Segment, anonymous_annotator, in_language
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 
@@ -51,7 +52,7 @@ class Dbrc(Format):
     """Dialogues that end in a breakdown, its type, and what many people say about it."""
 
     name = "dbrc"
-    title = "Dialogue Breakdown Repair Corpus: *.jsonl"
+    title = Notice("dialogue-breakdown-repair-corpus")
     writes = False
 
     def recognises(self, source: Source) -> bool:
@@ -76,7 +77,7 @@ def _rows(member: Member) -> Iterator[Row]:
             # By way of JSON, so that text which could not be written again is refused here.
             record = decoder(Record).decode(msgspec.json.encode(raw))
         except (ValueError, RecursionError, msgspec.DecodeError) as error:
-            raise InputError(f"not as the corpus has it: {error}", where=where) from error
+            raise InputError("not-corpus", where=where, error=error) from error
         yield Row(record, {key: value for key, value in raw.items() if key not in _MAPPED}, where)
 
 
@@ -105,10 +106,7 @@ class _Reader:
         segments = _segments(rows[0])
         for row in rows:
             if row.record.dialogue_history != record.dialogue_history:
-                raise InputError(
-                    f"its dialogue is not that of the lines before it, also of question {record.question_id}",
-                    where=row.where,
-                )
+                raise InputError("dialogue-not-lines-before", where=row.where, question_id=record.question_id)
         document = Document(name, segments, self.options.language_of(segments))
         judgments = (
             Judgment(
@@ -128,7 +126,7 @@ class _Reader:
         named = row.record.breakdown_type
         if named not in self.types:
             raise InputError(
-                f"unknown error type {named!r}", where=row.where, hint=did_you_mean(named, self.names)
+                "unknown-error-type", where=row.where, hint=did_you_mean(named, self.names), named=named
             )
         answers: dict[str, Any] = {"types": (self.types[named],)}
         if row.record.breakdown_reason:
@@ -142,10 +140,13 @@ def _segments(row: Row) -> tuple[Segment, ...]:
     for place, turn in enumerate(row.record.dialogue_history):
         if turn.role not in _ROLES:
             raise InputError(
-                f"unknown role {turn.role!r}", where=f"{row.where}, turn {place}", hint="known: user, system"
+                "unknown-role",
+                where=Notice("turn-2", place=row.where, place2=place),
+                hint="known-user-system",
+                role=turn.role,
             )
         if turn.text is not None:
             segments.append(Segment(str(place), _ROLES[turn.role], turn.text.rstrip("\n")))
     if not segments or segments[-1].role != "system":
-        raise InputError("the history does not end in a turn of the system", where=row.where)
+        raise InputError("history-does-not-end", where=row.where)
     return tuple(segments)

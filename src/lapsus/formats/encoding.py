@@ -39,9 +39,9 @@ def decoded_json(content: bytes, where: str, hint: str) -> Any:
     except UnicodeDecodeError as error:
         raise not_utf8(error, where) from error
     except msgspec.DecodeError as error:
-        raise InputError(f"not sound JSON: {error}", where=where, hint=hint) from error
+        raise InputError("not-sound-json", where=where, hint=hint, error=error) from error
     except RecursionError:
-        raise InputError("is nested too deeply", where=where) from None
+        raise InputError("nested-too-deeply", where=where) from None
 
 
 def not_utf8(error: UnicodeDecodeError, where: str) -> InputError:
@@ -53,14 +53,8 @@ def not_utf8(error: UnicodeDecodeError, where: str) -> InputError:
             continue
         if _KANA.search(text):
             return _looks_like(shown, codec.upper().replace("_", "-"), where)
-    return InputError(
-        f"not UTF-8 text: {error.reason}", where=where, hint="save it as UTF-8; in Excel: 'CSV UTF-8'"
-    )
+    return InputError("not-utf-8-text", where=where, hint="save-utf-8-excel-csv", error=error.reason)
 
 
 def _looks_like(shown: str, codec: str, where: str) -> InputError:
-    return InputError(
-        f"looks like {shown}, not UTF-8",
-        where=where,
-        hint=f"convert it: iconv -f {codec} -t UTF-8 old > new; in Excel, save it as 'CSV UTF-8'",
-    )
+    return InputError("looks-like-not-utf-8", where=where, hint="convert-iconv-f-t", shown=shown, codec=codec)

@@ -20,6 +20,7 @@ from lapsus.formats.library import FORMATS, recognise
 from lapsus.formats.remote import location
 from lapsus.formats.source import Source
 from lapsus.model import Document, Entry
+from lapsus.notices import Notice
 from lapsus.schemes.spelling import Spelling
 
 MAP: ContextVar[FieldMap | None] = ContextVar("map", default=None)
@@ -68,8 +69,8 @@ class EntryStream:
             raise self._report(doubled)
         if not self.documents and not self.judgments:
             left_out = [what for what, _ in self.options.dropped.most_common(1)]
-            hint = f"what was found was left out, most of it as: {left_out[0]}" if left_out else None
-            what = f"nothing of format {self.format.name!r} is in it"
+            hint = Notice("found-left-out-most", left_out=left_out[0]) if left_out else None
+            what = Notice("nothing-format", name=self.format.name)
             raise InputError(what, where=self.source.shown, hint=hint)
 
     def _entries(self) -> Iterator[Entry]:
@@ -80,9 +81,9 @@ class EntryStream:
         try:
             yield from self.format.read(self.source, self.options)
         except UnicodeDecodeError as error:
-            raise InputError(f"not UTF-8 text: {error}", where=self.source.place) from error
+            raise InputError("not-utf-8-text", where=self.source.place, error=error) from error
         except RecursionError:
-            raise InputError("is nested too deeply", where=self.source.place) from None
+            raise InputError("nested-too-deeply", where=self.source.place) from None
         except InvalidError as error:
             raise InputError(error.what, where=error.where, hint=error.hint).at(self.source.place) from error
 
@@ -102,9 +103,13 @@ class EntryStream:
         lines = [f"\n  {name} ({_said(places[name])})" for names in kinds.values() for name in names]
         more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
         return InputError(
-            f"{len(lines)} ids come twice ({counts}), and are not merged:{''.join(lines[:SHOWN])}{more}\n",
+            "ids-come-twice-not",
             where=self.source.shown,
-            hint="give each an id of its own; where they stand in several files, choose with --only",
+            hint="give-each-id-own",
+            count=len(lines),
+            counts=counts,
+            lines="".join(lines[:SHOWN]),
+            more=more,
         )
 
     def _count(self, entry: Entry) -> None:
@@ -138,13 +143,13 @@ def read(
     paths = [path] if isinstance(path, str | os.PathLike) else path
     if not _are_paths(paths):
         if format is not None or only is not None:
-            raise UsageError("data in memory has neither a format nor files to choose from")
+            raise UsageError("data-memory-neither-format")
         return EntryStream(InMemorySource(), InMemory(path), recognised=False, options=options)
     source = Source.of([location(one) for one in paths], only)
     if format is not None:
         kind = FORMATS.get(format)
         if not kind.reads:
-            raise InputError(f"format {format!r} can be written but not read", where=source.shown)
+            raise InputError("format-can-written-but", where=source.shown, name=format)
         return EntryStream(source, kind(), recognised=False, options=options)
     with source.named():
         found = _recognised(source, options)

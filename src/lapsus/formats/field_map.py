@@ -13,6 +13,7 @@ import yaml
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.messages import ROLES
 from lapsus.model import Role
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 FIELDS = ("text", "speaker", "dialogue", "time", "model", "language", "messages", "prompt", "reply")
@@ -104,18 +105,18 @@ def field_map(
         return None
     for field in known:
         if field not in (*FIELDS, "system", "user"):
-            raise UsageError(f"a map has no field {field!r}", hint=did_you_mean(field, list(FIELDS)))
+            raise UsageError("map-no-field", hint=did_you_mean(field, list(FIELDS)), field=field)
     try:
         return msgspec.convert(known, FieldMap)
     except msgspec.ValidationError as error:
-        raise UsageError(f"the map is not sound: {error}") from error
+        raise UsageError("map-not-sound", error=error) from error
 
 
 def _pairs(given: str) -> dict[str, Any]:
     pairs = [pair.partition("=") for pair in given.split(",") if pair.strip()]
     if bad := next((field for field, sign, path in pairs if not sign or not path.strip()), None):
-        hint = "for example --map text=body,speaker=sender,dialogue=ticket"
-        raise UsageError(f"{bad!r} in the map names no field of the records", hint=hint)
+        hint = Notice("example-map-text-body")
+        raise UsageError("map-names-no-field", hint=hint, bad=bad)
     return {field.strip(): path.strip() for field, _, path in pairs}
 
 
@@ -123,9 +124,9 @@ def _kept(path: Path) -> dict[str, Any]:
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(path)) from error
+        raise InputError("cannot-read", where=str(path), error=error) from error
     if not isinstance(found, dict):
-        raise InputError("is no map", where=str(path), hint="a line each: `text: body`")
+        raise InputError("no-map", where=str(path), hint="line-each-text-body")
     return found
 
 

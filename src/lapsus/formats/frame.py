@@ -83,7 +83,7 @@ def to_frame(data: Any, of: Of = "judgments") -> Frame:
     Of judgments it is the long table, a row an answer; of segments there is a row for every turn, triple or text.
     """
     if of not in ("judgments", "segments"):
-        raise UsageError(f"a table of {of!r} is not known", hint="known: judgments, segments")
+        raise UsageError("table-not-known", hint="known-judgments-segments", of=of)
     entries = read([data] if isinstance(data, Entry | Document) else data)
     if of == "judgments":
         return Frame(table_of_rows(row for entry in entries for row in rows_of(entry)))
@@ -120,4 +120,4 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise UsageError(f"{name} is not installed", hint=f"pip install {name}") from None
+        raise UsageError("not-installed", hint=f"pip install {name}", name=name) from None

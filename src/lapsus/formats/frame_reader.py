@@ -16,6 +16,7 @@ from lapsus.formats.table_reader import entries_of
 from lapsus.formats.table_rows import Row, has_columns, places
 from lapsus.model import Document, Entry, Role, Segment
 from lapsus.model.document import SEPARATOR
+from lapsus.notices import Notice
 
 NAME = "the data"
 """What messages call a table."""
@@ -77,7 +78,7 @@ def _turns(header: list[str], rows: Sequence[tuple[Any, ...]], options: ReadOpti
     for number, cells in enumerate(rows, 1):
         row = (number, ["" if cell is None else str(cell) for cell in cells])
         if not (conversation := columns.conversation(row)):
-            raise InputError("names no conversation", where=f"{NAME}, row {number}")
+            raise InputError("names-no-conversation", where=Notice("row", name=NAME, number=number))
         found.setdefault(conversation, []).append(row)
     for conversation, turns in found.items():
         yield Entry(conversation, conversation_of(conversation, turns, columns, f"{NAME}, row", options))
@@ -94,7 +95,9 @@ def _documents(header: list[str], rows: Sequence[tuple[Any, ...]], options: Read
             first.setdefault(id, row)
             segments.setdefault(id, []).append(_segment(row))
         except InvalidError as error:
-            raise InputError(error.what, where=f"{NAME}, row {number}", hint=error.hint) from error
+            raise InputError(
+                error.what, where=Notice("row", name=NAME, number=number), hint=error.hint
+            ) from error
     for id, own in segments.items():
         row = first[id]
         about: dict[str, Any] = _json(row.get("document_metadata"), "document_metadata")
@@ -108,10 +111,10 @@ def _segment(row: dict[str, Any]) -> Segment:
     role, words = text(row["role"], "role"), text(row["text"], "text")
     if role not in get_args(Role):
         known = ", ".join(get_args(Role))
-        raise InvalidError(f"unknown role {role!r}", hint=f"known: {known}")
+        raise InvalidError("unknown-role", hint="known", role=role, known=known)
     parts = tuple(words.split(SEPARATOR)) if role == "triple" else None
     if parts is not None and len(parts) != 3:
-        raise InvalidError(f"{words!r} is no triple", hint="subject | predicate | object")
+        raise InvalidError("no-triple", hint="subject-predicate-object", text=words)
     metadata = _json(row.get("metadata"), "metadata")
     return Segment(name(row["segment"], "segment"), role, words, parts, metadata)  # type: ignore[arg-type]
 

@@ -37,10 +37,7 @@ class InMemory(Format):
     def __init__(self, data: Any) -> None:
         self._is_table = is_table(data)
         if not self._is_table and not isinstance(data, Iterable):
-            raise UsageError(
-                f"a {type(data).__name__} is no data",
-                hint="give a path, entries (as lapsus.read yields them), records or a table",
-            )
+            raise UsageError("no-data", hint="give-path-entries-lapsus", name=type(data).__name__)
         if isinstance(data, Mapping):
             # One conversation, or the splits of a data set.
             splits = [one for one in data.values() if hasattr(one, "column_names")]
@@ -69,8 +66,7 @@ class InMemory(Format):
                 yield item
             else:
                 raise UsageError(
-                    f"item {place} is a {type(item).__name__}",
-                    hint="give a path, entries (as lapsus.read yields them), records or a table",
+                    "item", hint="give-path-entries-lapsus", place=place, name=type(item).__name__
                 )
 
 
@@ -82,7 +78,7 @@ def _joined(tables: Iterable[Any], options: ReadOptions) -> Iterator[Entry]:
         for entry in entries_of_table(table, options):
             if entry.document is not None:
                 if entry.id in documents:
-                    raise InputError(f"two tables hold document {entry.id!r}", where=NAME)
+                    raise InputError("two-tables-hold-document", where=NAME, id=entry.id)
                 documents[entry.id] = entry.document
             judgments.setdefault(entry.id, []).extend(entry.judgments)
     for id, said in judgments.items():

@@ -10,6 +10,7 @@ from lapsus.formats.labelstudio_places import to_utf16
 from lapsus.formats.marks_export import Marked, MarksExport
 from lapsus.formats.sink import Sink, inner
 from lapsus.formats.span_links import links
+from lapsus.notices import Notice
 
 SPAN: Final = "custom.Span"
 RELATION: Final = "custom.Relation"
@@ -22,7 +23,7 @@ class Inception(MarksExport):
     """A document a file, with its marks and the lines between them."""
 
     name = "inception"
-    title = "INCEpTION: marks as UIMA CAS JSON, a folder an annotator; folder or zip"
+    title = Notice("inception-marks-uima-cas")
 
     def add(self, files: Sink, marked: Marked) -> None:
         """One file."""

@@ -10,6 +10,7 @@ import msgspec
 
 from lapsus.errors import InputError
 from lapsus.model import decoders
+from lapsus.notices import Notice
 
 T = TypeVar("T")
 
@@ -34,9 +35,13 @@ def items(stream: IO[bytes], name: str, kind: type[T], hint: str | None = None) 
         try:
             yield number, decoder.decode(raw)
         except msgspec.ValidationError as error:
-            raise InputError(str(error), where=f"{name}, item {number}", hint=hint) from error
+            raise InputError(
+                str(error), where=Notice("item-2", name=name, number=number), hint=hint
+            ) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"not sound JSON: {error}", where=f"{name}, item {number}") from error
+            raise InputError(
+                "not-sound-json", where=Notice("item-2", name=name, number=number), error=error
+            ) from error
 
 
 def raw_items(stream: IO[bytes], name: str) -> Iterator[bytes]:
@@ -52,12 +57,12 @@ def raw_items(stream: IO[bytes], name: str) -> Iterator[bytes]:
         if item.strip(_SPACE):
             yield item
         elif sign != b"]" or number > 1:
-            raise InputError("a comma stands there, but no item", where=f"{name}, item {number}")
+            raise InputError("comma-stands-but-no", where=Notice("item-2", name=name, number=number))
         if sign == b"]":
             break
         number += 1
     if window.skip_space():
-        raise InputError("something follows the end of the list", where=name, hint="one list a file")
+        raise InputError("something-follows-end-list", where=name, hint="one-list-file")
 
 
 class _Window:
@@ -100,11 +105,11 @@ class _Window:
             if sign in b"[{":
                 depth += 1
                 if depth > DEEPEST:
-                    raise InputError("is nested too deeply", where=where)
+                    raise InputError("nested-too-deeply", where=where)
             elif depth:
                 depth -= 1
             elif sign == b"}":
-                raise InputError("not sound JSON: a '}' too many", where=where)
+                raise InputError("not-sound-json-too", where=where)
             else:
                 item = self.content[self.start : self.at - 1]
                 self.start = self.at
@@ -113,15 +118,15 @@ class _Window:
     def _need_more(self, where: str) -> None:
         if len(self.content) - self.start > LARGEST:
             size = f"{LARGEST >> 20} MiB"
-            raise InputError(f"is larger than {size}", where=where, hint="is a bracket missing?")
+            raise InputError("larger", where=where, hint="bracket-missing", size=size)
         if not self.grow():
-            raise InputError("the file ends in the middle of it", where=where, hint="get the file anew")
+            raise InputError("file-ends-middle", where=where, hint="get-file-anew")
 
 
 def _no_list(opening: bytes, name: str) -> InputError:
     if not opening:
-        return InputError("is empty", where=name, hint="a JSON list is expected")
+        return InputError("empty", where=name, hint="json-list-expected")
     if opening == b"{":
-        hint = "put it, or several of its kind, between [ and ]"
-        return InputError("is one JSON object, not a list", where=name, hint=hint)
-    return InputError(f"is no JSON list: it begins with {opening.decode(errors='replace')!r}", where=name)
+        hint = Notice("put-several-kind-between")
+        return InputError("one-json-object-not", where=name, hint=hint)
+    return InputError("no-json-list-begins", where=name, decode=opening.decode(errors="replace"))

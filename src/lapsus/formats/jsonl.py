@@ -12,6 +12,7 @@ from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Member, Source, lines
 from lapsus.model import Document, Entry, Judgment, decoders
+from lapsus.notices import Notice
 
 VERSION = 1
 
@@ -33,7 +34,7 @@ class Jsonl(Format):
     """The native format."""
 
     name = "jsonl"
-    title = "native JSON Lines: documents and judgments, lossless"
+    title = Notice("native-json-lines-documents")
     suffix = ".jsonl"
 
     def recognises(self, source: Source) -> bool:
@@ -66,12 +67,14 @@ def _lines(member: Member) -> Iterator[Line]:
         try:
             line = decoder.decode(raw)
         except msgspec.DecodeError as error:
-            raise InputError(str(error), where=f"{member.name}, line {number}") from error
+            raise InputError(str(error), where=Notice("line", name=member.name, line=number)) from error
         if line.lapsus is not None and line.lapsus > VERSION:
             raise InputError(
-                f"written by a newer Lapsus (format {line.lapsus}, known: {VERSION})",
+                "written-newer-lapsus-format",
                 where=member.name,
-                hint="update Lapsus",
+                hint="update-lapsus",
+                lapsus=line.lapsus,
+                version=VERSION,
             )
         yield line
 
@@ -79,6 +82,6 @@ def _lines(member: Member) -> Iterator[Line]:
 def _entry(about: str, group: list[Line], member: Member) -> Entry:
     documents = [line.document for line in group if line.document]
     if len(documents) > 1:
-        raise InputError(f"document {about!r} stands there twice in a row", where=member.name)
+        raise InputError("document-stands-twice-row", where=member.name, about=about)
     judgments = tuple(line.judgment for line in group if line.judgment)
     return Entry(about, documents[0] if documents else None, judgments)

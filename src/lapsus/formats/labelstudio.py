@@ -27,6 +27,7 @@ from lapsus.formats.labelstudio_records import Annotation, Person, Prediction, R
 from lapsus.formats.source import Source
 from lapsus.formats.span_links import lies_in, newest, revised
 from lapsus.model import Answer, Document, Entry, Judgment, Span, anonymous_annotator
+from lapsus.notices import Notice
 from lapsus.schemes import known_scheme
 
 SUFFIX = ".json"
@@ -38,7 +39,7 @@ class LabelStudio(Format):
     """Documents as tasks, judgments as annotations."""
 
     name = "labelstudio"
-    title = "Label Studio: tasks with annotations in one JSON file"
+    title = Notice("label-studio-tasks-annotations")
     suffix = SUFFIX
 
     def recognises(self, source: Source) -> bool:
@@ -60,26 +61,26 @@ class LabelStudio(Format):
                         yield _entry(task, number, options, controls)
                     except InvalidError as error:
                         misfit = InputError(error.what, where=error.where, hint=error.hint)
-                        raise misfit.at(f"{member.name}, item {number}") from error
+                        raise misfit.at(Notice("item-2", name=member.name, number=number)) from error
                     except LapsusError as error:
-                        raise error.at(f"{member.name}, item {number}") from error
+                        raise error.at(Notice("item-2", name=member.name, number=number)) from error
 
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Judgments without their document. What cannot be shown still comes back."""
         if entry.document is None:
-            yield Loss("judgments without their document", severe=True)
+            yield Loss(Notice("judgments-without-their-document"), severe=True)
             return
         turns = {segment.id for segment in entry.document.segments}
         for judgment in entry.judgments:
             scheme = known_scheme(judgment.scheme)
             if scheme is None:
-                yield Loss(f"a view in Label Studio of the scheme {judgment.scheme!r}, not installed here")
+                yield Loss(Notice("view-label-studio-scheme", scheme=judgment.scheme))
             elif any(scheme.question(name) is None for name in judgment.answers):
-                yield Loss("a view in Label Studio of answers to unknown questions")
+                yield Loss(Notice("view-label-studio-answers"))
             if judgment.segment is not None and judgment.segment not in turns:
-                yield Loss("a view in Label Studio of judgments of no segment")
+                yield Loss(Notice("view-label-studio-judgments"))
             if any(not lies_in(span, entry.document) for span in _spans(judgment)):
-                yield Loss("a view in Label Studio of spans outside their text")
+                yield Loss(Notice("view-label-studio-spans"))
 
     def write(self, entries: Iterable[Entry], path: Path) -> None:
         """Tasks, one after the other."""
@@ -121,9 +122,9 @@ def _task(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, Any]
 
 def _entry(task: Task, number: int, options: ReadOptions, controls: Controls) -> Entry:
     if task.data is msgspec.UNSET:
-        raise InputError("has no 'data'", hint=NOT_TASKS)
+        raise InputError("has-no-data", hint=NOT_TASKS)
     if task.completions is not None:
-        raise InputError("comes from Label Studio before 1.0", hint="export it with a newer version")
+        raise InputError("comes-label-studio-before", hint="export-newer-version")
     document, known = read_data(task, number, options)
     reader = _Reader(document, known, controls)
     for place, annotation in enumerate(task.annotations, 1):
@@ -145,7 +146,7 @@ class _Reader:
         self.numbers = {id(judgment): number for number, judgment in enumerate(known)}
 
     def add_annotation(self, annotation: Annotation, place: int) -> None:
-        units = self._units(annotation.result, f"annotation {place}")
+        units = self._units(annotation.result, Notice("annotation", place=place))
         who = self.answers.author(annotation.result) or _person(annotation.completed_by, place)
         metadata: dict[str, Any] = {"ground_truth": True} if annotation.ground_truth else {}
         seconds = annotation.lead_time
@@ -172,7 +173,7 @@ class _Reader:
         scheme = known_scheme(PAIRS)
         marks = marks_question(scheme) if scheme else None
         if scheme is None or marks is None or all(s.role != "triple" for s in self.document.segments):
-            raise InputError("says nothing", hint="skip or delete it in Label Studio")
+            raise InputError("says-nothing", hint="skip-delete-label-studio")
         return {(scheme.id, None): {marks.id: ()}}
 
     def _add(self, who: str, units: Units, circumstances: dict[str, Any]) -> None:

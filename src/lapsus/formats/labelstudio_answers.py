@@ -92,7 +92,7 @@ class LabelStudioAnswers:
                 continue
             answers = found.setdefault(unit, {})
             if asked.question.id in answers:
-                raise InputError(f"{asked.name} is answered twice for one turn", hint="once is expected")
+                raise InputError("answered-twice-one-turn", hint="once-expected", name=asked.name)
             answers[asked.question.id] = self._answer(result, asked)
         for (scheme, segment, question), by_region in marks.items():
             here = [pair for pair in lines if pair[0] in by_region and pair[1] in by_region]
@@ -100,9 +100,7 @@ class LabelStudioAnswers:
         for asked, result in none:
             unit = self._unit(result, asked, stretch(result.value, self.document))
             if found.setdefault(unit, {}).setdefault(asked.question.id, ()) != ():
-                raise InputError(
-                    f"{asked.name} is answered, and {NOTHING!r} is said too", hint="take one of them back"
-                )
+                raise InputError("answered-said-too", hint="take-one-back", name=asked.name, nothing=NOTHING)
         return found
 
     def _ours(self, result: Result) -> Judgment | None:
@@ -121,12 +119,12 @@ class LabelStudioAnswers:
         text = place.segment.text
         if not asked.kind.on_text and text[place.start : place.end].strip() != text.strip():
             part = f"{place.start}-{place.end} of turn {place.segment.id!r}"
-            raise InputError(f"{asked.name} is answered for {part} only", hint="mark the whole turn")
+            raise InputError("answered-only", hint="mark-whole-turn", name=asked.name, part=part)
         return asked.scheme.id, place.segment.id
 
     def _spans(self, result: Result, asked: Asked, place: Stretch | None) -> list[Span]:
         if place is None or place.start == place.end:
-            raise InputError(f"control {result.from_name!r} marks nothing")
+            raise InputError("control-marks-nothing", from_name=result.from_name)
         labels = self.labels(result, asked)
         return [Span(place.segment.id, place.start, place.end, label) for label in labels]
 
@@ -147,7 +145,7 @@ class LabelStudioAnswers:
             label = name if name in older else known.get(folded(name))
             if label is None:
                 ids = list(dict.fromkeys(known.values()))
-                raise InputError(f"{asked.name}: unknown label {name!r}", hint=did_you_mean(name, ids))
+                raise InputError("unknown-label-2", hint=did_you_mean(name, ids), name=asked.name, name2=name)
             found.append(label)
         return found
 
@@ -190,12 +188,12 @@ def _words(result: Result) -> str:
     if isinstance(words, str):
         return words
     if not isinstance(words, list) or any(not isinstance(item, str) for item in words):
-        raise InputError(f"control {result.from_name!r}: 'text' is no text")
+        raise InputError("control-text-no-text", from_name=result.from_name)
     return "\n".join(words)
 
 
 def _number(result: Result) -> int | float:
     number = result.value.get(result.type)
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise InputError(f"control {result.from_name!r}: {number!r} is no number")
+        raise InputError("control-no-number", from_name=result.from_name, number=number)
     return int(number) if isinstance(number, float) and number.is_integer() else number

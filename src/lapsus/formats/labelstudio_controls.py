@@ -11,6 +11,7 @@ from lapsus.formats.labelstudio_records import Result
 from lapsus.kinds import KINDS, Kind, kind_of
 from lapsus.model import Question, Scheme
 from lapsus.model.scheme import folded
+from lapsus.notices import Notice
 from lapsus.schemes import known_scheme, scheme_names
 
 RELATION = "relation"
@@ -82,12 +83,12 @@ def choices(result: Result) -> list[str]:
     found = result.value.get(result.type)
     if result.type == "taxonomy" and isinstance(found, list):
         if any(not isinstance(path, list) or len(path) != 1 for path in found):
-            raise InputError(f"control {result.from_name!r}: nested choices are not supported")
+            raise InputError("control-nested-choices-not", from_name=result.from_name)
         found = [path[0] for path in found]
     if not any(kind.offers_labels and result.type in kind.controls for kind in KINDS):
         return []
     if not isinstance(found, list) or any(not isinstance(item, str) for item in found):
-        raise InputError(f"control {result.from_name!r}: {result.type!r} is no list of labels")
+        raise InputError("control-no-list-labels", from_name=result.from_name, type=result.type)
     return found
 
 
@@ -96,7 +97,7 @@ def _candidates(name: str, kind: str, values: set[str]) -> Iterator[Asked]:
     types = list(dict.fromkeys(type for one in KINDS for type in one.controls))
     if kind not in types:
         known = ", ".join(types)
-        raise InputError(f"control {name!r} gives results of type {kind!r}", hint=f"known types: {known}")
+        raise InputError("control-gives-results-type", hint="known-types", name=name, kind=kind, known=known)
     if (exactly := asked_by_name(name)) is not None:
         yield exactly
         return
@@ -132,8 +133,5 @@ def _all() -> Iterator[Asked]:
 
 def _unclear(name: str, candidates: list[Asked]) -> InputError:
     could_be = ", ".join(asked.name for asked in candidates)
-    problem = f"could stand for {could_be}" if candidates else "fits no question of a known scheme"
-    return InputError(
-        f"control {name!r} {problem}",
-        hint="name the control '<scheme>.<question>' in the labelling interface, as in 'breakdown.comment'",
-    )
+    problem = Notice("could-stand", could_be=could_be) if candidates else Notice("fits-no-question-known")
+    return InputError("control", hint="name-control-scheme-question", name=name, problem=problem)

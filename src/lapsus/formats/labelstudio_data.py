@@ -41,8 +41,7 @@ def read_data(task: Task, number: int, options: ReadOptions) -> tuple[Document, 
     segments = tuple(_segments(data))
     if not segments:
         raise InputError(
-            f"no text in its data, only {', '.join(data) or 'nothing'}",
-            hint="text, dialogue and messages are known; rename the field",
+            "no-text-data-only", hint="text-dialogue-messages-known", data=", ".join(data) or "nothing"
         )
     metadata = {key: value for key, value in data.items() if key not in (*_LISTS, "text")}
     if task.meta:
@@ -56,11 +55,11 @@ def _known(raw: Any, data: dict[str, Any]) -> tuple[Document, list[Judgment]]:
         known = converted(raw, Known)
         texts = msgspec.convert([turn["text"] for turn in data[DIALOGUE]], list[str])
     except (msgspec.ValidationError, KeyError, TypeError) as error:
-        raise InputError(f"its data are not as Lapsus wrote them: {error}") from error
+        raise InputError("data-not-lapsus-wrote", error=error) from error
     if known.format > VERSION:
-        raise InputError(f"written by a newer Lapsus (format {known.format})", hint="update Lapsus")
+        raise InputError("written-by-a-newer-lapsus-format", hint="update-lapsus", known=known.format)
     if len(texts) != len(known.segments):
-        raise InputError(f"Lapsus wrote {len(known.segments)} turns, but {len(texts)} are there")
+        raise InputError("lapsus-wrote-turns-but", count=len(known.segments), count2=len(texts))
     segments = tuple(
         Segment(segment.id, segment.role, text, segment.parts, segment.metadata)
         for segment, text in zip(known.segments, texts, strict=True)
@@ -78,12 +77,12 @@ def _segments(data: dict[str, Any]) -> list[Segment]:
             instructs = key == "messages" or any(name.lower() == "assistant" for name in names)
             found = [_turn(key, place, turns[place], name, instructs) for place, name in enumerate(names)]
         elif turns is not None:
-            raise InputError(f"{key!r} is one list of turns too many, or no list at all")
+            raise InputError("one-list-turns-too", key=key)
     text = data.get("text")
     if isinstance(text, str):
         found.append(Segment("text", "text", text))
     elif text is not None:
-        raise InputError("'text' is no text")
+        raise InputError("text-no-text")
     return found
 
 
@@ -91,7 +90,7 @@ def _turn(key: str, place: int, turn: dict[str, Any], name: str, instructs: bool
     where = f"{key}, turn {place}"
     role = _ROLES.get(name.lower())
     if role is None:
-        raise InputError(f"unknown speaker {name!r}", where=where, hint=f"known: {', '.join(_ROLES)}")
+        raise InputError("unknown-speaker", where=where, hint="known", speaker=name, known=", ".join(_ROLES))
     if instructs and name.lower() == "system":
         role = "prompt"
     text = _first(turn, _WORDS, where)
@@ -105,5 +104,5 @@ def _turn(key: str, place: int, turn: dict[str, Any], name: str, instructs: bool
 def _first(turn: Any, keys: tuple[str, ...], where: str) -> str:
     value = next((turn[key] for key in keys if key in turn), None) if isinstance(turn, dict) else None
     if not isinstance(value, str):
-        raise InputError(f"has no {' or '.join(keys)}", where=where, hint="each is expected to be a text")
+        raise InputError("has-no", where=where, hint="each-expected-text", name=" or ".join(keys))
     return value

@@ -7,8 +7,9 @@ import re
 from lapsus.errors import InputError
 from lapsus.formats.csv_cells import opening
 from lapsus.formats.source import Member, Source
+from lapsus.notices import Notice
 
-NOT_TASKS = "export as JSON, not as JSON-MIN or CSV"
+NOT_TASKS = Notice("export-json-not-json-min")
 TABLES = (".csv", ".tsv")
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]')
 _MINIMAL = (b'"annotation_id"', b'"annotator"')
@@ -52,7 +53,5 @@ def refuse_other_exports(source: Source) -> None:
         what, where = "CSV" if table.name.lower().endswith(".csv") else "TSV", table.name
     if what is not None:
         raise InputError(
-            f"is Label Studio's {what} export, which leaves out which turn an answer is about",
-            where=where,
-            hint="export the project again as JSON; `lapsus convert` reads that",
+            "label-studios-export-leaves", where=where, hint="export-project-again-json", reason=what
         )

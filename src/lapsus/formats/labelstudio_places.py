@@ -70,9 +70,9 @@ def from_utf16(text: str, at: int) -> int | None:
 def _turn(value: dict[str, Any], document: Document) -> Segment:
     first, last = str(value.get("start")), str(value.get("end"))
     if first != last:
-        raise InputError(f"a region from turn {first} to turn {last}", hint="mark each turn on its own")
+        raise InputError("region-turn-turn", hint="mark-each-turn-own", first=first, last=last)
     if not (first.isascii() and first.isdigit() and len(first) < 10 and int(first) < len(document.segments)):
-        raise InputError(f"a region in turn {first}, but there are {len(document.segments)} turns")
+        raise InputError("region-turn-but-turns", first=first, count=len(document.segments))
     return document.segments[int(first)]
 
 
@@ -80,14 +80,14 @@ def _text(document: Document) -> Segment:
     for segment in document.segments:
         if segment.role == "text" and segment.id == "text":
             return segment
-    raise InputError("a region in a text, but the task's data have no 'text'")
+    raise InputError("region-text-but-tasks")
 
 
 def _checked(
     value: dict[str, Any], segment: Segment, first: object, last: object, *, utf16_first: bool
 ) -> Stretch:
     if type(first) is not int or type(last) is not int:
-        raise InputError(f"a region from {first!r} to {last!r}, which are no whole numbers")
+        raise InputError("region-no-whole-numbers", first=first, last=last)
     text = segment.text
     as_points: tuple[int | None, int | None] = (first, last)
     as_units = (from_utf16(text, first), from_utf16(text, last))
@@ -97,7 +97,7 @@ def _checked(
         if start is not None and end is not None and 0 <= start <= end <= len(text)
     ]
     if not found:
-        raise InputError(f"a region from {first} to {last} in a text of {len(text)} signs: {text[:40]!r}")
+        raise InputError("region-text-signs", first=first, last=last, count=len(text), text=text[:40])
     said = value.get("text")
     for candidate in found:
         there = text[candidate.start : candidate.end]
@@ -105,6 +105,10 @@ def _checked(
             return candidate
     there = text[found[0].start : found[0].end]
     raise InputError(
-        f"{said!r} is said to be marked, but {there!r} stands at {first}-{last}",
-        hint="was the text changed after it was marked?",
+        "is-said-to-be-marked-but-stands-at",
+        hint="text-changed-after-marked",
+        said=said,
+        there=there,
+        first=first,
+        last=last,
     )

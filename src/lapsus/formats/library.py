@@ -8,6 +8,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.encoding import refuse_other_encodings
 from lapsus.formats.source import Source
+from lapsus.notices import Notice
 from lapsus.registry import Registry
 
 FORMATS: Registry[type[Format]] = Registry(
@@ -54,10 +55,10 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
         return fitting[0]
     if fitting:
         names = ", ".join(format.name for format in fitting)
-        hint = f"`lapsus convert --from` takes one of: {names}"
-        raise InputError("could be of several formats", where=source.shown, hint=hint)
+        hint = Notice("lapsus-convert-takes-one", names=names)
+        raise InputError("could-several-formats", where=source.shown, hint=hint)
     if source.only and not source.first():
-        raise InputError(f"nothing in it matches --only {source.only!r}", where=source.shown)
+        raise InputError("nothing-matches-only", where=source.shown, only=source.only)
     _refuse_what_cannot_be_read(source)
     from lapsus.formats.chat import first_records, map_of
     from lapsus.formats.conversations import unknown_shape
@@ -67,14 +68,12 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
         options.map = told
         return FORMATS.get("chat")()
     if has_data_alone(source):
-        hint = f"as pairs of data and text, {NEEDS}"
-        raise InputError("is in no known format", where=source.shown, hint=hint)
+        hint = Notice("pairs-data-text", needs=NEEDS)
+        raise InputError("no-known-format", where=source.shown, hint=hint)
     if some := first_records(source):
         error = unknown_shape(*some)
         raise InputError(error.what, where=source.shown, hint=error.hint)
-    raise InputError(
-        "is in no known format", where=source.shown, hint="`lapsus formats` lists those that are"
-    )
+    raise InputError("no-known-format", where=source.shown, hint="lapsus-formats-lists-those")
 
 
 def _refuse_what_cannot_be_read(source: Source) -> None:
@@ -87,10 +86,10 @@ def _refuse_what_cannot_be_read(source: Source) -> None:
     name = member.name.lower()
     if not name.endswith(TABLES):
         if not member.head().strip():
-            raise InputError("is empty", where=member.name)
+            raise InputError("empty", where=member.name)
         refuse_other_encodings(member)
     if name.endswith((*TABLES, *LINED, ".json")) and next(records(member), None) is None:
-        raise InputError("has no rows", where=member.name)
+        raise InputError("no-rows", where=member.name)
 
 
 def format_for_output(path: Path) -> Format:
@@ -99,5 +98,5 @@ def format_for_output(path: Path) -> Format:
     if fitting:
         return max(fitting, key=lambda kind: len(kind.suffix or ""))()
     endings = ", ".join(str(kind.suffix) for kind in FORMATS if kind.writes and kind.suffix)
-    hint = f"known endings: {endings}; `lapsus convert --to` takes a format by its name"
-    raise UsageError("its ending does not say which format is wanted", where=str(path), hint=hint)
+    hint = Notice("known-endings-lapsus-convert", endings=endings)
+    raise UsageError("ending-does-not-say", where=str(path), hint=hint)

@@ -17,6 +17,7 @@ from lapsus.formats.sink import Sink, inner, sink
 from lapsus.formats.source import Source
 from lapsus.formats.span_links import lies_in, newest
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span
+from lapsus.notices import Notice
 from lapsus.schemes import known_scheme, load_scheme
 
 SCHEME = "semantic-errors"
@@ -49,14 +50,14 @@ class MarksExport(Format, ABC):
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """Never: the tool's own export is of another form."""
-        raise UsageError(f"format {self.name!r} can be written but not read")
+        raise UsageError("format-can-written-but", name=self.name)
 
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Anything but marks and the texts they stand in."""
         if entry.document is None:
-            yield Loss("judgments without their document", severe=True)
+            yield Loss(Notice("judgments-without-their-document"), severe=True)
             return
-        yield Loss("ids of segments, and metadata of documents")
+        yield Loss(Notice("ids-segments-metadata-documents"))
         for judgment in entry.judgments:
             yield from _losses(judgment, entry.document)
 
@@ -81,13 +82,13 @@ class MarksExport(Format, ABC):
 def _losses(judgment: Judgment, document: Document) -> Iterator[Loss]:
     question = _question(judgment.scheme)
     if question is None:
-        yield Loss(f"judgments under the scheme {judgment.scheme!r} (only marks in texts)", severe=True)
+        yield Loss(Notice("judgments-under-scheme-only", scheme=judgment.scheme), severe=True)
         return
     for name in judgment.answers:
         if name != question.id:
-            yield Loss(f"answers to {name!r}", severe=True)
+            yield Loss(Notice("answers-to", question=name), severe=True)
     if any(not lies_in(span, document) for span in _spans(judgment, question)):
-        yield Loss("spans outside their text", severe=True)
+        yield Loss(Notice("spans-outside-their-text"), severe=True)
     yield from circumstances(judgment)
 
 

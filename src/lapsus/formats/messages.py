@@ -15,6 +15,7 @@ import msgspec
 
 from lapsus.errors import InvalidError
 from lapsus.model import EMPTY, Role, Segment
+from lapsus.notices import Notice
 
 ROLES: dict[str, Role] = {
     **dict.fromkeys(
@@ -87,14 +88,14 @@ def role_of(name: str, names: Mapping[str, Role] = ROLES) -> Role:
     try:
         return names[name.strip().lower()]
     except KeyError:
-        hint = f"known: {', '.join(names)}; --system and --user name others"
-        raise InvalidError(f"unknown role {name!r}", hint=hint) from None
+        hint = Notice("known-system-user-name", names=", ".join(names))
+        raise InvalidError("unknown-role", hint=hint, role=name) from None
 
 
 def messages_in(message: Any, names: Mapping[str, Role] = ROLES) -> list[Message]:
     """What one message holds, in order: results of tools, words, calls of tools."""
     if not isinstance(message, dict):
-        raise InvalidError("not a JSON object")
+        raise InvalidError("not-json-object")
     if (
         len(message) == 2
         and type(text := message.get("content")) is str
@@ -159,13 +160,13 @@ def _messages(message: dict[str, Any], names: Mapping[str, Role]) -> list[Messag
         return []
     speaker = next((key for key in _SPEAKER if isinstance(message.get(key), str)), None)
     if speaker is None:
-        raise InvalidError("no role", hint='"role" (or "from") says who speaks')
+        raise InvalidError("no-role", hint="role-says-who-speaks")
     name = str(message[speaker])
     role = role_of(name, names)
     place = next((key for key in _CONTENT if message.get(key) is not None and key != speaker), None)
     calls = [call for key in _CALLS for call in _listed(message.get(key))]
     if place is None and not calls and message.keys().isdisjoint((*_CONTENT, *_CALLS)):
-        raise InvalidError("no text", hint='"content" (or "value") holds it')
+        raise InvalidError("no-text", hint="content-value-holds")
     content = _Content(message.get(place) if place else message.get("refusal"))
     metadata = _metadata(message, {speaker, place, *_CALLS} - {None})
     if content.has_more and place:
@@ -262,7 +263,7 @@ class _Content:
             self.text = content or ""
             return
         if not isinstance(content, list | tuple):
-            raise InvalidError("its content is neither text nor a list of parts")
+            raise InvalidError("content-neither-text-nor")
         self.text = "\n".join(text for part in content if (text := self._part(part)) is not None)
 
     def _part(self, part: Any) -> str | None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import IO, Any, cast
 
 from lapsus.errors import InputError, UsageError
+from lapsus.notices import Notice
 
 COMPRESSED = (".gz", ".zst")
 MAX_EXPANSION = 250
@@ -69,8 +70,8 @@ class Unpacked(io.RawIOBase):
                 raise EOFError
         self.given += size
         if self.largest is not None and self.given > self.largest:
-            hint = "this looks like a bomb; unpack it yourself if you trust it"
-            raise InputError(f"unpacks to more than {self.largest:,} bytes", where=self.place, hint=hint)
+            hint = Notice("looks-like-bomb-unpack")
+            raise InputError("unpacks-more-bytes", where=self.place, hint=hint, largest=self.largest)
         return size
 
     def readall(self) -> bytes:
@@ -107,7 +108,7 @@ def _unpacked(stream: IO[bytes], ending: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        raise UsageError("a .zst file", hint="pip install 'lapsus[remote]'") from None
+        raise UsageError("zst-file", hint="pip install 'lapsus[remote]'") from None
     return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
 
 
@@ -119,12 +120,12 @@ def sound(place: str, kind: str = "zip") -> Iterator[None]:
     except (InputError, UsageError):
         raise
     except EOFError as error:
-        hint = "cut off? Copy or fetch it again"
-        raise InputError("the file ends in the middle", where=place, hint=hint) from error
+        hint = Notice("cut-off-copy-fetch")
+        raise InputError("the-file-ends-in-the-middle", where=place, hint=hint) from error
     except Exception as error:
         if not isinstance(error, DAMAGE) and not type(error).__module__.startswith("zstandard"):
             raise
-        raise InputError(f"cannot be read as a {kind.strip('.')} file: {error}", where=place) from error
+        raise InputError("cannot-read-file", where=place, kind=kind.strip("."), error=error) from error
 
 
 def _is_whole(stream: IO[bytes]) -> bool:

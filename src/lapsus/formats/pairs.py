@@ -13,12 +13,11 @@ from lapsus.formats.messages import json_text
 from lapsus.formats.records import SUFFIXES, TEXTS, Record, first_record, records
 from lapsus.formats.source import Source
 from lapsus.model import Document, Entry, Segment
+from lapsus.notices import Notice
 
 _DATA: Final = ("data", "triples")
 _TEXT: Final = "text"
-NEEDS: Final = (
-    f"each needs `data` or `triples`, and `text` (or {', '.join(f'`{name}`' for name in TEXTS[1:])})"
-)
+NEEDS: Final = Notice("each-needs-data-triples", texts=", ".join((f"`{name}`" for name in TEXTS[1:])))
 _LANGUAGES: Final = ("language", "lang")
 _SYSTEMS: Final = ("system", "generator", "model")
 
@@ -27,7 +26,7 @@ class Pairs(Format):
     """Any data, read as triples, with its text; every record makes a document."""
 
     name = "pairs"
-    title = "data and text: records with data (or triples) and text, .jsonl, .json, .csv or .parquet"
+    title = Notice("data-text-records-data")
     writes = False
 
     def recognises(self, source: Source) -> bool:
@@ -49,7 +48,7 @@ class Pairs(Format):
                 except InvalidError as error:
                     raise InputError(error.what, where=record.where, hint=error.hint) from error
                 except RecursionError:
-                    raise InputError("is nested too deeply", where=record.where) from None
+                    raise InputError("nested-too-deeply", where=record.where) from None
                 yield Entry(document.id, document)
 
 
@@ -74,21 +73,13 @@ def _document(record: Record, id: str, options: ReadOptions) -> Document:
     value = dict(record.value)
     name, data = _text_name(value), _data(value)
     if name is None or data is None:
-        raise InputError(
-            "is no record of data and text",
-            where=record.where,
-            hint=NEEDS,
-        )
+        raise InputError("no-record-data-text", where=record.where, hint=NEEDS)
     text = value.pop(name)
     found, has_more = facts(data)
     if not found:
-        raise InputError(
-            "has no data: there is no fact in it",
-            where=record.where,
-            hint="leave the record out, or give it what the text was made from",
-        )
+        raise InputError("no-data-no-fact", where=record.where, hint="leave-record-out-give")
     if has_more:
-        options.dropped[f"facts of records that have more than {MOST:,}"] += 1
+        options.dropped[Notice("facts-records-more", most=MOST)] += 1
     segments = (
         *(Segment.triple(f"t{place}", *fact) for place, fact in enumerate(found, 1)),
         Segment("text", "text", text),

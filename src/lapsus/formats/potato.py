@@ -12,6 +12,7 @@ from lapsus.formats.base import Loss
 from lapsus.formats.marks_export import Marked, MarksExport
 from lapsus.formats.sink import Sink
 from lapsus.model import Entry, Question, Scheme, Span, in_language
+from lapsus.notices import Notice
 
 CONFIG = "config.yaml"
 DATA = "data.jsonl"
@@ -22,7 +23,7 @@ class Potato(MarksExport):
     """Documents as items, and the marks of one annotator as what they begin with."""
 
     name = "potato"
-    title = "Potato: a task with marks to begin with, a folder an annotator; folder or zip"
+    title = Notice("potato-task-marks-begin")
 
     def __init__(self) -> None:
         self._items: dict[str, list[bytes]] = {}
@@ -35,7 +36,7 @@ class Potato(MarksExport):
         if any(
             isinstance(item, Span) and item.tie for one in answers if isinstance(one, tuple) for item in one
         ):
-            yield Loss("ties between marks")
+            yield Loss(Notice("ties-between-marks"))
 
     def add(self, files: Sink, marked: Marked) -> None:
         """Keep an item until its folder is complete."""

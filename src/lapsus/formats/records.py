@@ -10,6 +10,7 @@ from lapsus.formats.csv_cells import rows
 from lapsus.formats.encoding import decoded_json
 from lapsus.formats.json_stream import raw_items
 from lapsus.formats.source import Member, Source, lines
+from lapsus.notices import Notice
 
 LINED = (".jsonl", ".ndjson")
 TABLES = (".parquet", ".arrow")
@@ -21,7 +22,7 @@ MAX_START = 4 << 20
 TEXTS = ("text", "output", "generated", "generated_text", "prediction", "response")
 """What a text is called that was made from data; `text` wherever it is there."""
 _PAGES = ("data", "runs")
-_NAMES = "a file with an object a line must be named .jsonl, one with a JSON list or object .json"
+_NAMES = Notice("file-object-line-must")
 
 
 class Record(NamedTuple):
@@ -55,7 +56,7 @@ def records(member: Member) -> Iterator[Record]:
             if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
                 value = {"messages": value}  # a list of messages, without anything around it
             if not isinstance(value, dict):
-                raise InputError("is no JSON object", where=where, hint="an object a record is expected")
+                raise InputError("no-json-object", where=where, hint="object-record-expected")
             page = _page(value)
             if page is None:
                 yield Record(where, value, number)
@@ -111,9 +112,9 @@ def _json_items(member: Member) -> Iterator[tuple[int, bytes]]:
     else:
         content = member.head(MAX_OBJECT + 1)
         if len(content) > MAX_OBJECT:
-            hint = "is it a file of lines? Then name it .jsonl"
+            hint = Notice("file-lines-then-name")
             raise InputError(
-                f"is one JSON object of over {MAX_OBJECT >> 20} MiB", where=member.name, hint=hint
+                "one-json-object-over", where=member.name, hint=hint, max_object=MAX_OBJECT >> 20
             )
         yield 1, content
 

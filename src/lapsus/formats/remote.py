@@ -13,9 +13,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.packed import open_packed
+from lapsus.notices import Notice
 
 STANDARD_INPUT = "-"
-STANDARD_INPUT_SHOWN = "standard input"
+STANDARD_INPUT_SHOWN = Notice("standard-input")
 STANDARD_INPUT_FILE = "standard-input"
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.+)", re.DOTALL)
 _WEB = ("http", "https")
@@ -97,7 +98,7 @@ def _folder_for(owner: Any) -> Path:
 
 def _standard_input() -> Path:
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        raise UsageError("nothing comes in on standard input", hint="`cat chats.jsonl | lapsus … -`")
+        raise UsageError("nothing-comes-standard-input", hint="`cat chats.jsonl | lapsus … -`")
     stream = sys.stdin.buffer
     if stream not in _COPIES:
         _COPIES[stream] = _copied(stream, _folder_for(stream) / STANDARD_INPUT_FILE)
@@ -110,7 +111,7 @@ def _fetched(address: str, folder: Path) -> Path:
         import fsspec
     except ImportError:
         where, hint = shown(address), "pip install 'lapsus[remote]'"
-        raise UsageError("is an address", where=where, hint=hint) from None
+        raise UsageError("address", where=where, hint=hint) from None
     bare = re.split(r"[?#]", rest, maxsplit=1)[0] if scheme in _WEB else rest
     # Signatures hold for an address as it was written.
     options = {"encoded": True} if scheme in _WEB and address.isascii() and "%" in address else {}
@@ -118,9 +119,9 @@ def _fetched(address: str, folder: Path) -> Path:
         with fsspec.open(address, "rb", **options) as stream:
             return _copied(stream, folder / (PurePosixPath(bare.partition("/")[2]).name or "download"))
     except FileNotFoundError:
-        raise InputError("no such file", where=shown(address)) from None
+        raise InputError("no-file", where=shown(address)) from None
     except Exception as error:  # Each store has errors of its own.
-        what = f"cannot be read: {type(error).__name__}: {shown(str(error))}"
+        what = Notice("cannot-be-read", name=type(error).__name__, error=shown(str(error)))
         # Without the error behind it, whose words may hold a signature.
         raise InputError(what, where=shown(address)) from None
 

@@ -14,6 +14,7 @@ from typing import Protocol
 import regex
 
 from lapsus.errors import InputError, UsageError
+from lapsus.notices import Notice
 
 _UNSAFE = regex.compile(r'[\\/:*?"<>|\p{C}]|^\.+$|\.$|\s$|^\s')
 MARK = ".lapsus"
@@ -64,9 +65,7 @@ class ZipSink:
 
 
 def _taken(name: str) -> InputError:
-    return InputError(
-        "two documents of the same name would go there", where=name, hint="give each an id of its own"
-    )
+    return InputError("two-documents-same-name", where=name, hint="give-each-an-id-of-its-own")
 
 
 @contextmanager
@@ -101,18 +100,18 @@ def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
 def check_place(path: Path, *, overwrite: bool = False, source: Path | None = None) -> None:
     """Complain where nothing can be put in place. Long work asks beforehand. `source` is what the work reads."""
     if path.name in ("", ".."):
-        raise UsageError("is no name for an output", where=str(path), hint="give it a name of its own")
+        raise UsageError("no-name-output", where=str(path), hint="give-name-own")
     if source is not None and path.exists() and source.exists() and path.samefile(source):
-        raise UsageError("is what is to be read", where=str(path), hint="give the output another name")
+        raise UsageError("is-what-is-to-be-read", where=str(path), hint="give-output-another-name")
     if path.exists() and not path.is_dir() and not path.is_file():
-        raise UsageError("is no plain file", where=str(path), hint="give another name")
+        raise UsageError("no-plain-file", where=str(path), hint="give-another-name")
     if path.is_dir() and overwrite and any(path.iterdir()) and not (path / MARK).exists():
-        hint = "only folders that Lapsus wrote are replaced; remove it yourself if you are sure"
-        raise UsageError("is a folder with other files in it", where=str(path), hint=hint)
+        hint = Notice("only-folders-lapsus-wrote")
+        raise UsageError("folder-other-files", where=str(path), hint=hint)
     if path.exists() and not overwrite:
-        raise UsageError("is there already", where=str(path), hint="give another name, or --overwrite")
+        raise UsageError("already", where=str(path), hint="give-another-name-overwrite")
     if not path.parent.is_dir():
-        raise UsageError("no such folder", where=str(path.parent), hint="make it first")
+        raise UsageError("no-folder", where=str(path.parent), hint="make-first")
 
 
 def _move(draft: Path, path: Path, aside: Path) -> None:

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple, NoReturn
 from lapsus.errors import InputError, LapsusError
 from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
 from lapsus.formats.remote import STANDARD_INPUT_FILE, STANDARD_INPUT_SHOWN, Address, location
+from lapsus.notices import Notice
 
 _BOM = b"\xef\xbb\xbf"
 _COPY = re.compile(rf"{STANDARD_INPUT_FILE}(\.\w+)*")
@@ -96,14 +97,12 @@ class Source:
         try:
             is_there = self.path.exists()
         except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", where=self.shown) from error
+            raise InputError("cannot-read", where=self.shown, error=error.strerror) from error
         if not is_there:
-            raise InputError("no such file or folder", where=self.shown)
+            raise InputError("no-file-folder", where=self.shown)
         if not self.path.is_dir() and not self.path.is_file():
             # Opening a pipe that nobody writes to would wait for ever, and what comes through one comes once.
-            raise InputError(
-                "is no plain file", where=self.shown, hint="a pipe is read as -: `… | lapsus … -`"
-            )
+            raise InputError("no-plain-file", where=self.shown, hint="pipe-read-lapsus")
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -200,7 +199,7 @@ class Source:
     def _open_zipped(self, info: zipfile.ZipInfo) -> IO[bytes]:
         place = f"{self.shown}, {info.filename}"
         if info.flag_bits & 0x1:
-            raise InputError("is encrypted", where=place, hint="unpack it first")
+            raise InputError("encrypted", where=place, hint="unpack-first")
         with sound(place):
             return io.BufferedReader(Unpacked(self._archive.open(info), place))
 
@@ -214,7 +213,7 @@ def _member(name: str, open: Callable[[], IO[bytes]]) -> Member:
 
 
 def _refuse(error: OSError) -> NoReturn:
-    raise InputError(f"cannot be read: {error.strerror}", where=_printable(str(error.filename))) from error
+    raise InputError("cannot-read", where=_printable(str(error.filename)), error=error.strerror) from error
 
 
 def _open_file(path: Path) -> IO[bytes]:
@@ -228,7 +227,7 @@ def _open_member(folder: str, name: str) -> IO[bytes]:
     path = Path(folder, name)
     if not path.is_file() and path.exists():
         # Opening a pipe would wait for ever.
-        raise InputError("is no plain file", where=_printable(str(path)))
+        raise InputError("no-plain-file", where=_printable(str(path)))
     return _open_file(path)
 
 
@@ -240,20 +239,23 @@ def _printable(name: str) -> str:
 def _check_zip_member(place: str, info: zipfile.ZipInfo) -> None:
     name = info.filename
     if not name:
-        raise InputError("a member has no name", where=place, hint="pack it again")
+        raise InputError("member-no-name", where=place, hint="pack-again")
     if (
         name.startswith(("/", "\\"))
         or ".." in PurePosixPath(name.replace("\\", "/")).parts
         or name[1:2] == ":"
     ):
-        raise InputError(f"member {name!r} points outside the archive", where=place, hint="do not trust it")
+        raise InputError("member-points-outside-archive", where=place, hint="do-not-trust", name=name)
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise InputError(f"member {name!r} is a link", where=place, hint="archives may hold plain files only")
+        raise InputError("member-link", where=place, hint="archives-may-hold-plain", name=name)
     if info.file_size > SMALL and info.file_size > MAX_EXPANSION * max(info.compress_size, 1):
         raise InputError(
-            f"member {name!r} would grow from {info.compress_size:,} to {info.file_size:,} bytes",
+            "member-would-grow-bytes",
             where=place,
-            hint="this looks like a zip bomb; unpack it yourself if you trust it",
+            hint="looks-like-zip-bomb",
+            name=name,
+            compress_size=info.compress_size,
+            file_size=info.file_size,
         )
 
 
@@ -264,8 +266,8 @@ def check_unpacked(path: Path, largest: int) -> None:
         with member.open() as stream:
             while part := stream.read(SMALL):
                 if (left := left - len(part)) < 0:
-                    what = f"unpacks to more than {largest:,} bytes"
-                    raise InputError(what, where=str(path), hint="larger ones are for the command line")
+                    what = Notice("unpacks-more-bytes", largest=largest)
+                    raise InputError(what, where=str(path), hint="larger-ones-command-line")
 
 
 def lines(member: Member) -> Iterator[tuple[int, bytes]]:

@@ -13,6 +13,7 @@ from lapsus.formats.source import Member, Source
 from lapsus.formats.table_reader import entries_of
 from lapsus.formats.table_rows import COLUMNS, Row, has_columns, places, rows_of, tellable
 from lapsus.model import Entry, Judgment, Span
+from lapsus.notices import Notice
 
 
 class LongTable(Format, ABC):
@@ -21,20 +22,20 @@ class LongTable(Format, ABC):
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Documents, and judgments that the rows could not keep apart."""
         if entry.document is not None and entry.judgments:
-            yield Loss("documents (a table holds judgments; keep the documents as jsonl)")
+            yield Loss(Notice("documents-table-holds-judgments"))
         elif entry.document is not None:
-            yield Loss("documents without judgments (a table holds judgments)", severe=True)
+            yield Loss(Notice("documents-without-judgments-table"), severe=True)
         if any(_has_empty_name(judgment) for judgment in entry.judgments):
-            yield Loss("segments, labels or ties with an empty name", severe=True)
+            yield Loss(Notice("segments-labels-ties-empty"), severe=True)
         elif len(list(tellable(entry.judgments))) < len(entry.judgments):
-            yield Loss("second judgments by the same annotator in the same revision", severe=True)
+            yield Loss(Notice("second-judgments-same-annotator"), severe=True)
 
 
 class CsvTable(LongTable):
     """The table as CSV."""
 
     name = "csv"
-    title = "judgments as a long table: .csv, a row an answer"
+    title = Notice("judgments-long-table-csv")
     suffix = ".csv"
 
     def recognises(self, source: Source) -> bool:
@@ -60,7 +61,7 @@ class ParquetTable(LongTable):
     """The table as Parquet."""
 
     name = "parquet"
-    title = "judgments as a long table: .parquet, a row an answer"
+    title = Notice("judgments-long-table-parquet")
     suffix = ".parquet"
 
     # Parquet's own module is imported where it is used: other formats need not wait for its library to load.

@@ -26,13 +26,13 @@ def text(cell: Any, column: str) -> str:
         return cell
     if isinstance(cell, int):
         return str(cell)
-    raise InvalidError(f"{column!r} must be a text, not {cell!r}")
+    raise InvalidError("must-text-not", column=column, cell=cell)
 
 
 def name(cell: Any, column: str) -> str:
     """A text that must be there."""
     if not (found := text(cell, column)):
-        raise InvalidError(f"{column!r} is empty", hint="every row names it")
+        raise InvalidError("is-empty", hint="every-row-names", column=column)
     return found
 
 
@@ -45,7 +45,7 @@ def number(cell: Any, column: str) -> int | float:
         elif _DECIMAL.fullmatch(cell):
             found = float(cell)
     if not isinstance(found, int | float) or not math.isfinite(found):
-        raise InvalidError(f"{column!r} must be a number, not {cell!r}")
+        raise InvalidError("must-number-not", column=column, cell=cell)
     return found
 
 
@@ -55,7 +55,7 @@ def whole(cell: Any, column: str) -> int | None:
         return None
     found = number(cell, column)
     if found != int(found):
-        raise InvalidError(f"{column!r} must be a whole number, not {cell!r}")
+        raise InvalidError("must-whole-number-not", column=column, cell=cell)
     return int(found)
 
 
@@ -66,7 +66,7 @@ def moment(cell: Any) -> datetime | None:
     try:
         return msgspec.convert(cell, datetime)
     except msgspec.ValidationError:
-        raise InvalidError(f"'at' must be a time like 2024-05-31T09:30:00Z, not {cell!r}") from None
+        raise InvalidError("must-time-like-2024-05-31t09", cell=cell) from None
 
 
 def json_of(cell: Any, column: str, kind: type[T]) -> T:
@@ -74,4 +74,4 @@ def json_of(cell: Any, column: str, kind: type[T]) -> T:
     try:
         return decoder(kind).decode(text(cell, column))
     except msgspec.DecodeError as error:
-        raise InvalidError(f"{column!r} must be a JSON object: {error}") from error
+        raise InvalidError("must-json-object", column=column, error=error) from error

@@ -145,7 +145,7 @@ def read_rows(stream: IO[bytes], name: str) -> Iterator[tuple[str, Row]]:
     standing = places(list(reader.schema.names), name)
     for column in reader.schema.names:
         if DataType.is_nested(reader.schema.field(column).type):
-            raise InputError(f"column {column!r} holds lists or the like", where=name)
+            raise InputError("column-holds-lists-like", where=name, column=column)
     number = 0
     while True:
         with damage_named(name):
@@ -183,7 +183,7 @@ def _check_ends(stream: IO[bytes], name: str) -> None:
     stream.seek(0)
     footer = int.from_bytes(end[:4], "little")
     if start != _MAGIC or end[4:] != _MAGIC or not 0 < footer <= size - 12:
-        raise InputError("not a Parquet file, or one that is cut off", where=name)
+        raise InputError("not-parquet-file-one", where=name)
 
 
 @contextmanager
@@ -196,4 +196,4 @@ def damage_named(name: str, kind: str = "Parquet") -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"not a sound {kind} file: {reason}", where=name) from error
+        raise InputError("not-sound-file", where=name, kind=kind, said=reason) from error

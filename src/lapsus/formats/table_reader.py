@@ -11,6 +11,7 @@ from lapsus.formats.table_cells import json_of, moment, name, number, text, whol
 from lapsus.formats.table_rows import Cell, Row
 from lapsus.kinds import KINDS, kind_named
 from lapsus.model import Entry, Judgment, Span
+from lapsus.notices import Notice
 
 
 def entries_of(placed: Iterable[tuple[str, Row]]) -> Iterator[Entry]:
@@ -19,10 +20,8 @@ def entries_of(placed: Iterable[tuple[str, Row]]) -> Iterator[Entry]:
     for document, group in groupby(placed, key=_document):
         rows = iter(group)
         if document in seen:
-            hint = "sort the table by document"
-            raise InputError(
-                f"rows of document {document!r} do not stand together", where=next(rows)[0], hint=hint
-            )
+            hint = Notice("sort-table-document")
+            raise InputError("rows-document-do-not", where=next(rows)[0], hint=hint, document=document)
         seen.add(document)
         drafts: dict[tuple[Cell, ...], _Draft] = {}
         for where, row in rows:
@@ -34,7 +33,7 @@ def entries_of(placed: Iterable[tuple[str, Row]]) -> Iterator[Entry]:
             except InvalidError as error:
                 raise InputError(error.what, where=where, hint=error.hint) from error
             except RecursionError:
-                raise InputError("JSON that is nested too deeply", where=where) from None
+                raise InputError("json-nested-too-deeply", where=where) from None
         yield Entry(document, None, tuple(draft.judgment() for draft in drafts.values()))
 
 
@@ -73,15 +72,15 @@ class _Draft:
         """Take one row in."""
         for column in ("at", "seconds", "metadata"):
             if getattr(row, column) != getattr(self.first, column):
-                raise InvalidError(f"another {column!r} than in the first row of the same judgment")
+                raise InvalidError("another-first-row-same", column=column)
         question = text(row.question, "question")
         self._add_distribution(question, row.distribution)
         name = text(row.kind, "kind")
         if not name and not text(row.answer, "answer"):
             return
         if name not in KINDS.names():
-            hint = f"known: {', '.join(KINDS.names())}; empty where there is no answer"
-            raise InvalidError(f"unknown kind of answer {name!r}", hint=hint)
+            hint = Notice("known-empty-where-no", names=", ".join(KINDS.names()))
+            raise InvalidError("unknown-kind-answer", hint=hint, name=name)
         kind = kind_named(name)
         if kind.several:
             self._add_item(question, kind.item(_Cells(row)))
@@ -96,17 +95,17 @@ class _Draft:
         except InvalidError as error:
             raise InputError(error.what, where=self.where, hint=error.hint) from error
         except RecursionError:
-            raise InputError("JSON that is nested too deeply", where=self.where) from None
+            raise InputError("json-nested-too-deeply", where=self.where) from None
 
     def _add_distribution(self, question: str, cell: Cell) -> None:
         if self.distribution_cells.setdefault(question, cell) != cell:
-            raise InvalidError(f"another 'distribution' than in the first row that answers {question!r}")
+            raise InvalidError("another-distribution-first-row", question=question)
         if cell and question not in self.distributions:
             self.distributions[question] = json_of(cell, "distribution", dict[str, float])
 
     def _add_only(self, question: str, answer: str | int | float | list[str | Span]) -> None:
         if question in self.answers:
-            raise InvalidError(f"{question!r} is answered twice in one judgment")
+            raise InvalidError("answered-twice-one-judgment", question=question)
         self.answers[question] = answer
 
     def _add_item(self, question: str, item: str | Span | None) -> None:
@@ -114,7 +113,7 @@ class _Draft:
             self._add_only(question, [])
             self.answered_with_none.add(question)
         elif question in self.answered_with_none or not isinstance(self.answers.get(question, []), list):
-            raise InvalidError(f"{question!r} is answered twice in one judgment")
+            raise InvalidError("answered-twice-one-judgment", question=question)
         else:
             self.answers.setdefault(question, []).append(item)
 

@@ -10,6 +10,7 @@ import msgspec
 from lapsus.errors import InputError
 from lapsus.kinds import KINDS, Kind, likely_kind
 from lapsus.model import Answer, Entry, Judgment, Segment
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import known_scheme
 
@@ -60,13 +61,15 @@ def places(header: Sequence[str], where: str) -> list[int | None]:
     """Where each of our columns stands in a file; None for one that is not there or not read."""
     for column in NEEDED:
         if column not in header:
-            raise InputError(f"no column {column!r}", where=where, hint=f"needed are: {', '.join(NEEDED)}")
+            raise InputError(
+                "no-column-2", where=where, hint="needed", column=column, needed=", ".join(NEEDED)
+            )
     for column in header:
         if column not in COLUMNS:
-            hint = f"take it out, or rename it; {did_you_mean(column, list(COLUMNS))}"
-            raise InputError(f"unknown column {column!r}", where=where, hint=hint)
+            hint = Notice("take-out-rename", did_you_mean=did_you_mean(column, list(COLUMNS)))
+            raise InputError("unknown-column", where=where, hint=hint, column=column)
         if list(header).count(column) > 1:
-            raise InputError(f"two columns are called {column!r}", where=where, hint="take one of them out")
+            raise InputError("two-columns-called", where=where, hint="take-one-out", doubled=column)
     read = set(header) - FOR_THE_EYE
     return [header.index(column) if column in read else None for column in COLUMNS]
 

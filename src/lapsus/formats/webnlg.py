@@ -15,6 +15,7 @@ from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Member, Source
 from lapsus.model import SEPARATOR, Document, Entry, Segment
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -33,7 +34,7 @@ class WebNlg(Format):
     """Triples and texts; every text makes a document."""
 
     name = "webnlg"
-    title = "WebNLG 2017 and 2020: triples and texts, *.xml in folders, zips or alone"
+    title = Notice("webnlg-2017-2020-triples")
     writes = False
 
     def recognises(self, source: Source) -> bool:
@@ -71,21 +72,15 @@ def _elements(member: Member) -> Iterator[Element]:
                 else:
                     outside.pop()
     except DefusedXmlException as error:
-        raise InputError(
-            "declares a document type or entities, which are not read",
-            where=member.name,
-            hint="take them out",
-        ) from error
+        raise InputError("declares-document-type-entities", where=member.name, hint="take-out") from error
     except (ParseError, LookupError, ValueError) as error:
-        raise InputError(f"not sound XML: {error}", where=member.name) from error
+        raise InputError("not-sound-xml", where=member.name, error=error) from error
 
 
 def _check_place(element: Element, depth: int, member: Member) -> None:
     if depth >= len(_AROUND) or element.tag != _AROUND[depth]:
         raise InputError(
-            f"<{element.tag}> has no place there",
-            where=member.name,
-            hint="entries are expected as <benchmark><entries><entry>",
+            "no-place", where=member.name, hint="entries-expected-benchmark-entries", tag=element.tag
         )
 
 
@@ -108,14 +103,12 @@ class _Reader:
         texts = element.findall("lex")
         if not texts:
             if not triples:
-                raise InputError("holds neither triples nor a text", where=where)
+                raise InputError("holds-neither-triples-nor", where=where)
             yield Document(self._unique(f"{self.prefix}/{eid}"), triples, self.options.language, about)
         for number, lex in enumerate(texts, 1):
             if len(lex):
                 raise InputError(
-                    f"<{lex[0].tag}> has no place in a <lex>",
-                    where=where,
-                    hint="the enriched WebNLG has a layout of its own, which is not read",
+                    "no-place-lex", where=where, hint="enriched-webnlg-layout-own", tag=lex[0].tag
                 )
             text = Segment("text", "text", (lex.text or "").strip())
             said = lex.get("lang")
@@ -168,15 +161,17 @@ def _split(path: PurePosixPath) -> str | None:
 def _triples(element: Element, where: str) -> tuple[Segment, ...]:
     sets = element.findall("modifiedtripleset")
     if len(sets) > 1:
-        raise InputError("has more than one <modifiedtripleset>", where=where)
+        raise InputError("more-one-modifiedtripleset", where=where)
     triples = []
     for place, triple in enumerate((triple for one in sets for triple in one), 1):
         parts = [part.strip() for part in _text(triple).split(SEPARATOR)]
         if len(parts) != 3 or not all(parts):
             raise InputError(
-                f"triple {place} does not have three parts: {_text(triple)!r}",
+                "triple-does-not-three",
                 where=where,
-                hint="subject | predicate | object",
+                hint="subject-predicate-object",
+                place=place,
+                text=_text(triple),
             )
         subject, predicate, value = parts
         triples.append(Segment.triple(f"t{place}", subject, predicate, value))

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from lapsus.kinds.base import Cells, Control, ControlTag, Kind, Reply
 from lapsus.kinds.messages import BrokenRule
 from lapsus.model import Answer, Question, Scheme, Span
+from lapsus.notices import Notice
 from lapsus.registry import Registry
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
 _ROOM = "lapsus.kinds"
 
 KINDS: Registry[type[Kind]] = Registry(
-    "kind of question",
+    Notice("kind-question"),
     _ROOM,
     {
         "label": f"{_ROOM}.label:LabelKind",

@@ -15,6 +15,7 @@ from lapsus.kinds.messages import BrokenRule, Words, word
 from lapsus.kinds.spellings import Spellings
 from lapsus.model import EMPTY, Answer, Document, Label, Question, Span, Text, in_language
 from lapsus.model.votes import Votes, VoteTable
+from lapsus.notices import Notice
 
 Floats: TypeAlias = NDArray[np.float64]
 Flaw: TypeAlias = tuple[tuple[str | int, ...], str, str]
@@ -151,7 +152,7 @@ class Kind(ABC):
         """What is wrong with the question as a scheme file has it, beyond what all kinds have in common."""
         analysis = self.question.analysis
         if (analysis.tie_break or analysis.merged) and not self.can_merge:
-            yield ("analysis",), "kind", f"labels of a question of kind {self.name!r} are not merged"
+            yield ("analysis",), "kind", Notice("labels-question-kind-not", name=self.name)
 
     @cached_property
     def spellings(self) -> Spellings:
@@ -177,7 +178,7 @@ class Kind(ABC):
     def label_flaws(self, label: Label) -> Iterator[tuple[str, str]]:
         """What is wrong with one of its labels: rule and message."""
         if label.on or label.covers:
-            yield "on", "'on' and 'covers' are for spans"
+            yield "on", Notice("covers-spans")
 
     def manual_rule(self) -> str | None:
         """The name of the sentence by which the manual says how to answer, such as `rule-label`."""
@@ -233,7 +234,7 @@ class Kind(ABC):
 
     def code(self, answer: Answer) -> Any:
         """An answer as a code; an error where the question does not know it."""
-        raise InvalidError(f"question {self.question.id!r} is answered in free text, which cannot be counted")
+        raise InvalidError("question-answered-free-text", id=self.question.id)
 
     def column(self, codes: list[Any]) -> Any:
         """Codes as an array."""
@@ -241,11 +242,11 @@ class Kind(ABC):
 
     def votes(self, table: VoteTable, rows: NDArray[np.intp], columns: NDArray[np.intp], codes: Any) -> Votes:
         """A column of codes as votes; `rows` and `columns` say whose answer to which unit each is."""
-        raise InvalidError(f"answers to {self.question.id!r} are not kept as numbers")
+        raise InvalidError("answers-not-kept-numbers", id=self.question.id)
 
     def places(self, codes: Any) -> NDArray[np.intp]:
         """For each code its place among `choices`, -1 for no answer; for kinds that are counted."""
-        raise InvalidError(f"answers to {self.question.id!r} are not counted one by one")
+        raise InvalidError("answers-not-counted-one", id=self.question.id)
 
     def is_answered(self, votes: Any) -> bool:
         """Whether there is any answer among votes."""
@@ -253,19 +254,17 @@ class Kind(ABC):
 
     def totals(self, votes: Any) -> tuple[Floats, float]:
         """How often each of the choices (or labels) was given, and of how many answers that is a share."""
-        raise InvalidError(f"answers to {self.question.id!r} cannot be counted")
+        raise InvalidError("answers-cannot-counted", id=self.question.id)
 
     def of_unit(self, votes: Any, row: int) -> list[Answer]:
         """The answers that were given to one unit."""
-        raise InvalidError(f"answers to {self.question.id!r} cannot be counted")
+        raise InvalidError("answers-cannot-counted", id=self.question.id)
 
     def _unfit(self, answer: object) -> InvalidError:
-        return InvalidError(
-            f"{answer!r} is no answer to {self.question.id!r}, a question of kind {self.name!r}"
-        )
+        return InvalidError("no-answer-question-kind", answer=answer, id=self.question.id, name=self.name)
 
     def _unknown(self, label: object) -> InvalidError:
-        return InvalidError(f"unknown label {label!r}", hint=f"known: {', '.join(self.label_ids)}")
+        return InvalidError("unknown-label", hint="known", label=label, known=", ".join(self.label_ids))
 
     def _label_code(self, label: object) -> int:
         try:
@@ -285,11 +284,11 @@ class Kind(ABC):
 
         Of several labels each has its own share, so that a row need not add up to 1.
         """
-        raise InvalidError(f"answers to {self.question.id!r} cannot be listed")
+        raise InvalidError("answers-cannot-listed", id=self.question.id)
 
     def best(self, shares: Floats) -> Answer:
         """The best answer that the rules allow, by how likely each choice is. Ties go to the earlier choice."""
-        raise InvalidError(f"answers to {self.question.id!r} cannot be listed")
+        raise InvalidError("answers-cannot-listed", id=self.question.id)
 
     def as_json(self, shares: Floats) -> dict[str, float]:
         """A distribution as judgments hold it: `{answer: share}`."""
@@ -399,7 +398,7 @@ class Kind(ABC):
 
     def control_tag(self, language: str) -> ControlTag:
         """How Label Studio asks the question."""
-        raise InvalidError(f"Label Studio has no control for {self.question.id!r}")
+        raise InvalidError("label-studio-no-control", id=self.question.id)
 
     def _label_tags(self, name: str, language: str) -> tuple[ControlTag, ...]:
         """A tag a label: people see its name, results hold its id."""
@@ -417,11 +416,11 @@ class Kind(ABC):
 
     def control_value(self, answer: Any) -> tuple[str, dict[str, Any]]:
         """An answer as Label Studio has it: type of result, and value."""
-        raise InvalidError(f"Label Studio has no control for {self.question.id!r}")
+        raise InvalidError("label-studio-no-control", id=self.question.id)
 
     def from_control(self, control: Control) -> Answer:
         """What a control of Label Studio gave, as an answer."""
-        raise InvalidError(f"Label Studio has no control for {self.question.id!r}")
+        raise InvalidError("label-studio-no-control", id=self.question.id)
 
 
 def plain_json(value: Any, reply: Reply) -> Any:

@@ -13,6 +13,7 @@ from lapsus.kinds.base import Control, ControlTag, Flaw, Floats, Kind, Reply, pl
 from lapsus.kinds.messages import BrokenRule
 from lapsus.model import Answer, Document, FrozenDict, in_language
 from lapsus.model.votes import MISSING, LabelVotes, VoteTable, count_labels
+from lapsus.notices import Notice
 
 
 class LabelKind(Kind):
@@ -63,7 +64,7 @@ class LabelKind(Kind):
                 "names every label once, in the order in which ties go",
             )
         if any(len(set(group)) < 2 for group in analysis.merged):
-            yield ("analysis", "merged"), "merged", "takes two labels or more together"
+            yield ("analysis", "merged"), "merged", Notice("takes-two-labels-more")
 
     def manual_rule(self) -> str | None:
         return "rule-label"
@@ -150,7 +151,7 @@ class LabelKind(Kind):
     def from_control(self, control: Control) -> Answer:
         labels = control.labels()
         if len(labels) != 1:
-            raise InvalidError(f"{self.question.id} has {len(labels)} answers", hint="one is expected")
+            raise InvalidError("has-answers", hint="one-expected", id=self.question.id, count=len(labels))
         return labels[0]
 
 

@@ -158,7 +158,7 @@ class PackedVotes:
 
     def _codes(self, question: Question) -> Any:
         if not kind_of(question).is_packed:
-            raise InvalidError(f"answers to {question.id!r} are not kept as numbers")
+            raise InvalidError("answers-not-kept-numbers", id=question.id)
         return self.rows[_field(question)]
 
 

@@ -14,6 +14,7 @@ from lapsus.kinds.label import row_shares
 from lapsus.kinds.messages import BrokenRule
 from lapsus.model import Answer, Document, Label, Question, in_language
 from lapsus.model.votes import MISSING, ScaleVotes, VoteTable
+from lapsus.notices import Notice
 
 
 class ScaleKind(Kind):
@@ -50,7 +51,7 @@ class ScaleKind(Kind):
     def flaws(self) -> Iterator[Flaw]:
         steps = self.steps
         if len(steps) < 2 or list(steps) != list(range(steps[0], steps[0] + len(steps))):
-            yield ("levels",), "levels", "a scale has two or more levels, one apart, lowest first"
+            yield ("levels",), "levels", Notice("scale-two-more-levels")
 
     def code(self, answer: Answer) -> float:
         if isinstance(answer, bool) or not isinstance(answer, int | float):

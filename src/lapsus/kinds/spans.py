@@ -232,7 +232,7 @@ class SpansKind(Kind):
         if start is None and end is None and not label:
             return None
         if start is None or end is None:
-            raise InvalidError("a span needs both 'span_start' and 'span_end'")
+            raise InvalidError("span-needs-both-span")
         return Span(row.text("span_segment"), start, end, label, row.text("tie") or None)
 
     def in_words(self, answer: Any, language: str, is_only: bool = False) -> Iterator[str]:

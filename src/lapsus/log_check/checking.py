@@ -68,18 +68,14 @@ def check(
     reading = read(data, only=only, language=language)
     of_pairs = holds_pairs(reading)
     if of_pairs and adapt is not None:
-        raise UsageError(
-            "pairs of data and text are not adapted to", hint="`lapsus train triples` learns from marks"
-        )
+        raise UsageError("pairs-data-text-not", hint="lapsus-train-triples-learns")
     if len(names) == 1 and not is_language_model(str(names[0])):
         names = [names[0] if isinstance(names[0], Annotator) else find_annotator(str(names[0]))]
     other = _other_guideline(names)
     if adapt is not None:
         _must_adapt(names, other)
     if out is not None and (of_pairs or other is not None):
-        raise UsageError(
-            "only turns of chat logs are ranked in a file", hint="leave --out out, or take --json"
-        )
+        raise UsageError("only-turns-chat-logs", hint="leave-out-out-take")
     cut = CUT if adapt is None else _own_cut(read(adapt, language=language), names, profile)
     found = detect(
         reading,
@@ -145,14 +141,11 @@ def _taker(out: RankedFile | None, cut: float) -> Callable[[Finding, DialogueFin
 
 def _must_adapt(names: Sequence[AnyModel], other: Scheme | None) -> None:
     if len(names) > 1:
-        raise UsageError("a jury is not adapted", hint="leave --adapt out")
+        raise UsageError("jury-not-adapted", hint="leave-adapt-out")
     if names and (is_language_model(str(names[0])) or (isinstance(names[0], Annotator) and names[0].costs)):
-        raise UsageError("a language model is not adapted", hint="leave --adapt out")
+        raise UsageError("language-model-not-adapted", hint="leave-adapt-out")
     if other is not None:
-        raise UsageError(
-            f"a model under {other.id!r} is not adapted",
-            hint="`lapsus train judge` learns from your judgments",
-        )
+        raise UsageError("model-under-not-adapted", hint="lapsus-train-judge-learns", id=other.id)
 
 
 def _other_guideline(judges: Sequence[AnyModel]) -> Scheme | None:

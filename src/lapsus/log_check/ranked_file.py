@@ -117,9 +117,7 @@ def _batches(rows: Iterable[RankedTurn]) -> Iterator[RecordBatch]:
 def _writer(path: Path) -> Callable[[Iterator[RankedTurn], Path], None]:
     found = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}.get(path.suffix.lower())
     if found is None:
-        raise UsageError(
-            f"a ranking is not written as {path.suffix!r}", hint="endings: .csv, .jsonl, .parquet"
-        )
+        raise UsageError("ranking-not-written", hint="endings-csv-jsonl-parquet", suffix=path.suffix)
     return found
 
 

@@ -13,6 +13,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import Bootstrap, Floats, middle, resampled_sums
 from lapsus.measures.score import Interval
 from lapsus.measures.scores.tally import Tally
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 Test: TypeAlias = Literal["randomization", "bootstrap"]
@@ -69,7 +70,7 @@ class Comparison(msgspec.Struct, frozen=True):
             if found.measure == measure:
                 return found
         names = [found.measure for found in self.differences]
-        raise UsageError(f"the runs were not compared by {measure!r}", hint=did_you_mean(measure, names))
+        raise UsageError("runs-not-compared", hint=did_you_mean(measure, names), measure=measure)
 
 
 def compare_runs(
@@ -81,7 +82,7 @@ def compare_runs(
 ) -> tuple[Comparison, ...]:
     """Compare every run with the baseline, or every run with every other where there is none."""
     if test not in get_args(Test):
-        raise UsageError(f"no test is called {test!r}", hint=did_you_mean(test, list(get_args(Test))))
+        raise UsageError("no-test-called", hint=did_you_mean(test, list(get_args(Test))), test=test)
     pairs = _pairs(list(runs), baseline)
     _check(runs)
     drawn = _drawn_values(list(runs.values()), bootstrap)
@@ -130,26 +131,31 @@ def holm(p: Sequence[float]) -> list[float]:
 
 def _pairs(names: list[str], baseline: str | None) -> list[tuple[str, str]]:
     if len(names) < 2:
-        raise UsageError(f"it takes two runs to compare, not {len(names)}")
+        raise UsageError("takes-two-runs-compare-not", count=len(names))
     if baseline is None:
         return list(combinations(names, 2))
     if baseline not in names:
-        raise UsageError(f"no run is called {baseline!r}", hint=did_you_mean(baseline, names))
+        raise UsageError("no-run-called", hint=did_you_mean(baseline, names), baseline=baseline)
     return [(baseline, name) for name in names if name != baseline]
 
 
 def _check(runs: Mapping[str, Tally]) -> None:
     (name, first), *others = runs.items()
     if not first.n:
-        raise InputError("there is nothing to compare", where=f"run {name!r}")
+        raise InputError("nothing-compare", where=Notice("run", name=name))
     for other, tally in others:
         if tally.measures != first.measures:
-            raise InputError(f"is scored by other measures than {name!r}", where=f"run {other!r}")
+            raise InputError("scored-other-measures", where=Notice("run", name=other), name=name)
         if tally.n != first.n or tally.sums.shape != first.sums.shape or tally.setting != first.setting:
             raise InputError(
-                f"is not scored on the same gold, in the same way, as {name!r}",
-                where=f"run {other!r}",
-                hint=f"{tally.n} units, {tally.signature(None)}; there {first.n}, {first.signature(None)}",
+                "not-scored-same-gold",
+                where=Notice("run", name=other),
+                hint="units-there",
+                name=name,
+                n=tally.n,
+                signature=tally.signature(None),
+                n2=first.n,
+                signature2=first.signature(None),
             )
 
 

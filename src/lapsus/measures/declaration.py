@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import regex
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 
 T = TypeVar("T")
 
@@ -41,15 +42,15 @@ def parse_measure(text: str) -> Measure:
     """Read a measure as one writes it."""
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        hint = "write it like F(B)@t=0.5, JSD(NB,PB+B) or alpha(ordinal)"
-        raise UsageError(f"{text!r} is no measure", hint=hint)
+        hint = Notice("write-like-f-b")
+        raise UsageError("no-measure", hint=hint, text=text)
     arguments = match.group("arguments")
     parameters = []
     for part in (match.group("parameters") or "").split(",") if match.group("parameters") else ():
         pair = _PARAMETER.fullmatch(part)
         if pair is None:
-            what = f"{part!r} is no parameter of {match.group('name')!r}"
-            raise UsageError(what, hint="write it like t=0.5")
+            what = Notice("no-parameter", part=part, group=match.group("name"))
+            raise UsageError(what, hint="write-like-t-0")
         parameters.append((pair.group("key"), pair.group("value")))
     return Measure(
         match.group("name"),
@@ -70,8 +71,12 @@ def compute(measure: Measure, function: Callable[..., T], votes: object, **given
         bound = takes.bind(votes, *measure.arguments, **known, **dict(measure.parameters))
     except TypeError:
         names = [name for name in takes.parameters if name != "votes" and name not in given]
-        what = f"only {' and '.join(names)}" if names else "nothing in brackets and no parameters"
-        raise UsageError(f"cannot make sense of '{measure}'", hint=f"{measure.name} takes {what}") from None
+        what = (
+            Notice("only", names=" and ".join(names)) if names else Notice("nothing-brackets-no-parameters")
+        )
+        raise UsageError(
+            "cannot-make-sense", hint="takes", measure=measure, name=measure.name, reason=what
+        ) from None
     for name, value in bound.arguments.items():
         kind = type(takes.parameters[name].default)
         if isinstance(value, str) and kind in (int, float):
@@ -85,5 +90,5 @@ def _number(measure: Measure, name: str, given: str, kind: type[int] | type[floa
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise UsageError(f"{name} of {measure.name} must be a number, not {given!r}")
+        raise UsageError("of-must-be-a-number-not", name=name, name2=measure.name, given=given)
     return number

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lapsus.model import EMPTY
+from lapsus.notices import Notice
 from lapsus.version import __version__
 
-SAME = "everybody chose the same"
+SAME = Notice("everybody-chose-same")
 """Why most coefficients are undefined when they are: without variation there is nothing to agree on."""
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from lapsus.errors import InvalidError
 from lapsus.model.frozen import EMPTY, freeze
+from lapsus.notices import Notice
 
 Role: TypeAlias = Literal["system", "user", "triple", "text", "prompt", "passage", "tool"]
 """Who or what a segment is: a reply of the system, a turn of the user, data, a text, or what stood behind the talk."""
@@ -45,11 +46,11 @@ class Segment(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.id:
-            raise InvalidError("a segment needs an id")
+            raise InvalidError("segment-needs-id")
         if (self.role == "triple") != (self.parts is not None):
-            raise InvalidError("a triple, and nothing else, has three parts", where=f"segment {self.id!r}")
+            raise InvalidError("triple-nothing-else-three", where=Notice("segment", id=self.id))
         if self.parts is not None and self.text != SEPARATOR.join(self.parts):
-            raise InvalidError("a triple's text is its parts joined by ' | '", where=f"segment {self.id!r}")
+            raise InvalidError("triples-text-parts-joined", where=Notice("segment", id=self.id))
         if type(self.metadata) is not type(EMPTY):
             msgspec.structs.force_setattr(self, "metadata", freeze(self.metadata))
 
@@ -82,12 +83,12 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.id:
-            raise InvalidError("a document needs an id")
+            raise InvalidError("document-needs-id")
         ids = {segment.id for segment in self.segments}
         if len(ids) != len(self.segments):
             seen: set[str] = set()
             doubled = next(s.id for s in self.segments if s.id in seen or seen.add(s.id))  # type: ignore[func-returns-value]
-            raise InvalidError(f"two segments have the id {doubled!r}", where=f"document {self.id!r}")
+            raise InvalidError("two-segments-id", where=Notice("document", document=self.id), doubled=doubled)
         if type(self.metadata) is not type(EMPTY):
             msgspec.structs.force_setattr(self, "metadata", freeze(self.metadata))
 
@@ -96,7 +97,7 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
         for segment in self.segments:
             if segment.id == id:
                 return segment
-        raise InvalidError(f"no segment {id!r}", where=f"document {self.id!r}")
+        raise InvalidError("no-segment", where=Notice("document", document=self.id), id=id)
 
     @property
     def system(self) -> str | None:

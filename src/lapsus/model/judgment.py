@@ -13,6 +13,7 @@ import msgspec
 from lapsus.errors import InvalidError
 from lapsus.model.document import Document
 from lapsus.model.frozen import EMPTY, FrozenDict, freeze
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.formats.frame import Frame
@@ -33,7 +34,7 @@ class Span(msgspec.Struct, frozen=True, omit_defaults=True, order=True):
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
-            raise InvalidError(f"a span must begin before it ends, not {self.start}-{self.end}")
+            raise InvalidError("span-must-begin-before", start=self.start, end=self.end)
 
 
 Answer: TypeAlias = str | int | float | tuple[str | Span, ...]
@@ -75,21 +76,25 @@ class Judgment(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not (self.document and self.annotator and self.scheme):
-            raise InvalidError("a judgment names its document, annotator and scheme")
+            raise InvalidError("judgment-names-document-annotator")
         if self.revision < 1:
-            raise InvalidError("revisions count from 1", where=f"document {self.document!r}")
+            raise InvalidError("revisions-count-1", where=Notice("document", document=self.document))
         # Bulk readers share ready-frozen mappings between judgments; only others pay for freezing.
         if type(self.answers) is not FrozenDict:
             if any(
                 isinstance(answer, float) and not math.isfinite(answer) for answer in self.answers.values()
             ):
-                raise InvalidError("an answer must be a finite number", where=f"document {self.document!r}")
+                raise InvalidError(
+                    "answer-must-finite-number", where=Notice("document", document=self.document)
+                )
             msgspec.structs.force_setattr(self, "answers", freeze(self.answers))
         if type(self.distributions) is not FrozenDict:
             if not all(
                 math.isfinite(share) for shares in self.distributions.values() for share in shares.values()
             ):
-                raise InvalidError("a share must be a finite number", where=f"document {self.document!r}")
+                raise InvalidError(
+                    "share-must-finite-number", where=Notice("document", document=self.document)
+                )
             msgspec.structs.force_setattr(self, "distributions", freeze(self.distributions))
         if type(self.metadata) is not FrozenDict:
             msgspec.structs.force_setattr(self, "metadata", freeze(self.metadata))
@@ -135,8 +140,10 @@ def latest(judgments: Iterable[Judgment]) -> list[Judgment]:
             newest[key] = judgment
         elif judgment.revision == known.revision and judgment != known:
             raise InvalidError(
-                f"{judgment.annotator!r} judged the same unit twice, differently, as revision {judgment.revision}",
-                where=f"document {judgment.document!r}, segment {judgment.segment!r}",
+                "judged-same-unit-twice",
+                where=Notice("document-segment", document=judgment.document, segment=judgment.segment),
+                annotator=judgment.annotator,
+                revision=judgment.revision,
             )
     return list(newest.values())
 
@@ -153,10 +160,10 @@ class Entry(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.document is not None and self.document.id != self.id:
-            raise InvalidError(f"entry {self.id!r} holds document {self.document.id!r}")
+            raise InvalidError("entry-holds-document", id=self.id, id2=self.document.id)
         for judgment in self.judgments:
             if judgment.document != self.id:
-                raise InvalidError(f"a judgment about {judgment.document!r} stands under {self.id!r}")
+                raise InvalidError("judgment-about-stands-under", document=judgment.document, id=self.id)
 
     # What a table and a page are is not the model's affair: the whole package is asked, and only then imported.
 

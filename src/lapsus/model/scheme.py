@@ -80,9 +80,7 @@ class Calculator(Part, frozen=True):
     def level(self, part: int, whole: int) -> int:
         """`part / whole * times`, halves rounded up, never below `least`."""
         if whole < 1 or not 0 <= part <= whole:
-            raise InvalidError(
-                f"{part} of {whole} is not a share", hint="count at least one, and no more than all"
-            )
+            raise InvalidError("not-share", hint="count-least-one-no", part=part, whole=whole)
         # In whole numbers, so that exactly one half is exactly one half.
         return max(self.least, (2 * part * self.times + whole) // (2 * whole))
 

@@ -13,6 +13,7 @@ from lapsus.model.document import Document, Segment
 from lapsus.model.frozen import EMPTY
 from lapsus.model.judgment import UnitKey
 from lapsus.model.scheme import UnitRule
+from lapsus.notices import Notice
 
 SAMPLE = "drawn_units"
 """In a document's metadata: which of its units were drawn to be judged, and what each stands for."""
@@ -82,8 +83,10 @@ def unit(document: Document, rule: UnitRule, segment: str | None) -> Unit:
         if candidate.key.segment == segment:
             return candidate
     raise InvalidError(
-        f"segment {segment!r} is not judged under this scheme, which judges {rule.role!r}",
-        where=f"document {document.id!r}",
+        "segment-not-judged-under",
+        where=Notice("document", document=document.id),
+        segment=segment,
+        role=rule.role,
     )
 
 

@@ -26,7 +26,10 @@ class VoteTable:
     def _check(self, array: NDArray[Any]) -> None:
         if array.shape[:2] != (len(self.units), len(self.annotators)):
             raise InvalidError(
-                f"votes of shape {array.shape} for {len(self.units)} units and {len(self.annotators)} annotators"
+                "votes-shape-units-annotators",
+                shape=array.shape,
+                count=len(self.units),
+                count2=len(self.annotators),
             )
         array.setflags(write=False)
 
@@ -48,7 +51,7 @@ class LabelVotes(VoteTable):
     def __post_init__(self) -> None:
         self._check(self.codes)
         if self.codes.size and not MISSING <= self.codes.min() <= self.codes.max() < len(self.labels):
-            raise InvalidError(f"codes must be from {MISSING} to {len(self.labels) - 1}")
+            raise InvalidError("codes-must", missing=MISSING, count=len(self.labels) - 1)
 
     def counts(self) -> NDArray[np.int64]:
         """How many annotators gave each label: a row a unit, a column a label."""
@@ -79,7 +82,7 @@ class LabelSetVotes(VoteTable):
         self._check(self.chosen)
         self._check(self.answered)
         if self.chosen.shape[2:] != (len(self.labels),):
-            raise InvalidError(f"choices of shape {self.chosen.shape} for {len(self.labels)} labels")
+            raise InvalidError("choices-shape-labels", shape=self.chosen.shape, count=len(self.labels))
 
 
 @dataclass(frozen=True)

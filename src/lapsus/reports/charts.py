@@ -99,12 +99,12 @@ def draw(chart: Chart, format: str, theme: Theme = "light") -> bytes:
     if format == "csv":
         return chart.table().to_csv().encode()
     if format not in FORMATS:
-        raise UsageError(f"no chart is drawn as {format!r}", hint=f"known: {', '.join(FORMATS)}")
+        raise UsageError("no-chart-drawn", hint="known", format=format, known=", ".join(FORMATS))
     picture = _file(chart, theme)
     if format == "svg":
         return picture.encode()
     if not has_files():
-        raise UsageError(f"a chart as {format.upper()} needs one more package", hint=HINT)
+        raise UsageError("chart-needs-one-more", hint=HINT, format=format.upper())
     import vl_convert
 
     if format == "png":

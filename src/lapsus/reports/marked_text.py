@@ -15,6 +15,7 @@ from markupsafe import Markup
 from lapsus.errors import UsageError
 from lapsus.kinds import Kind, kinds_of
 from lapsus.model import Document, Entry, Judgment, Segment, Span, in_language, latest
+from lapsus.notices import Notice
 from lapsus.reports.html_page import plain
 from lapsus.schemes import known_scheme
 
@@ -45,7 +46,7 @@ def to_html(data: Entry | Document, language: str = "en") -> str:
     """A document as a piece of HTML: marks are highlighted with their labels, other answers stand below the turn."""
     entry = Entry(data.id, data) if isinstance(data, Document) else data
     if entry.document is None:
-        raise UsageError("has judgments without their text", where=f"document {entry.id!r}")
+        raise UsageError("judgments-without-their-text", where=Notice("document", document=entry.id))
     judgments = latest(entry.judgments)
     marks = _marks(judgments, language)
     tints = _tints(judgments, marks)

@@ -65,9 +65,7 @@ class Report:
                 return self.to_latex()
             case "csv":
                 return self.to_csv()
-        raise UsageError(
-            f"no report is written as {kind!r}", hint=f"end the file's name in {', '.join(KINDS)}"
-        )
+        raise UsageError("no-report-written", hint="end-files-name", kind=kind, kinds=", ".join(KINDS))
 
     def to_html(self) -> str:
         """One page that needs nothing else: style and charts are in it; light or dark as the reader has it."""

@@ -6,19 +6,20 @@ from importlib.resources import files
 from pathlib import Path
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 SAMPLES = {
-    "dialogues-en": "16 English chats: breakdown, error types, response quality",
-    "dialogues-ja": "16 Japanese chats: breakdown, error types, response quality",
-    "helpdesk-en": "48 English chats of two help desks, judged by two people: breakdown",
-    "pairs-en": "20 English triple-text pairs: semantic errors",
-    "pairs-ja": "20 Japanese triple-text pairs: semantic errors",
+    "dialogues-en": Notice("16-english-chats-breakdown"),
+    "dialogues-ja": Notice("16-japanese-chats-breakdown"),
+    "helpdesk-en": Notice("48-english-chats-two"),
+    "pairs-en": Notice("20-english-triple-text-pairs"),
+    "pairs-ja": Notice("20-japanese-triple-text-pairs"),
 }
 
 
 def sample_path(name: str) -> Path:
     """Where a sample lies."""
     if name not in SAMPLES:
-        raise UsageError(f"no sample is called {name!r}", hint=did_you_mean(name, list(SAMPLES)))
+        raise UsageError("no-sample-called", hint=did_you_mean(name, list(SAMPLES)), name=name)
     return Path(str(files("lapsus.samples") / f"{name}.jsonl"))

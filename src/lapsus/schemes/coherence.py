@@ -10,6 +10,7 @@ import regex
 
 from lapsus.kinds import kind_of
 from lapsus.model.scheme import Example, Label, Question, Scheme
+from lapsus.notices import Notice
 from lapsus.schemes.marked_yaml import YamlPath
 
 _ID = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}_-]*")
@@ -36,11 +37,11 @@ def findings(scheme: Scheme) -> Iterator[Incoherence]:
     yield from _unique((("questions", place, "id"), q.id) for place, q in enumerate(scheme.questions))
     yield from _unique((("lists", place, "id"), item.id) for place, item in enumerate(scheme.lists))
     if not scheme.questions:
-        yield Incoherence((), "questions", "a scheme asks at least one question")
+        yield Incoherence((), "questions", Notice("scheme-asks-least-one"))
     if not _ID.fullmatch(scheme.scheme):
-        yield Incoherence(("scheme",), "id", f"{scheme.scheme!r} is no id: letters, digits, hyphens")
+        yield Incoherence(("scheme",), "id", Notice("no-id-letters-digits", scheme=scheme.scheme))
     if scheme.target and not 0 < scheme.target.at_least <= 1:
-        yield Incoherence(("target", "at_least"), "target", "a share is more than 0 and at most 1")
+        yield Incoherence(("target", "at_least"), "target", Notice("share-more-0-most"))
     known = {label.id for question in scheme.questions for label in question.labels}
     for place, step in enumerate(scheme.steps):
         yield from _refer(("steps", place, "labels"), step.labels, known, "label")
@@ -57,9 +58,9 @@ def _question(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[In
         for place, pair in enumerate(pairs):
             yield from _refer((*path, key, place), pair, labels, "label")
             if pair[0] == pair[1]:
-                yield Incoherence((*path, key, place), key, f"{pair[0]!r} cannot be paired with itself")
+                yield Incoherence((*path, key, place), key, Notice("cannot-paired-itself", pair=pair[0]))
     if question.at_most is not None and question.at_most < question.at_least:
-        yield Incoherence((*path, "at_most"), "at_most", "is less than at_least")
+        yield Incoherence((*path, "at_most"), "at_most", Notice("less-least"))
     own = [((*path, "labels", place), label) for place, label in enumerate(question.labels)]
     yield from _unique(((*at, "id"), label.id) for at, label in own)
     yield from _unique(((*at, "number"), str(label.number)) for at, label in own if label.number is not None)
@@ -75,12 +76,12 @@ def _kind(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Incohe
     for key in _SPECIAL:
         if getattr(question, key) and key not in kind.keys:
             yield Incoherence(
-                (*path, key), "kind", f"{key!r} means nothing for a question of kind {kind.name!r}"
+                (*path, key), "kind", Notice("means-nothing-question-kind", key=key, name=kind.name)
             )
     if kind.offers_labels and not kind.labels:
-        yield Incoherence(path, "labels", f"a question of kind {kind.name!r} offers labels")
+        yield Incoherence(path, "labels", Notice("question-kind-offers-labels", name=kind.name))
     if question.labels and question.labels_from:
-        yield Incoherence((*path, "labels_from"), "labels", "labels come from here or from a list, not both")
+        yield Incoherence((*path, "labels_from"), "labels", Notice("labels-come-here-list"))
     for place, rule, message in kind.flaws():
         yield Incoherence((*path, *place), rule, message)
 
@@ -94,13 +95,11 @@ def _lists(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Incoh
 
 def _label(question: Question, label: Label, path: YamlPath) -> Iterator[Incoherence]:
     if not _ID.fullmatch(label.id):
-        yield Incoherence((*path, "id"), "id", f"{label.id!r} is no id: letters, digits, hyphens")
+        yield Incoherence((*path, "id"), "id", Notice("no-id-letters-digits", scheme=label.id))
     if question.in_order and label.number is None:
-        yield Incoherence(path, "in_order", f"{label.id!r} needs a number, since labels are offered in order")
+        yield Incoherence(path, "in_order", Notice("needs-number-since-labels", id=label.id))
     if (question.axes is None) != (label.cell is None):
-        yield Incoherence(
-            path, "axes", f"{label.id!r}: either all labels stand in a cell of the axes or none does"
-        )
+        yield Incoherence(path, "axes", Notice("either-all-labels-stand", id=label.id))
     elif question.axes is not None and label.cell is not None:
         rows = [value.id for value in question.axes.rows.values]
         columns = [value.id for value in question.axes.columns.values]
@@ -110,10 +109,10 @@ def _label(question: Question, label: Label, path: YamlPath) -> Iterator[Incoher
         yield Incoherence(path, rule, message)
     yield from _examples(label.examples, (*path, "examples"))
     for language, examples in label.examples.items():
-        for fits, word in ((True, "fits"), (False, "does not fit")):
+        for fits, word in ((True, "fits"), (False, Notice("does-not-fit"))):
             if not any(example.fits is fits for example in examples):
                 at = (*path, "examples", language)
-                yield Incoherence(at, "examples", f"{label.id!r} has no example that {word}", severe=False)
+                yield Incoherence(at, "examples", Notice("no-example", id=label.id, word=word), severe=False)
 
 
 def _examples(examples: Any, path: YamlPath) -> Iterator[Incoherence]:
@@ -124,12 +123,12 @@ def _examples(examples: Any, path: YamlPath) -> Iterator[Incoherence]:
 
 def _example(example: Example, path: YamlPath) -> Iterator[Incoherence]:
     if bool(example.turns) == bool(example.text):
-        yield Incoherence(path, "example", "an example shows turns, or triples and a text")
+        yield Incoherence(path, "example", Notice("example-shows-turns-triples"))
     if (example.fits is None) == (example.answer is None):
-        yield Incoherence(path, "example", "an example says `fits`, or which `answer` is right")
+        yield Incoherence(path, "example", Notice("example-says-fits-answer"))
     for place, turn in enumerate(example.turns):
         if not _TURN.match(turn):
-            yield Incoherence((*path, "turns", place), "example", "a turn begins with 'S: ' or 'U: '")
+            yield Incoherence((*path, "turns", place), "example", Notice("turn-begins-s-u"))
 
 
 def _languages(scheme: Scheme) -> Iterator[Incoherence]:
@@ -137,14 +136,14 @@ def _languages(scheme: Scheme) -> Iterator[Incoherence]:
     for path, value in _mappings(scheme, ()):
         for language in scheme.title:
             if value and language not in value:
-                yield Incoherence(path, "language", f"is missing in {language!r}, which the title has")
+                yield Incoherence(path, "language", Notice("missing-title", language=language))
         for language, words in value.items():
             if language not in scheme.title:
                 yield Incoherence(
-                    (*path, language), "language", f"{language!r} is none of the title's languages"
+                    (*path, language), "language", Notice("none-titles-languages", language=language)
                 )
             elif not words:
-                yield Incoherence((*path, language), "language", f"is empty in {language!r}")
+                yield Incoherence((*path, language), "language", Notice("is-empty-in", language=language))
 
 
 def _mappings(value: Any, path: YamlPath) -> Iterator[tuple[YamlPath, dict[str, Any]]]:
@@ -163,7 +162,7 @@ def _unique(items: Iterable[tuple[YamlPath, str]]) -> Iterator[Incoherence]:
     seen: set[str] = set()
     for path, name in items:
         if name in seen:
-            yield Incoherence(path, "unique", f"{name!r} is there already")
+            yield Incoherence(path, "unique", Notice("is-there-already", name=name))
         seen.add(name)
 
 
@@ -171,4 +170,6 @@ def _refer(path: YamlPath, names: Iterable[str], known: Iterable[str], what: str
     options = list(known)
     for name in names:
         if name not in options:
-            yield Incoherence(path, "reference", f"there is no {what} {name!r} (known: {', '.join(options)})")
+            yield Incoherence(
+                path, "reference", Notice("no-known", reason=what, name=name, options=", ".join(options))
+            )

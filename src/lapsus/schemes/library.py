@@ -14,6 +14,7 @@ from typing import TypeAlias
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Scheme
 from lapsus.model.frozen import EMPTY
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean, points_of
 from lapsus.schemes.scheme_check import check_scheme
 
@@ -44,15 +45,16 @@ def read_scheme(path: Path | Traversable) -> Scheme:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(path)) from error
+        raise InputError("cannot-read", where=str(path), error=error) from error
     scheme, problems = check_scheme(text, path.name)
     errors = [problem for problem in problems if problem.severe]
     if scheme is None or errors:
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
         raise InputError(
             f"{errors[0].message}{more}",
-            where=f"{path.name}, line {errors[0].line}",
-            hint=f"`lapsus scheme check {path.name}` lists all",
+            where=Notice("line", name=path.name, line=errors[0].line),
+            hint="lapsus-scheme-check-lists",
+            name=path.name,
         )
     return scheme
 
@@ -83,4 +85,4 @@ def _load_named(name: str) -> Scheme:
         return read_scheme(files("lapsus.schemes") / "data" / f"{name}.yaml")
     if point := points_of(GROUP).get(name):
         return read_scheme(files(point.module) / f"{name}.yaml")
-    raise UsageError(f"no scheme is called {name!r}", hint=did_you_mean(name, scheme_names()))
+    raise UsageError("no-scheme-called", hint=did_you_mean(name, scheme_names()), name=name)

@@ -35,7 +35,7 @@ def manual(scheme: Scheme, language: str, ways: Sequence[Way] = ()) -> str:
     """The guideline as one self-contained HTML page, for the screen and for paper; `ways` lead on from it."""
     if language not in scheme.languages:
         known = ", ".join(scheme.languages)
-        raise UsageError(f"{scheme.id!r} is not written in {language!r}", hint=f"languages: {known}")
+        raise UsageError("not-written", hint="languages", id=scheme.id, language=language, known=known)
     page = GuidelineWords(scheme, language)
     return (
         _environment()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import yaml
 
 from lapsus.errors import InputError
+from lapsus.notices import Notice
 
 YamlPath: TypeAlias = tuple[str | int, ...]
 
@@ -61,7 +62,7 @@ def parse_yaml(text: str, name: str) -> MarkedYaml:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}, line {mark.line + 1}" if mark else name
         raise InputError(
-            f"not sound YAML: {getattr(error, 'problem', None) or error}", where=where
+            "not-sound-yaml", where=where, getattr=getattr(error, "problem", None) or error
         ) from error
     return marked
 
@@ -76,7 +77,9 @@ def _check_depth(text: str, name: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > DEEPEST:
-            raise InputError("is nested too deep", where=f"{name}, line {event.start_mark.line + 1}")
+            raise InputError(
+                "nested-too-deep", where=Notice("line", name=name, line=event.start_mark.line + 1)
+            )
 
 
 class _Walk:
@@ -91,9 +94,7 @@ class _Walk:
         self.lines[path] = line
         if not isinstance(node, yaml.ScalarNode):
             if id(node) in self.seen:
-                raise InputError(
-                    "aliases are not used in schemes: write it out", where=f"{self.name}, line {line}"
-                )
+                raise InputError("aliases-not-used-schemes", where=Notice("line", name=self.name, line=line))
             self.seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
@@ -112,9 +113,10 @@ class _Walk:
                 return self.loader.construct_object(node)
         shown = node.value[:40]
         raise InputError(
-            f"{shown!r} is not the kind of value that it is said to be",
-            where=f"{self.name}, line {line}",
-            hint="write a text in quotation marks",
+            "not-kind-value-said",
+            where=Notice("line", name=self.name, line=line),
+            hint="write-text-quotation-marks",
+            shown=shown,
         )
 
     def _mapping(self, node: Any, path: YamlPath) -> dict[str, Any]:
@@ -123,6 +125,6 @@ class _Walk:
             key = str(key_node.value)
             if key in found:
                 where = f"{self.name}, line {key_node.start_mark.line + 1}"
-                raise InputError(f"the key {key!r} stands there twice", where=where)
+                raise InputError("key-stands-twice", where=where, key=key)
             found[key] = self.value(value_node, (*path, key))
         return found

@@ -11,6 +11,7 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.kinds import KINDS
 from lapsus.model.decoders import converted
 from lapsus.model.scheme import Label, Question, Scheme
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes.coherence import Incoherence, findings
 from lapsus.schemes.marked_yaml import MarkedYaml, YamlPath, parse_yaml
@@ -38,7 +39,7 @@ def check_scheme(text: str, name: str) -> tuple[Scheme | None, list[SchemeProble
         line = regex.search(r"line (\d+)", error.where or "")
         return None, [SchemeProblem(int(line.group(1)) if line else 1, "yaml", error.what)]
     if not isinstance(marked.data, dict):
-        return None, [SchemeProblem(1, "shape", "a scheme file is a mapping that begins with `scheme:`")]
+        return None, [SchemeProblem(1, "shape", Notice("scheme-file-mapping-begins"))]
     scheme, problems = _shape(marked)
     if scheme is not None:
         problems = [_problem(finding, marked) for finding in findings(scheme)]
@@ -73,7 +74,7 @@ def _question(raw: Any, path: YamlPath, marked: MarkedYaml, problems: list[Schem
     if question is not None and question.kind not in KINDS.names():
         known = did_you_mean(question.kind, KINDS.names())
         where = marked.line((*path, "kind"))
-        problems.append(SchemeProblem(where, "shape", f"there is no kind {question.kind!r}: {known}"))
+        problems.append(SchemeProblem(where, "shape", Notice("no-kind", kind=question.kind, known=known)))
 
 
 def convert_part(
@@ -87,10 +88,12 @@ def convert_part(
         full = path + _path(place)
         if unknown := _UNKNOWN.search(message):
             wrong = unknown.group("field")
-            message = f"unknown key {wrong!r}: {did_you_mean(wrong, _keys(kind, _path(place)))}"
+            message = Notice(
+                "unknown-key", wrong=wrong, did_you_mean=did_you_mean(wrong, _keys(kind, _path(place)))
+            )
             full = (*full, wrong)
         elif empty := _without_text(message, marked.data, full):
-            message = f"{empty!r} has no text: a text with a comma needs quotation marks inside braces"
+            message = Notice("no-text-text-comma", empty=empty)
         problems.append(SchemeProblem(marked.line(full), "shape", message))
         return None
 

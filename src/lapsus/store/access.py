@@ -142,7 +142,7 @@ class Access(Part):
         """The token of a link that makes its bearer a person of that role, or a member of that campaign."""
         check_role(role)
         if (uses is not None and not 1 <= uses <= LARGEST) or not 0 < days <= 3650:
-            raise UsageError("an invitation is for at least one use, and for up to ten years")
+            raise UsageError("invitation-least-one-use")
         token, now, id = new_secret(), self.clock(), None if campaign is None else self._campaign_id(campaign)
         row = {
             "hash": token_hash(token), "role": role, "campaign": id, "uses_left": uses,
@@ -150,7 +150,7 @@ class Access(Part):
         }  # fmt: skip
         with self.writing() as conn:
             if uses is None and not (_is_open(conn, id) and role == "annotator"):
-                raise UsageError("only annotators of an open campaign are invited by a link for any number")
+                raise UsageError("only-annotators-open-campaign")
             conn.execute(insert(t.invitation), row)
             self.note(conn, "invited", by=by, campaign=id, role=role, uses=uses)
         return token
@@ -174,7 +174,7 @@ class Access(Part):
         def work(conn: Connection) -> Person:
             row = self.use_invitation(conn, token)
             if password is None and not _is_open(conn, row.campaign):
-                raise InputError("a password is needed")
+                raise InputError("password-needed")
             added = self.people.insert(conn, {**person, "role": row.role})
             self.join_campaign(conn, row, added.id)
             return added
@@ -187,7 +187,7 @@ class Access(Part):
         def work(conn: Connection) -> None:
             row = self.use_invitation(conn, token)
             if row.campaign is None:
-                raise UsageError("this link makes a new account", hint="sign out first")
+                raise UsageError("link-makes-new-account", hint="sign-out-first")
             self.join_campaign(conn, row, person)
 
         self.write(work)
@@ -254,7 +254,7 @@ class Access(Part):
         )
         with self.writing() as conn:
             if not conn.execute(update(t.api_token).where(mine).values(revoked=self.clock())).rowcount:
-                raise UsageError(f"there is no such token {token}")
+                raise UsageError("no-token", token=token)
             self.note(conn, "token revoked", by=by, token=token)
 
 

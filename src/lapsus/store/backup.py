@@ -21,6 +21,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats.packed import DAMAGE
 from lapsus.formats.sink import put_in_place
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 from lapsus.store.base import Part
 from lapsus.store.database import connected, database_url, own_tables, schema_version
 from lapsus.store.migrations import HEAD, known_versions, upgrade
@@ -67,7 +68,7 @@ def restore(path: Path, database: str | Path | None) -> Backup:
         with connected(database) as (conn, where):
             if tables := own_tables(conn):
                 raise UsageError(
-                    f"holds {len(tables)} tables already", where=where, hint="restore into a new database"
+                    "holds-tables-already", where=where, hint="restore-into-new-database", count=len(tables)
                 )
             upgrade(conn, header.version)
             for table in _tables(conn):
@@ -113,21 +114,23 @@ def _opened(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except FileNotFoundError as error:
-        raise InputError("no such file", where=str(path)) from error
+        raise InputError("no-file", where=str(path)) from error
     except DAMAGE as error:
-        raise InputError(f"is no backup: {error}", where=str(path)) from error
+        raise InputError("no-backup", where=str(path), error=error) from error
 
 
 def _header(archive: zipfile.ZipFile, path: Path) -> Backup:
     try:
         header = decoder(Backup).decode(archive.read(HEADER))
     except _DAMAGED as error:
-        raise InputError(f"is no whole backup: {_why(error)}", where=str(path)) from error
+        raise InputError("no-whole-backup", where=str(path), why=_why(error)) from error
     if header.version not in known_versions():
         raise InputError(
-            f"made by a newer Lapsus (database version {header.version}, known: {HEAD})",
+            "made-newer-lapsus-database",
             where=str(path),
-            hint="update Lapsus",
+            hint="update-lapsus",
+            version=header.version,
+            head=HEAD,
         )
     return header
 
@@ -139,10 +142,17 @@ def _fill(conn: Connection, table: Table, archive: zipfile.ZipFile, header: Back
             insert_rows(conn, table, rows)
             count += len(rows)
     except (*_DAMAGED, DBAPIError) as error:
-        raise InputError(f"is damaged: {_why(error)}", where=f"{path}, {table.name}") from error
+        raise InputError(
+            "is-damaged", where=Notice("two-places", outer=path, inner=table.name), why=_why(error)
+        ) from error
     if count != header.rows.get(table.name):
         wanted = header.rows.get(table.name)
-        raise InputError(f"is damaged: {count} rows instead of {wanted}", where=f"{path}, {table.name}")
+        raise InputError(
+            "damaged-rows-instead",
+            where=Notice("two-places", outer=path, inner=table.name),
+            count=count,
+            wanted=wanted,
+        )
     if conn.dialect.name == "postgresql" and count and "id" in table.c and table.name not in _NAMED:
         _count_on(conn, table)
 

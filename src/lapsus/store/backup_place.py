@@ -101,9 +101,11 @@ class BackupPlace:
         except LapsusError:
             raise
         except OSError as error:
-            raise UsageError(f"cannot be used: {error.strerror or error}", where=self.where) from error
+            raise UsageError("cannot-used", where=self.where, strerror=error.strerror or error) from error
         except Exception as error:  # Each store has errors of its own.
-            raise UsageError(f"cannot be used: {type(error).__name__}: {error}", where=self.where) from error
+            raise UsageError(
+                "cannot-be-used", where=self.where, name=type(error).__name__, error=error
+            ) from error
 
 
 @contextmanager
@@ -123,9 +125,9 @@ def _file_system(where: str) -> Any:
 
         return fsspec.core.url_to_fs(where)[0]
     except ImportError:
-        raise UsageError("is an address", where=where, hint="pip install 'lapsus[remote]' s3fs") from None
+        raise UsageError("address", where=where, hint="pip install 'lapsus[remote]' s3fs") from None
     except ValueError as error:
-        raise UsageError(f"is no address of a store: {error}", where=where) from error
+        raise UsageError("no-address-store", where=where, error=error) from error
 
 
 class BackupSchedule(threading.Thread):

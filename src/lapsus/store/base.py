@@ -15,6 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from lapsus.model import Document, Scheme
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.database_file import DatabaseFile
@@ -149,8 +150,8 @@ class Database:
             found: int | None = conn.scalar(wanted) if is_storable(name) else None
             if found is None:
                 names: list[str] = list(conn.scalars(select(t.campaign.c.name).order_by(t.campaign.c.id)))
-                hint = did_you_mean(name, names) if names else "`lapsus campaign create` makes one"
-                raise UnknownNameError(f"no campaign is called {name!r}", hint=hint)
+                hint = did_you_mean(name, names) if names else Notice("lapsus-campaign-create-makes")
+                raise UnknownNameError("no-campaign-called", hint=hint, name=name)
         return found
 
     def _find_scheme(self, campaign: int) -> Scheme:
@@ -200,13 +201,12 @@ def told() -> Iterator[None]:
 def trouble(error: DBAPIError | PoolTimeoutError) -> StoreError:
     """The error to show for one of the database's, or for one of waiting for it."""
     why = str(error.orig).strip() if isinstance(error, DBAPIError) else "too many wait for it"
-    return StoreError(f"the database: {why}", hint="try again; what was acknowledged is kept")
+    return StoreError("database", hint="try-again-acknowledged-kept", why=why)
 
 
 def _unclear(error: DBAPIError) -> StoreError:
     return StoreError(
-        f"the database went away before it answered: {str(error.orig).strip()}",
-        hint="look whether it was done before you try again",
+        "database-went-away-before", hint="look-whether-done-before", orig=str(error.orig).strip()
     )
 
 

@@ -13,6 +13,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats.remote import shown
 from lapsus.model import Document, Scheme, Text
 from lapsus.model.targets import Screened
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 from lapsus.store import tables as t
@@ -56,7 +57,7 @@ class Campaigns(Part):
         by: int | None,
     ) -> Row[Any]:
         if conn.scalar(select(t.campaign.c.id).where(t.campaign.c.name == plan.name)) is not None:
-            raise InputError(f"there is a campaign {plan.name!r} already", hint="choose another name")
+            raise InputError("campaign-already", hint="choose-another-name", name=plan.name)
         _keep_scheme(conn, scheme)
         source = None if plan.chain is None else self._source(conn, plan.chain.campaign)
         chain = None if source is None else checked_chain(conn, plan, scheme, source)
@@ -94,9 +95,9 @@ class Campaigns(Part):
         if row.source is not None:
             where = plan_of(row).chain
             raise UsageError(
-                "its documents come from the campaign that it is chained to",
-                where=f"campaign {row.name!r}",
-                hint=f"add them to {where.campaign!r}" if where else None,
+                "documents-come-campaign-chained",
+                where=Notice("campaign", campaign=row.name),
+                hint=Notice("add", campaign=where.campaign) if where else None,
             )
         adding = DocumentIntake(conn, row, scheme_of(conn, id), known)
         for chunk in chunks(documents, CHUNK):
@@ -135,7 +136,7 @@ class Campaigns(Part):
         """Open, paused (nothing new is handed out, work in hand may be finished) or closed (nothing is saved)."""
         if state not in get_args(CampaignState):
             raise UsageError(
-                f"no state is called {state!r}", hint=did_you_mean(state, list(get_args(CampaignState)))
+                "no-state-called", hint=did_you_mean(state, list(get_args(CampaignState))), state=state
             )
         id = self._campaign_id(campaign)
         with self.writing() as conn:
@@ -144,7 +145,7 @@ class Campaigns(Part):
             if state != "closed":
                 changed["archived"] = None
             conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(changed))
-            self.note(conn, f"campaign {state}", by=by, campaign=id)
+            self.note(conn, Notice("campaign-2", state=state), by=by, campaign=id)
 
     def set_archived(self, campaign: str, archived: bool, *, by: int | None = None) -> None:
         """Close a campaign and take it out of the lists, or put it back there, still closed. Nothing is deleted."""
@@ -211,7 +212,7 @@ class Campaigns(Part):
         known = {row.name: int(row.id) for row in rows}
         for name in names:
             if name not in known:
-                raise InputError(f"nobody is called {name!r}", hint="`lapsus user list` shows everybody")
+                raise InputError("nobody-is-called", hint="lapsus-user-list-shows", name=name)
         return list(known.values())
 
     def set_up(
@@ -246,7 +247,7 @@ class Campaigns(Part):
 
         def work(conn: Connection) -> int:
             if campaign_row(conn, id, lock="all").stage != "pilot":
-                raise UsageError("is not in its pilot", where=f"campaign {campaign!r}")
+                raise UsageError("not-pilot", where=Notice("campaign", campaign=campaign))
             place, unit = t.campaign_document, t.unit
             main = select(place.c.position).where(place.c.campaign == id, place.c.part == "main")
             mine = (unit.c.campaign == id) & unit.c.document.in_(main)
@@ -285,8 +286,10 @@ def _keep_scheme(conn: Connection, scheme: Scheme) -> None:
     same = (t.scheme.c.id == scheme.id) & (t.scheme.c.version == scheme.version)
     if conn.scalar(select(t.scheme.c.digest).where(same)) != row["digest"]:
         raise InputError(
-            f"scheme {scheme.id!r} {scheme.version} is kept here already, with other content",
-            hint="give the changed guideline a new version",
+            "scheme-kept-here-already",
+            hint="give-changed-guideline-new",
+            id=scheme.id,
+            version=scheme.version,
         )
 
 
@@ -306,18 +309,22 @@ def _insert_campaign(conn: Connection, plan: Plan, scheme: Scheme, source: int |
 
 
 def _check_any(plan: Plan, added: Added) -> None:
-    where = f"campaign {plan.name!r}"
+    where = Notice("campaign", campaign=plan.name)
     if not added.documents:
-        raise InputError("has no documents", where=where, hint="name them under `data`, or with --data")
+        raise InputError("no-documents", where=where, hint="name-under-data-data")
     if not added.units and added.targets is not None and added.targets.judged:
         raise InputError(
-            f"none of its {added.targets.judged:,} judged turns is a target of {plan.scheme!r}",
+            "none-judged-turns-target",
             where=where,
-            hint="--all-turns (`all_turns: true` in the plan) has all of them judged",
+            hint="all-turns-all-turns-true",
+            judged=added.targets.judged,
+            scheme=plan.scheme,
         )
     if not added.units:
         raise InputError(
-            f"nothing in its {added.documents:,} documents is judged under {plan.scheme!r}",
+            "nothing-documents-judged-under",
             where=where,
-            hint="is it the right guideline for this data?",
+            hint="right-guideline-data",
+            documents=added.documents,
+            scheme=plan.scheme,
         )

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row, func, insert, literal, select, update
 from lapsus.errors import InputError
 from lapsus.kinds import kind_of
 from lapsus.model import Answer, Scheme, TargetRule
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.known_answers import KnownAnswers, open_known
 from lapsus.store.random_order import shuffle_of
@@ -32,25 +33,23 @@ CHUNK = 500
 def checked_chain(conn: Connection, plan: Plan, scheme: Scheme, source: int) -> Chain:
     """The chain of a plan with its rule filled in, if the two campaigns fit together."""
     other = scheme_of(conn, source)
-    where = f"campaign {plan.name!r}"
+    where = Notice("campaign", campaign=plan.name)
     rule = (plan.chain.rule if plan.chain else None) or scheme.target
     if plan.chain is None or rule is None:
-        raise InputError(
-            f"scheme {scheme.id!r} does not say which votes admit a unit",
-            where=where,
-            hint="give the chain a rule",
-        )
+        raise InputError("scheme-does-not-say", where=where, hint="give-chain-rule", id=scheme.id)
     question = other.question(rule.question)
     if rule.scheme != other.id or question is None or not kind_of(question).by_label:
         raise InputError(
-            f"the rule counts the labels of {rule.scheme!r}, question {rule.question!r};"
-            f" campaign {plan.chain.campaign!r} has no such votes",
+            "rule-counts-labels-question",
             where=where,
+            scheme=rule.scheme,
+            question=rule.question,
+            campaign=plan.chain.campaign,
         )
     if unknown := set(rule.labels) - {label.id for label in other.labels_of(question)}:
-        raise InputError(f"the rule names unknown labels: {', '.join(sorted(unknown))}", where=where)
+        raise InputError("rule-names-unknown-labels", where=where, unknown=", ".join(sorted(unknown)))
     if scheme.unit.role != other.unit.role:
-        raise InputError(f"one judges {other.unit.role!r}, the other {scheme.unit.role!r}", where=where)
+        raise InputError("one-judges-other", where=where, role=other.unit.role, role2=scheme.unit.role)
     return Chain(plan.chain.campaign, rule)
 
 

@@ -11,6 +11,7 @@ import regex
 
 from lapsus.errors import InvalidError
 from lapsus.model import EMPTY, Document, Text, freeze
+from lapsus.notices import Notice
 from lapsus.store.records import LONGEST_NAME
 
 ChallengeState: TypeAlias = Literal["open", "frozen", "revealed"]
@@ -43,14 +44,14 @@ class ChallengePlan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkn
         for broken, what in (
             (
                 not _SLUG.fullmatch(self.name) or len(self.name) > 60,
-                "is no short name: use a-z, 0-9 and hyphens",
+                Notice("no-short-name-use"),
             ),
             (not 0 <= self.threshold <= 1, "the threshold is from 0 to 1"),
             (not 1 <= self.runs <= 100, "a team may hand in from 1 to 100 runs"),
-            (any(len(words) > LONGEST_NAME for words in self.title.values()), "the title is too long"),
+            (any(len(words) > LONGEST_NAME for words in self.title.values()), Notice("title-too-long")),
         ):
             if broken:
-                raise InvalidError(what, where=f"challenge {self.name!r}")
+                raise InvalidError(what, where=Notice("challenge", name=self.name))
 
     @property
     def titles(self) -> Text:

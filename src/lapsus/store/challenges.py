@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Document
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.base import Part
@@ -52,14 +53,14 @@ class Challenges(Part):
     ) -> Challenge:
         """A new challenge, open. Its test set never changes afterwards."""
         if not any(document.votes for document in documents):
-            raise InputError("nobody judged any of its turns", where=plan.source or plan.name)
+            raise InputError("nobody-judged-any-turns", where=plan.source or plan.name)
         names = Counter(gold.document.id for gold in documents)
         if doubled := [name for name, count in names.items() if count > 1]:
-            raise InputError("comes twice", where=f"document {doubled[0]!r}")
+            raise InputError("comes-twice", where=Notice("document", document=doubled[0]))
 
         def work(conn: Connection) -> Challenge:
             if conn.scalar(select(t.challenge.c.id).where(t.challenge.c.name == plan.name)) is not None:
-                raise InputError(f"there is a challenge {plan.name!r} already", hint="choose another name")
+                raise InputError("challenge-already", hint="choose-another-name", name=plan.name)
             row = {"name": plan.name, "plan": to_json(plan), "state": "open", "floors": floors}
             added = conn.execute(
                 insert(t.challenge).returning(t.challenge), row | {"created": self.clock()}
@@ -103,7 +104,7 @@ class Challenges(Part):
         """Open, frozen or revealed. What was revealed stays so: it has been seen."""
         if state not in get_args(ChallengeState):
             known = list(get_args(ChallengeState))
-            raise UsageError(f"no state is called {state!r}", hint=did_you_mean(state, known))
+            raise UsageError("no-state-called", hint=did_you_mean(state, known), state=state)
 
         def work(conn: Connection) -> None:
             row = _row(conn, name, lock=True)
@@ -120,7 +121,7 @@ class Challenges(Part):
         """The secret of a team's link. For a team that is there already it is a new one, and the old one ends."""
         team = check_words(spelling(team).strip(), "a team's name", longest=LONGEST)
         if team.casefold() == ORGANISERS:
-            raise InputError("this name stands for those who run the challenge", where=repr(team))
+            raise InputError("name-stands-those-who", where=repr(team))
         token = new_secret()
 
         def work(conn: Connection) -> str:
@@ -155,8 +156,8 @@ class Challenges(Part):
         found = next((known for known in teams if known.name.casefold() == wanted), None)
         if found is None:
             names = [known.name for known in teams]
-            hint = did_you_mean(team, names) if names else f"`lapsus challenge team {name} TEAM` adds one"
-            raise UsageError(f"no team is called {team!r}", where=f"challenge {name!r}", hint=hint)
+            hint = did_you_mean(team, names) if names else Notice("lapsus-challenge-team-team", name=name)
+            raise UsageError("no-team-called", where=Notice("challenge", name=name), hint=hint, team=team)
         return found
 
     def team_of_token(self, name: str, token: str) -> Team | None:
@@ -201,7 +202,7 @@ class Challenges(Part):
             mine = (t.challenge_run.c.challenge == _row(conn, name).id) & (t.challenge_run.c.id == number(id))
             row = conn.execute(_run_query().where(mine)).one_or_none()
         if row is None:
-            raise UsageError(f"there is no run {id}", where=f"challenge {name!r}")
+            raise UsageError("no-run", where=Notice("challenge", name=name), id=id)
         return _run(name, row)
 
     def run_answers(self, id: int) -> str:
@@ -283,8 +284,9 @@ def _row(conn: Connection, name: str, *, lock: bool = False) -> Row[Any]:
     if row is None:
         names: list[str] = list(conn.scalars(select(t.challenge.c.name).order_by(t.challenge.c.id)))
         raise UnknownNameError(
-            f"no challenge is called {name!r}",
-            hint=did_you_mean(name, names) if names else "`lapsus challenge create` makes one",
+            "no-challenge-called",
+            hint=did_you_mean(name, names) if names else Notice("lapsus-challenge-create-makes"),
+            name=name,
         )
     return row
 

@@ -16,6 +16,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
 from lapsus.errors import InputError, LapsusError, UsageError
+from lapsus.notices import Notice
 from lapsus.store.migrations import HEAD, known_versions, upgrade
 
 POSTGRES = "postgresql+psycopg"
@@ -51,14 +52,12 @@ def database_url(database: str | Path | None) -> URL:
     try:
         url = make_url(database)
     except ArgumentError as error:
-        hint = "like sqlite:///file or postgresql://host/name"
-        raise UsageError("is no address of a database", where=database, hint=hint) from error
+        hint = Notice("like-sqlite-file-postgresql")
+        raise UsageError("no-address-database", where=database, hint=hint) from error
     if url.drivername in ("postgresql", "postgres", POSTGRES):
         return url.set(drivername=POSTGRES)
     if url.drivername != "sqlite":
-        raise UsageError(
-            f"no database of kind {url.drivername!r} can be used", hint="known: sqlite, postgresql"
-        )
+        raise UsageError("no-database-kind-can", hint="known-sqlite-postgresql", drivername=url.drivername)
     return url
 
 
@@ -109,7 +108,7 @@ def _engine(database: str | Path | None) -> tuple[Engine, Path | None, str]:
         engine = create_engine(url, **_settings(url))
     except ModuleNotFoundError as error:
         raise UsageError(
-            "PostgreSQL needs psycopg", where=where, hint="pip install 'lapsus[postgres]'"
+            "postgresql-needs-psycopg", where=where, hint="pip install 'lapsus[postgres]'"
         ) from error
     if path is None:
         _check_encoding(engine, where)
@@ -144,12 +143,12 @@ def _file(url: URL) -> Path | None:
     if url.drivername != "sqlite":
         return None
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        raise UsageError("a store needs a file", where=str(url), hint="give a path")
+        raise UsageError("store-needs-file", where=str(url), hint="give-path")
     path = Path(url.database)
     if not path.parent.is_dir():
-        raise UsageError("no such folder", where=str(path.parent), hint="make it first")
+        raise UsageError("no-folder", where=str(path.parent), hint="make-first")
     if path.is_dir():
-        raise UsageError("is a folder", where=str(path), hint="give the name of a file")
+        raise UsageError("folder", where=str(path), hint="give-name-file")
     path.touch(mode=0o600, exist_ok=True)
     return path
 
@@ -180,8 +179,8 @@ def _check_encoding(engine: Engine, where: str) -> None:
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8" and _is_new(connection):
             connection.close()
-            hint = "make it with createdb --encoding UTF8 --template template0"
-            raise UsageError(f"keeps text as {encoding}, not as UTF8", where=where, hint=hint)
+            hint = Notice("make-createdb-encoding-utf8")
+            raise UsageError("keeps-text-not-utf8", where=where, hint=hint, encoding=encoding)
 
 
 def _is_new(connection: Any) -> bool:
@@ -194,13 +193,9 @@ def _is_new(connection: Any) -> bool:
 def _trouble(error: DatabaseError, where: str) -> LapsusError:
     if isinstance(error, OperationalError):
         return UsageError(
-            f"cannot be opened: {str(error.orig).strip()}",
-            where=where,
-            hint="is it running, and the address right?",
+            "cannot-opened", where=where, hint="running-address-right", orig=str(error.orig).strip()
         )
-    return InputError(
-        f"cannot be read: {str(error.orig).strip()}", where=where, hint="is it a database of Lapsus?"
-    )
+    return InputError("cannot-read", where=where, hint="database-lapsus", error=str(error.orig).strip())
 
 
 def bring_up_to_date(engine: Engine, path: Path | None, scripts: str | None = None) -> None:
@@ -216,15 +211,14 @@ def bring_up_to_date(engine: Engine, path: Path | None, scripts: str | None = No
             return
         if version is None and (tables := own_tables(conn)):
             raise InputError(
-                f"holds tables of another program ({', '.join(tables[:3])}, …)",
+                "holds-tables-another-program",
                 where=where,
-                hint="give another one",
+                hint="give-another-one",
+                tables=", ".join(tables[:3]),
             )
         if version is not None and version not in known_versions(scripts):
             raise InputError(
-                f"made by a newer Lapsus (database version {version}, known: {newest})",
-                where=where,
-                hint="update Lapsus",
+                "made-newer-lapsus-database", where=where, hint="update-lapsus", version=version, head=newest
             )
         if version is not None and path is not None:
             copy_before_change(path, version)

@@ -42,8 +42,4 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _gone(path: str) -> StoreError:
-    return StoreError(
-        "the database file was deleted or replaced, and nothing is saved",
-        where=path,
-        hint="put it back, or stop the program and start it on the right file",
-    )
+    return StoreError("database-file-deleted-replaced", where=path, hint="put-back-stop-program")

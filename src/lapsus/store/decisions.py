@@ -282,7 +282,7 @@ class Decisions(Part):
             content = conn.scalar(select(t.gold.c.content).where(mine))
         if content is None:
             known = [str(one.id) for one in self.golds(campaign)]
-            raise UsageError(f"there is no gold {gold}", hint=did_you_mean(str(gold), known))
+            raise UsageError("no-gold", hint=did_you_mean(str(gold), known), gold=gold)
         return decoder(list[GoldUnit]).decode(content)
 
 

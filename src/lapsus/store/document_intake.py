@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, func, select, update
 from lapsus.errors import InputError
 from lapsus.model import Document, Scheme
 from lapsus.model.targets import Screened
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import Block, KnownUnit
@@ -100,9 +101,9 @@ class DocumentIntake:
     def _same(self, name: str, known: str, digest: str) -> None:
         if known != digest:
             raise InputError(
-                "is in the campaign already, with other content",
-                where=f"document {name!r}",
-                hint="give the changed one an id of its own",
+                "campaign-already-other-content",
+                where=Notice("document", document=name),
+                hint="give-changed-one-id",
             )
         self.known_already += 1
 

@@ -15,6 +15,7 @@ from lapsus.model import Document, Entry, Scheme, UnitKey
 from lapsus.model.decoders import decoder
 from lapsus.model.targets import Screened, Targets, targets_of
 from lapsus.model.unit import WHOLE
+from lapsus.notices import Notice
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import tables as t
 from lapsus.store.base import Part
@@ -175,8 +176,10 @@ def _text(documents: Iterable[DraftLine]) -> str:
     for one in documents:
         line = to_json(one)
         if (size := size + len(line)) > LARGEST_TEXT:
-            raise InputError("is too much for the browser", hint="use `lapsus campaign create`")
+            raise InputError("too-much-browser", hint="use-lapsus-campaign-create")
         if not is_storable(line):
-            raise InputError("holds a sign that cannot be stored", where=f"document {one.document.id[:80]!r}")
+            raise InputError(
+                "holds-sign-cannot-stored", where=Notice("document", document=one.document.id[:80])
+            )
         lines.append(line)
     return "\n".join(lines)

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
 from lapsus.store.people import People
@@ -146,7 +147,7 @@ class Flags(Part):
         change = update(_FLAG).where(self._in(campaign, flag), now)
         if not conn.execute(change.values(settled=self.clock() if settled else None)).rowcount:
             state = "open" if settled else "settled"
-            raise UsageError(f"there is no {state} flag {flag}", where=f"campaign {campaign!r}")
+            raise UsageError("no-flag", where=Notice("campaign", campaign=campaign), state=state, flag=flag)
 
     def _flags(self, queries: _Queries, **values: int) -> list[Flag]:
         with self.reading() as conn:

@@ -57,7 +57,7 @@ class Identities(Part):
             named = find_named(conn, row["name"]) if known is None and takes_name else None
             if named is not None and not _is_from_elsewhere(conn, named.id):
                 if named.program:
-                    raise InputError("is the name of a program", where=repr(name))
+                    raise InputError("name-program", where=repr(name))
                 conn.execute(insert(t.identity), {**key, "person": named.id})
                 known = named
             if known is not None:

@@ -17,6 +17,7 @@ from lapsus.model.decoders import decoder
 from lapsus.model.judgment import PROGRAM
 from lapsus.model.notes import without_notes
 from lapsus.model.targets import screened
+from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers, without_open
 from lapsus.store import save_statements as sql
 from lapsus.store import tables as t
@@ -160,10 +161,8 @@ class _Import:
         self.people.update(found)
         for name, judgment in programs.items():
             if self.people[name] not in self.programs:
-                hint = "give the program another name in the file"
-                raise InputError(
-                    f"a program gave it, and {name!r} is a person", where=_where(judgment), hint=hint
-                )
+                hint = Notice("give-program-another-name")
+                raise InputError("program-gave-person", where=_where(judgment), hint=hint, name=name)
 
     def _new_person(self, name: str, is_program: bool) -> int:
         row = {"name": name, "role": "annotator", "stamp": new_secret(), "created": self.now}
@@ -224,12 +223,8 @@ class _Chunk:
     def _unit(self, judgment: Judgment) -> _Unit:
         if (unit := self.found.get(judgment.unit)) is None:
             is_chosen = self.job.scheme.target is not None and judgment.document in self.known_documents
-            hint = (
-                "only target turns are judged; a campaign with --all-turns has them all"
-                if is_chosen
-                else None
-            )
-            raise InputError("the campaign has no such unit", where=_where(judgment), hint=hint)
+            hint = Notice("only-target-turns-judged") if is_chosen else None
+            raise InputError("campaign-no-unit", where=_where(judgment), hint=hint)
         return unit
 
     def _read(self, numbers: list[int]) -> None:
@@ -252,9 +247,7 @@ class _Chunk:
         if judgment.may_leave_open or self.job.people[judgment.annotator] in self.job.programs:
             broken = without_open(broken)
         if broken:
-            raise InputError(
-                broken[0].message(), where=_where(judgment), hint="mend it, or import without checks"
-            )
+            raise InputError(broken[0].message(), where=_where(judgment), hint="mend-import-without-checks")
 
     def _add(self, unit: int, judgment: Judgment) -> None:
         id = (self.campaign, unit, self.job.people[judgment.annotator])
@@ -269,9 +262,11 @@ class _Chunk:
             self.job.known += 1
         else:
             raise InputError(
-                f"{judgment.annotator!r} has judged it already (revision {place.revision})",
+                "judged-already-revision",
                 where=_where(judgment),
-                hint="a change has a higher revision",
+                hint="change-higher-revision",
+                annotator=judgment.annotator,
+                revision=place.revision,
             )
 
     def _is_there(self, key: str) -> bool:
@@ -369,5 +364,5 @@ def _unmarked(judgment: Judgment) -> Judgment:
 
 
 def _where(judgment: Judgment) -> str:
-    unit = f"document {judgment.document!r}"
+    unit = Notice("document", document=judgment.document)
     return f"{unit}, segment {judgment.segment!r}" if judgment.segment is not None else unit

@@ -11,6 +11,7 @@ from lapsus.errors import InputError
 from lapsus.kinds import countable
 from lapsus.model import Answer, Document, Scheme, units
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
 from lapsus.store.plan import Block, KnownUnit, Plan
@@ -43,10 +44,10 @@ class KnownAnswers:
         key = (unit.document, unit.segment)
         before = self.units.setdefault(key, (block, unit))
         if before != (block, unit):
-            raise InputError(f"is known twice, under {before[0]!r} and {block!r}", where=_where(unit))
+            raise InputError("known-twice-under", where=_where(unit), before=before[0], block=block)
         if (part := self.parts.get(unit.document, block)) != block:
-            what = f"one document cannot be under both {part!r} and {block!r}"
-            raise InputError(what, where=_where(unit), hint="choose a unit of another document")
+            what = Notice("one-document-cannot-under", part=part, block=block)
+            raise InputError(what, where=_where(unit), hint="choose-unit-another-document")
         if block != "gold":
             self.parts[unit.document] = block
 
@@ -69,7 +70,7 @@ class KnownAnswers:
             {name: said for name, said in one.items() if name in self._compared} for one in known_right
         ]
         if not all(compared):
-            raise InputError("a known answer has nothing that could be compared", where=_where(unit))
+            raise InputError("known-answer-nothing-could", where=_where(unit))
         self._met.add((document.id, segment))
         self._rows.append(
             {
@@ -106,8 +107,8 @@ class KnownAnswers:
     def _complain(self, there: Collection[tuple[str, str | None]]) -> None:
         for key, (block, unit) in self.units.items():
             if key not in there:
-                hint = "name a document of the data, and a segment that the scheme judges"
-                raise InputError(f"{block} names a unit that is not there", where=_where(unit), hint=hint)
+                hint = Notice("name-document-data-segment")
+                raise InputError("names-unit-not", where=_where(unit), hint=hint, block=block)
 
 
 def open_known(conn: Connection, campaign: int, known: KnownAnswers, after: int) -> None:
@@ -156,5 +157,5 @@ def _plain(answer: Answer) -> Any:
 
 
 def _where(unit: KnownUnit) -> str:
-    name = f"document {unit.document!r}"
+    name = Notice("document", document=unit.document)
     return name if unit.segment is None else f"{name}, segment {unit.segment!r}"

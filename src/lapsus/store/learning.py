@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, delete, exists, fun
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Answer, Document
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
@@ -150,7 +151,7 @@ class Learning(Part):
         def work(conn: Connection) -> None:
             mine = (t.learning.c.campaign == id) & t.learning.c.model.is_not(None)
             if not conn.execute(update(t.learning).where(mine).values(rest=True, trouble=None)).rowcount:
-                raise UsageError("its judge has not learned anything yet", where=f"campaign {campaign!r}")
+                raise UsageError("judge-not-learned-anything", where=Notice("campaign", campaign=campaign))
             self.note(conn, "rest left to the judge", by=by, campaign=id)
 
         self.write(work)

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select, update
 
 from lapsus.errors import UsageError
 from lapsus.model import Answer, Text
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.assignment import Assignment
 from lapsus.store.attention_checks import RIGHT
@@ -137,4 +138,4 @@ class Members(Part):
 
 def _changed(result: Any, campaign: str) -> None:
     if not result.rowcount:
-        raise UsageError("there is no such person in it", where=f"campaign {campaign!r}")
+        raise UsageError("no-person", where=Notice("campaign", campaign=campaign))

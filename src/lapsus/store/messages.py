@@ -10,6 +10,7 @@ import msgspec
 from sqlalchemy import Select, bindparam, insert, select, update
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.rows import record
@@ -45,7 +46,7 @@ class Messages(Part):
             if person is not None:
                 found = conn.scalar(select(t.member.c.person).where(of_person(t.member, id, number(person))))
                 if found is None:
-                    raise UsageError("nobody of that name is in it", where=f"campaign {campaign!r}")
+                    raise UsageError("nobody-name", where=Notice("campaign", campaign=campaign))
             conn.execute(insert(t.message), row)
             self.note(conn, "message sent", by=by, campaign=id, person=person)
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, select, text, update
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import ANONYMOUS
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.base import Part
@@ -57,7 +58,7 @@ class People(Part):
             # Two who come at once with names that differ in case only must not both get in.
             conn.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _NAMES_LOCK})
         if conn.scalar(select(t.person.c.id).where(t.person.c.folded == row["folded"])) is not None:
-            raise InputError(f"somebody is called {row['name']!r} already", hint="choose another name")
+            raise InputError("somebody-called-already", hint="choose-another-name", row=row["name"])
         added = conn.execute(insert(t.person).returning(t.person), {**row, "created": self.clock()})
         return as_person(added.one())
 
@@ -72,8 +73,8 @@ class People(Part):
             row = find_named(conn, name)
             if row is None:
                 names: list[str] = list(conn.scalars(select(t.person.c.name).order_by(t.person.c.id)))
-                hint = did_you_mean(name, names) if names else "`lapsus user add` adds somebody"
-                raise UnknownNameError(f"nobody is called {name!r}", hint=hint)
+                hint = did_you_mean(name, names) if names else Notice("lapsus-user-add-adds")
+                raise UnknownNameError("nobody-is-called", hint=hint, name=name)
         return as_person(row)
 
     def is_called(self, person: int, name: str) -> bool:
@@ -99,13 +100,9 @@ class People(Part):
         """
         who = self.get(person)
         if who.program:
-            raise UsageError("is a program, which never signs in", where=repr(who.name))
+            raise UsageError("program-never-signs", where=repr(who.name))
         if who.id in self.from_platforms():
-            raise UsageError(
-                "comes by a platform's link, which lets nobody into an account with a password",
-                where=repr(who.name),
-                hint="send the link again",
-            )
+            raise UsageError("comes-platforms-link-lets", where=repr(who.name), hint="send-link-again")
         self._change(
             person, "password changed", by, tokens=True, password=hash_password(password), stamp=new_secret()
         )
@@ -150,9 +147,7 @@ class People(Part):
                 mine = (t.api_token.c.person == row.id) & t.api_token.c.revoked.is_(None)
                 conn.execute(update(t.api_token).where(mine).values(revoked=self.clock()))
             if row.role == "manager" and not _managers(conn):
-                raise UsageError(
-                    f"{row.name!r} is the only manager", hint="make somebody else a manager first"
-                )
+                raise UsageError("only-manager", hint="make-somebody-else-manager", name=row.name)
             self.note(
                 conn, what, by=by, name=row.name, **({"role": values["role"]} if "role" in values else {})
             )
@@ -196,7 +191,7 @@ def find_named(conn: Connection, name: str) -> Row[Any] | None:
 def _row(conn: Connection, id: int) -> Row[Any]:
     row = conn.execute(PERSON, {"id": id}).one_or_none() if 0 < id <= LARGEST else None
     if row is None:
-        raise UsageError(f"there is no person {id}")
+        raise UsageError("there-is-no-person", id=id)
     return row
 
 
@@ -212,9 +207,10 @@ def check_name(name: str) -> str:
     name = check_words(_same(name), "a name", longest=LONGEST_NAME)
     if name.startswith(ANONYMOUS):
         raise InputError(
-            f"{ANONYMOUS!r} begins the names of unnamed annotators",
+            "begins-names-unnamed-annotators",
             where=repr(name),
-            hint="choose another name",
+            hint="choose-another-name",
+            anonymous=ANONYMOUS,
         )
     return name
 
@@ -224,7 +220,7 @@ def check_role(role: str) -> Role:
     for known in get_args(Role):
         if role == known:
             return cast(Role, known)
-    raise UsageError(f"no role is called {role!r}", hint=did_you_mean(role, list(get_args(Role))))
+    raise UsageError("no-role-called", hint=did_you_mean(role, list(get_args(Role))), role=role)
 
 
 def check_profile(email: str | None, language: str | None) -> tuple[str | None, str | None]:
@@ -232,7 +228,7 @@ def check_profile(email: str | None, language: str | None) -> tuple[str | None, 
     if email is not None:
         email = check_words(email.strip(), "an address", longest=LONGEST_NAME)
         if "@" not in email or " " in email:
-            raise InputError("is no mail address", where=repr(email))
+            raise InputError("no-mail-address", where=repr(email))
     if language is not None:
         check_words(language, "a language", longest=20)
     return email, language
@@ -241,7 +237,9 @@ def check_profile(email: str | None, language: str | None) -> tuple[str | None, 
 def hash_password(password: str) -> str:
     """A password as it is kept."""
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise InputError(f"a password has from {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+        raise InputError(
+            "password-characters", shortest_password=SHORTEST_PASSWORD, longest_password=LONGEST_PASSWORD
+        )
     return HASHER.hash(spelling(password))
 
 

@@ -10,6 +10,7 @@ import regex
 
 from lapsus.errors import InvalidError
 from lapsus.model import EMPTY, Answer, TargetRule, Text, freeze
+from lapsus.notices import Notice
 
 Block: TypeAlias = Literal["training", "checks", "gold"]
 """Why the answers about a unit are known."""
@@ -61,7 +62,7 @@ class Pilot(Part, frozen=True):
 
     def __post_init__(self) -> None:
         if not 1 <= self.documents <= 1_000_000 or not 1 <= (self.per_unit or 1) <= 1000:
-            raise InvalidError("a pilot has at least one document, and from 1 to 1000 judgments a unit")
+            raise InvalidError("pilot-least-one-document")
 
 
 class KnownUnit(Part, frozen=True):
@@ -95,9 +96,9 @@ class Known(Part, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if bool(self.units) == bool(self.file):
-            raise InvalidError("known answers are listed under `units`, or in a `file`")
+            raise InvalidError("known-answers-listed-under")
         if not 0 <= self.allow <= 10_000:
-            raise InvalidError("allow is a number of wrong answers, from 0")
+            raise InvalidError("allow-number-wrong-answers")
 
 
 class Checks(Known, frozen=True):
@@ -109,7 +110,7 @@ class Checks(Known, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 1 <= self.every <= 10_000:
-            raise InvalidError("checks come after every so many documents, at least 1")
+            raise InvalidError("checks-come-after-every")
 
 
 class Completion(Part, frozen=True):
@@ -120,9 +121,9 @@ class Completion(Part, frozen=True):
 
     def __post_init__(self) -> None:
         if not _CODE.fullmatch(self.code):
-            raise InvalidError("a completion code has 1 to 60 letters, digits and . : - _")
+            raise InvalidError("completion-code-1-60")
         if self.url and not self.url.startswith(("https://", "http://")):
-            raise InvalidError("the url of a completion begins with https://")
+            raise InvalidError("url-completion-begins-https")
 
 
 class Learn(Part, frozen=True):
@@ -139,9 +140,9 @@ class Learn(Part, frozen=True):
 
     def __post_init__(self) -> None:
         if not (1 <= self.after <= 1_000_000 and 1 <= self.every <= 1_000_000):
-            raise InvalidError("learn: `after` and `every` are numbers of judged units, from 1 to 1,000,000")
+            raise InvalidError("learn-after-every-numbers")
         if not 0.05 <= self.without <= 1:
-            raise InvalidError("learn: `without` is a share of units, from 0.05 to 1; 1: no suggestions")
+            raise InvalidError("learn-without-share-units")
 
 
 class Plan(Part, frozen=True):
@@ -196,23 +197,23 @@ class Plan(Part, frozen=True):
         super().__post_init__()
         for broken, what in self._broken():
             if broken:
-                raise InvalidError(what, where=f"campaign {self.name!r}")
+                raise InvalidError(what, where=Notice("campaign", campaign=self.name))
 
     def _broken(self) -> Iterator[tuple[bool, str]]:
-        yield not is_short_name(self.name), "is no short name: use a-z, 0-9 and hyphens"
-        yield not 1 <= self.per_unit <= 1000, "per_unit is from 1 to 1000"
-        yield not 1 <= self.batch <= 100, "batch is from 1 to 100 documents"
-        yield not 1 <= self.minutes <= 100_000, "minutes are from 1 to 100,000"
+        yield not is_short_name(self.name), Notice("no-short-name-use")
+        yield not 1 <= self.per_unit <= 1000, Notice("per-unit-1-1000")
+        yield not 1 <= self.batch <= 100, Notice("batch-1-100-documents")
+        yield not 1 <= self.minutes <= 100_000, Notice("minutes-1-100-000")
         yield not 0 <= self.per_person <= 1_000_000, "per_person is a number of documents; 0: no limit"
         yield not -(2**63) <= self.seed < 2**63, "seed is a whole number of at most 64 bits"
-        yield bool(self.people) and self.who != "named", "people are listed only where who is 'named'"
+        yield bool(self.people) and self.who != "named", Notice("people-listed-only-where")
         yield self.show_votes and self.chain is None, "show_votes needs a chain: whose votes?"
-        yield any(len(words) > LONGEST_TITLE for words in self.title.values()), "the title is too long"
+        yield any(len(words) > LONGEST_TITLE for words in self.title.values()), Notice("title-too-long")
         pages = (*self.consent.values(), *self.instructions.values())
         yield any(len(words) > LONGEST_PAGE for words in pages), "consent or instructions are too long"
         yield (
             self.learn is not None and self.suggest is not None,
-            "suggestions come from one: leave out `suggest` or `learn`",
+            Notice("suggestions-come-one-leave"),
         )
         chained = self.chain is not None
         yield (

@@ -9,6 +9,7 @@ import msgspec
 import yaml
 
 from lapsus.errors import InputError
+from lapsus.notices import Notice
 from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.schemes.scheme_check import SchemeProblem, convert_part
 from lapsus.store.plan import Plan
@@ -19,7 +20,7 @@ def read_plan(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(path)) from error
+        raise InputError("cannot-read", where=str(path), error=error) from error
     return parse_plan(text, path.name)
 
 
@@ -27,11 +28,11 @@ def parse_plan(text: str, name: str = "plan") -> Plan:
     """The plan in a text."""
     marked = parse_yaml(text, name)
     if not isinstance(marked.data, dict):
-        raise InputError("a plan is a mapping that begins with `name:`", where=name)
+        raise InputError("plan-mapping-begins-name", where=name)
     problems: list[SchemeProblem] = []
     plan = convert_part(marked.data, Plan, (), marked, problems)
     if plan is None:
-        raise InputError(problems[0].message, where=f"{name}, line {problems[0].line}")
+        raise InputError(problems[0].message, where=Notice("line", name=name, line=problems[0].line))
     return plan
 
 

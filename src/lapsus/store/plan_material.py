@@ -12,6 +12,7 @@ from lapsus.formats import read
 from lapsus.formats.remote import Address, location
 from lapsus.model import Document, Entry, Scheme
 from lapsus.model.targets import Screened, screened
+from lapsus.notices import Notice
 from lapsus.schemes import given_schemes, load_scheme
 from lapsus.store.plan import Block, KnownUnit, Plan
 
@@ -64,7 +65,7 @@ def known_units_in(path: Path, scheme: Scheme) -> tuple[list[KnownUnit], list[Do
             if mine and entry.document is not None:
                 documents.append(entry.document)
     if not units:
-        raise InputError(f"nothing in it is judged under {scheme.id!r}", where=str(path))
+        raise InputError("nothing-in-it-is-judged-under", where=str(path), id=scheme.id)
     return units, documents
 
 
@@ -74,10 +75,10 @@ def _known_units(entry: Entry, scheme: Scheme) -> list[KnownUnit]:
         if judgment.scheme != scheme.id:
             continue
         if judgment.segment in found:
-            place = f"document {entry.id!r}" + (f", segment {judgment.segment!r}" if judgment.segment else "")
-            raise InputError(
-                "is judged more than once", where=place, hint="`lapsus gold` makes one answer of many"
+            place = Notice("document", document=entry.id) + (
+                f", segment {judgment.segment!r}" if judgment.segment else ""
             )
+            raise InputError("judged-more-once", where=place, hint="lapsus-gold-makes-one")
         feedback = judgment.metadata.get("feedback", {})
         words = {"en": feedback} if isinstance(feedback, str) else feedback
         found[judgment.segment] = KnownUnit(entry.id, judgment.answers, judgment.segment, words)

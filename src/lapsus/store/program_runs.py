@@ -57,9 +57,7 @@ class ProgramRuns(Part):
         def work(conn: Connection) -> int:
             there = conn.scalar(select(t.program_run.c.id).where(of_person(t.program_run, id, program.id)))
             if there is not None:
-                raise UsageError(
-                    f"{program.name!r} is there already", hint="go on with it, or name it otherwise"
-                )
+                raise UsageError("is-there-already", hint="go-name-otherwise", name=program.name)
             row = {
                 "campaign": id, "person": program.id, "spec": to_json(spec), "state": "running",
                 "note": "", "refused": 0, "added": self.clock(),

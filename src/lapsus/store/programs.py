@@ -42,7 +42,7 @@ class Programs(Part):
             found = conn.execute(select(t.person).where(t.person.c.name == name)).one_or_none()
             if found is not None:
                 if not found.program:
-                    raise InputError(f"{name!r} is a person", hint="give the program a name with --as")
+                    raise InputError("person", hint="give-program-name", name=name)
                 return as_person(found)
             row = {
                 "name": name, "role": "annotator", "stamp": new_secret(),
@@ -129,7 +129,7 @@ class Programs(Part):
         `once`: where it has judged a unit meanwhile, that stands. So a program can be started twice by mistake.
         """
         if not program.program:
-            raise UsageError(f"{program.name!r} is a person")
+            raise UsageError("person", name=program.name)
         id, scheme = self._campaign_id(campaign), self._scheme_of(self._campaign_id(campaign)).id
         total = 0
         for chunk in chunks(entries, at_a_time):
@@ -138,7 +138,10 @@ class Programs(Part):
                 for judgment in entry.judgments:
                     if judgment.scheme != scheme:
                         raise UsageError(
-                            f"{program.name!r} judges under {judgment.scheme!r}, the campaign under {scheme!r}"
+                            "judges-under-campaign-under",
+                            name=program.name,
+                            scheme=judgment.scheme,
+                            scheme2=scheme,
                         )
             kept = self.imports.import_entries(
                 id, self._chosen(id, renamed), check=True, by=by, once=once

@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from lapsus.errors import InputError, LapsusError
 from lapsus.model import Answer, Document, Scheme, freeze
+from lapsus.notices import Notice
 from lapsus.schemes import BrokenRule, broken_rules, spelt_answers
 from lapsus.schemes.procedure import Procedure, Required
 from lapsus.store.base import Database, Part, is_conflict, trouble
@@ -114,7 +115,7 @@ class Saves(Part):
     def _ready(self, request: SaveRequest) -> Ready:
         matter = self._matter(request.campaign, request.unit)
         if not 0 < request.person <= LARGEST:
-            raise RefusedError("not-yours", f"there is no person {request.person}")
+            raise RefusedError("not-yours", Notice("there-is-no-person", id=request.person))
         if request.seconds is not None and not (math.isfinite(request.seconds) and request.seconds >= 0):
             raise RefusedError("shape", f"{request.seconds} is no number of seconds")
         given = {key: answer for key, answer in request.answers.items() if answer is not None}

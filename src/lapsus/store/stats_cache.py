@@ -170,7 +170,7 @@ class StatsCache(Part):
             if self._keep(campaign, change):
                 lost = 0
             elif (lost := lost + 1) > TRIES:
-                raise StoreError("the figures are being worked out elsewhere", hint="try again in a moment")
+                raise StoreError("figures-being-worked-out", hint="try-again-moment")
 
     def _look(self, campaign: int) -> _Change | None:
         """What has changed since the last look, in some documents; None where nothing has."""

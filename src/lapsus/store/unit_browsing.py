@@ -14,6 +14,7 @@ from lapsus.errors import UsageError
 from lapsus.language import plain_language
 from lapsus.model import Document, Unit
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
@@ -199,7 +200,7 @@ class UnitBrowsing(Part):
 
         def work(conn: Connection) -> int:
             if campaign_row(conn, id, lock="all").state == "closed":
-                raise UsageError("is closed", where=f"campaign {campaign!r}", hint="open it first")
+                raise UsageError("is-closed", where=Notice("campaign", campaign=campaign), hint="open-first")
             asked: list[int] = []
             for some in chunks(sorted({number(one) for one in units}), CHUNK):
                 lock_units(conn, id, some)

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from lapsus import model
 from lapsus.errors import UsageError
 from lapsus.model import Document, Unit
+from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import votes_on
@@ -43,7 +44,7 @@ class Units(Part):
         with self.reading() as conn:
             digest = conn.scalar(select(place.c.digest).where(wanted)) if is_storable(name) else None
         if digest is None:
-            raise UsageError(f"no document {name!r}", where=f"campaign {campaign!r}")
+            raise UsageError("no-document", where=Notice("campaign", campaign=campaign), name=name)
         return self._document(digest)
 
     def document_names(self, campaign: str, *, practice: bool = True) -> list[str]:

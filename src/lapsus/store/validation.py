@@ -44,7 +44,7 @@ def check_storable(text: str, what: str) -> str:
     """A name as it comes in data: anything that every database can keep."""
     if found := _UNSTORABLE.search(text):
         sign = f"U+{ord(found.group()):04X}"
-        raise InputError(f"{what} holds a sign that cannot be stored ({sign})", where=repr(text[:40]))
+        raise InputError("holds-a-sign-that-cannot-be-stored", where=repr(text[:40]), reason=what, sign=sign)
     return text
 
 
@@ -52,10 +52,10 @@ def check_words(text: str, what: str, *, longest: int, lines: bool = False) -> s
     """Text that every database can keep and every page can show: no control signs, not too long."""
     bare = text.replace("\n", " ").replace("\t", " ").replace("\r", " ") if lines else text
     if not text.strip() or len(text) > longest:
-        raise InputError(f"{what} has from 1 to {longest} characters", where=repr(text[:40]))
+        raise InputError("1-characters", where=repr(text[:40]), reason=what, longest=longest)
     if found := _UNPRINTABLE.search(bare):
         sign = f"U+{ord(found.group()):04X}"
-        raise InputError(f"{what} holds a sign that cannot be shown ({sign})", where=repr(text[:40]))
+        raise InputError("holds-sign-cannot-shown", where=repr(text[:40]), reason=what, sign=sign)
     return text
 
 
@@ -64,7 +64,7 @@ def to_json(value: Any) -> str:
     try:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise InputError(f"cannot be kept as JSON: {error}") from error
+        raise InputError("cannot-kept-json", error=error) from error
 
 
 def digest_of(*parts: str) -> str:

@@ -40,7 +40,7 @@ class Writer(Generic[T, R]):
         future: Future[R] = Future()
         with self._guard:
             if self._closed:
-                raise UsageError("the store is closed")
+                raise UsageError("store-closed")
             if self._thread is None or not self._thread.is_alive():
                 # A daemon, so that a program that forgets to close does not hang; what it had not
                 # committed by then was not acknowledged either.
@@ -88,7 +88,7 @@ class Writer(Generic[T, R]):
         except BaseException as error:
             # The thread ends, but nobody is left waiting; whoever comes next gets a new one.
             for _, future in wanted:
-                future.set_exception(StoreError(f"the writer ended: {error!r}", hint="try again"))
+                future.set_exception(StoreError("writer-ended", hint="try-again", error=error))
             raise
         for (_, future), result in zip(wanted, results, strict=True):
             if isinstance(result, Exception):

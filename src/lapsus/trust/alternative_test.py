@@ -17,8 +17,9 @@ from lapsus.errors import UsageError
 from lapsus.kinds.similarity import Answers, Codes
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.student import t_cdf, t_quantile
+from lapsus.notices import Notice
 
-EPSILONS = {0.1: "crowd workers", 0.15: "trained annotators", 0.2: "experts"}
+EPSILONS = {0.1: Notice("crowd-workers"), 0.15: Notice("trained-annotators"), 0.2: "experts"}
 """How much worse a judge may be, for what it saves: more where people are dear."""
 LEAST_UNITS = 30
 """People with fewer units are not tested; what they said still counts as what others are compared with."""
@@ -156,7 +157,7 @@ def trial(
 ) -> Trial:
     """The test on all duels of a judge. `documents` says for each unit which document it is of."""
     if not all(0 <= epsilon < 1 for epsilon in epsilons):
-        raise UsageError("epsilon is from 0 to below 1", hint="0.1 for crowds, 0.15 trained, 0.2 experts")
+        raise UsageError("epsilon-0-below-1", hint="0-1-crowds-0")
     everybody, counts = np.unique(found.person, return_counts=True)
     people = everybody[counts >= least_units]
     left_out = tuple(everybody[counts < least_units].tolist())

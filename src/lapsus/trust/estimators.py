@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lapsus.kinds.similarity import Codes
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.student import share_bounds, t_quantile
+from lapsus.notices import Notice
 
 Mask: TypeAlias = NDArray[np.bool_]
 LEVEL = 0.95
@@ -23,16 +24,14 @@ _NORMAL = NormalDist().inv_cdf((1 + LEVEL) / 2)
 LEAST_COMMON = 3
 """Units with people's and the judge's answer by which the rest can be corrected."""
 LEAST_REST = 2
-NOTHING_TO_CORRECT = "people judged every unit that the judge judged: there is nothing to correct"
-ONLY_DRAWN = "the judge judged only units that were drawn for people: there is no rest to correct"
-FEW_IN_COMMON = "fewer than three units have people's and the judge's answer: too few to correct by"
-HARDLY_A_REST = "the judge alone judged one unit only: too few to correct"
+NOTHING_TO_CORRECT = Notice("people-judged-every-unit")
+ONLY_DRAWN = Notice("judge-judged-only-units")
+FEW_IN_COMMON = Notice("fewer-three-units-peoples")
+HARDLY_A_REST = Notice("judge-alone-judged-one")
 LEAST_APART = 0.1
 """What sensitivity and specificity must be above 1 together for a share to follow from the judge's."""
-OUT_OF_RANGE = "the judge's mistakes on the judged units do not fit what it says of the rest: no share would"
-NOT_TOLD_APART = (
-    "the judge does not tell yes from no on the judged units: nothing can be said from its answers"
-)
+OUT_OF_RANGE = Notice("judges-mistakes-judged-units")
+NOT_TOLD_APART = Notice("judge-does-not-tell")
 
 
 class Estimate(NamedTuple):
@@ -125,10 +124,7 @@ def _unlike(sample: Sample, both: Mask, alone: Mask) -> str | None:
     bound = t_quantile(0.9995, apart.degrees or 1.0) * (apart.error or 0.0)
     if abs(apart.value) <= max(bound, 1e-12):
         return None
-    return (
-        f"no random part: the judge says {here.value:.3f} of the units that people judged and {there.value:.3f} of"
-        " the rest, so people's answers may not hold for the rest"
-    )
+    return Notice("no-random-part-judge", value=here.value, value2=there.value)
 
 
 def mean(values: Floats, document: Codes, weight: Floats | None = None, *, is_share: bool = True) -> Estimate:
@@ -212,7 +208,7 @@ def rogan_gladen(sample: Sample, both: Mask, rest: Mask) -> Estimate:
     w = np.ones(len(y)) if sample.weight is None else sample.weight[both]
     yes, no = float((w * y).sum()), float((w * (1 - y)).sum())
     if not yes or not no:
-        return Estimate(note="all judged units are the same: its two kinds of mistakes cannot be told")
+        return Estimate(note=Notice("all-judged-units-same"))
     sensitivity = float((w * y * f).sum()) / yes
     specificity = float((w * (1 - y) * (1 - f)).sum()) / no
     apart = sensitivity + specificity - 1

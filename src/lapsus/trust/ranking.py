@@ -12,6 +12,7 @@ from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
 from lapsus.measures.score import signature
 from lapsus.model.votes import Votes
+from lapsus.notices import Notice
 from lapsus.trust.alternative_test import (
     EPSILONS,
     LEAST_UNITS,
@@ -29,9 +30,9 @@ from lapsus.trust.rates import JudgeRates, judge_rates
 
 CONSTANT, RANDOM = "(constant)", "(random)"
 """The floors' names: no annotator needs a name in brackets."""
-FLOORS = {CONSTANT: "always the same answer", RANDOM: "answering at random"}
+FLOORS = {CONSTANT: Notice("always-same-answer"), RANDOM: Notice("answering-random")}
 """What the floors do, in words."""
-NOTHING = "on these data the test tells nothing"
+NOTHING = Notice("data-test-tells-nothing")
 USUAL_EPSILON = 0.2
 
 
@@ -155,7 +156,7 @@ def standings(
 
 def _with_rates(one: Standing, rates: Sequence[JudgeRates]) -> Standing:
     never = tuple(rate.label for rate in rates if not rate.given and rate.sensitivity is not None)
-    said = f"{one.verdict}; it never gives {', '.join(never)}" if never else one.verdict
+    said = Notice("never-gives", verdict=one.verdict, never=", ".join(never)) if never else one.verdict
     return msgspec.structs.replace(one, rates=tuple(rates), never_given=never, verdict=said)
 
 
@@ -163,7 +164,7 @@ def without_verdict(one: Standing, learned: int) -> Standing:
     """A judge that learned from documents it is tested on: its figures stay, and prove nothing."""
     if not learned:
         return one
-    said = f"no verdict: it learned from {learned:,} of these {one.documents:,} documents"
+    said = Notice("no-verdict-learned-documents", learned=learned, documents=one.documents)
     return msgspec.structs.replace(one, learned_documents=learned, passes=None, verdict=said)
 
 
@@ -216,17 +217,15 @@ def verdict(
     Where a floor passes too, or the judge is not shown to be `better` than the constant one, that is said.
     """
     if not found.people:
-        return (
-            f"cannot be told: nobody judged {least_units} units that another person and the judge judged too"
-        )
+        return Notice("cannot-told-nobody-judged", least_units=least_units)
     usual = _usual(stands)
     passed = [one for one in usual if one.passes]
     if not passed:
-        return "may not stand in for these people"
+        return Notice("may-not-stand-people")
     easy = [one for one in passed if one.floors]
     floor = "" if not easy else FLOORS[easy[0].floors[0]]
     if len(easy) == len(passed) and not better:
-        return f"passes, but so does {floor}, and it is not shown to be better than that: {NOTHING}"
+        return Notice("passes-but-does-not", floor=floor, nothing=NOTHING)
     text = _for_whom(usual)
     if easy:
         text += f"; {floor} passes for {_names(easy)} too"
@@ -246,8 +245,8 @@ def floor_verdict(stands: Sequence[Stand]) -> str:
 def _for_whom(usual: Sequence[Stand]) -> str:
     yes, no = ([one for one in usual if bool(one.passes) is passes] for passes in (True, False))
     if not no:
-        return "may stand in for these people, whoever they are"
-    return f"may stand in for these people if they are {_names(yes)}, not if they are {_names(no)}"
+        return Notice("may-stand-people-whoever")
+    return Notice("may-stand-people-not", names=_names(yes), names2=_names(no))
 
 
 def _usual(stands: Sequence[Stand]) -> list[Stand]:

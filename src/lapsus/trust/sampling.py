@@ -39,7 +39,7 @@ def units_for_width(sample: Sample, half_width: float, noise: Noise | None = Non
     it is more than there are: the judge has to judge more documents like these.
     """
     if half_width <= 0:
-        raise UsageError("an interval is ± something above 0")
+        raise UsageError("interval-something-above-0")
     judged = np.isfinite(sample.judge)
     both = judged & np.isfinite(sample.people)
     tried = int(both.sum()) >= 10
@@ -86,7 +86,7 @@ def units_for_share(half_width: float, population: int) -> int:
     For a plan without a judge and without answers: as if half of the units had the answer, and all were drawn alike.
     """
     if not 0 < half_width < 1:
-        raise UsageError("an interval is ± something above 0 and below 1")
+        raise UsageError("interval-something-above-0-below")
     low, high = min(2, population), population
     while low < high:
         middle = (low + high) // 2
@@ -141,7 +141,7 @@ def _shared_documents(document: Codes) -> float:
 def units_for_test(found: Duels | None, people: int, epsilon: float) -> Goal:
     """How many units each of so many people must judge until the test would pass, were things as they look."""
     if people < 2:
-        raise UsageError("the test needs two people or more", hint="plan for an interval alone with --within")
+        raise UsageError("test-needs-two-people", hint="plan-interval-alone-within")
     tried = found is not None and len(found.unit) >= 10
     distance, spread = np.array([epsilon]), np.array([UNTRIED_SPREAD])
     if found is not None and tried:
@@ -167,7 +167,7 @@ def draw(stratum: Codes, doubt: Floats, size: int, seed: int = 0, before: Floats
     units were drawn from others already, each times how many of those it stood for `before`.
     """
     if not 1 <= size <= len(stratum):
-        raise UsageError(f"cannot draw {size:,} of {len(stratum):,} units")
+        raise UsageError("cannot-draw-units", size=size, count=len(stratum))
     counts = np.bincount(stratum)
     spread = np.sqrt(np.bincount(stratum, doubt * (1 - doubt)) / np.maximum(counts, 1)) + LEAST_DOUBT
     taken = allocate(counts, spread, size)
@@ -186,9 +186,7 @@ def allocate(counts: NDArray[np.intp], spread: Floats, size: int) -> NDArray[np.
     """How many to draw from each stratum: by its size and spread (Neyman), two at least, no more than it has."""
     taken: NDArray[np.intp] = np.minimum(counts, 2)
     if taken.sum() > size:
-        raise UsageError(
-            f"{size:,} units are too few for {len(counts):,} strata", hint="draw two a stratum or more"
-        )
+        raise UsageError("units-too-few-strata", hint="draw-two-stratum-more", size=size, count=len(counts))
     claim = counts * spread
     while (left := size - int(taken.sum())) > 0:
         room = counts - taken

@@ -10,6 +10,7 @@ import msgspec
 import regex
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 
 _PATH = regex.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,10}")
 _HEADER = regex.compile(r"[A-Za-z0-9-]{1,100}")
@@ -48,30 +49,28 @@ PLAIN: Final = Deployment()
 def check_deployment(deployment: Deployment) -> Deployment:
     """Complain of settings that would let in whoever likes, or nobody."""
     if not _PATH.fullmatch(deployment.path):
-        hint = "letters, digits, - and _ between strokes, such as /tools/lapsus"
-        raise UsageError("is no path to be at", where=deployment.path, hint=hint)
+        hint = Notice("letters-digits-between-strokes")
+        raise UsageError("no-path", where=deployment.path, hint=hint)
     for proxy in deployment.proxies:
         try:
             ipaddress.ip_network(proxy)
         except ValueError as error:
-            hint = "an address such as 10.0.0.2, or a network such as 10.0.0.0/24"
-            raise UsageError(f"is no address of a proxy: {error}", where=proxy, hint=hint) from error
+            hint = Notice("address-10-0-0")
+            raise UsageError("no-address-proxy", where=proxy, hint=hint, error=error) from error
     if deployment.user_header is not None:
         if not _HEADER.fullmatch(deployment.user_header):
-            raise UsageError("is no name of a header", where=deployment.user_header)
+            raise UsageError("no-name-header", where=deployment.user_header)
         if not deployment.proxies:
             raise UsageError(
-                "a header that says who somebody is can be believed only from a proxy that you name",
-                where=deployment.user_header,
-                hint="name it with --proxy ADDRESS",
+                "header-says-who-somebody", where=deployment.user_header, hint="name-proxy-address"
             )
         for proxy in deployment.proxies:
             if ipaddress.ip_network(proxy).prefixlen == 0:
-                hint = "name the proxy's own address"
-                raise UsageError("everybody could say who they are", where=proxy, hint=hint)
+                hint = Notice("name-proxys-own-address")
+                raise UsageError("everybody-could-say-who", where=proxy, hint=hint)
     if deployment.oidc is not None and not is_secure(deployment.oidc.issuer):
-        hint = "an address that begins with https://"
-        raise UsageError("is no issuer to trust", where=deployment.oidc.issuer, hint=hint)
+        hint = Notice("address-begins-https")
+        raise UsageError("no-issuer-trust", where=deployment.oidc.issuer, hint=hint)
     return deployment
 
 

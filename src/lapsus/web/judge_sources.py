@@ -79,7 +79,7 @@ class JudgeSources:
         """From options, and from the environment where there are none."""
         place = folder or (Path(os.environ[FOLDER]) if os.environ.get(FOLDER) else None)
         if place is not None and not place.is_dir():
-            raise UsageError("no such folder", where=str(place), hint="it holds the files of trained judges")
+            raise UsageError("no-folder", where=str(place), hint="holds-files-trained-judges")
         addresses = list(endpoints) or os.environ.get(ENDPOINTS, "").split()
         return cls(place, tuple(endpoint(address) for address in addresses))
 
@@ -133,7 +133,7 @@ class JudgeSources:
             return self._language_model(asked, scheme, stop)
         path = self._file(asked)
         if path is None:
-            raise UsageError(f"there is no model {asked.model[:80]!r} here", hint="choose one of the list")
+            raise UsageError("no-model-here", hint="choose-one-list", model=asked.model[:80])
         annotator = as_usual(load_model(path))
         annotator.must_judge_under(scheme)
         return annotator
@@ -150,18 +150,16 @@ class JudgeSources:
     def _language_model(self, asked: JudgeSpec, scheme: Scheme, stop: threading.Event) -> LanguageModel:
         where = self._endpoint(asked.endpoint)
         if where is None:
-            raise UsageError(
-                "this endpoint is not allowed here", hint="the operator of the server names them"
-            )
+            raise UsageError("endpoint-not-allowed-here", hint="operator-server-names")
         if not _MODEL.fullmatch(asked.model):
-            raise UsageError("that is no name of a model", hint="as the server calls it, without spaces")
+            raise UsageError("no-name-model", hint="server-calls-without-spaces")
         if asked.key_env and asked.key_env not in self.keys():
-            raise UsageError("no such key is in the server's environment")
+            raise UsageError("no-key-servers-environment")
         key = os.environ.get(asked.key_env) if asked.key_env else None
         if key and not (where.is_local or where.is_encrypted):
-            raise UsageError("the key would be sent unencrypted", where=where.host, hint="use https")
+            raise UsageError("key-would-sent-unencrypted", where=where.host, hint="use-https")
         if not 1 <= asked.samples <= MOST_SAMPLES:
-            raise UsageError(f"ask 1 to {MOST_SAMPLES} times")
+            raise UsageError("ask-1-times", most_samples=MOST_SAMPLES)
         named = asked.model if is_language_model(asked.model) else f"{OPENAI}{asked.model}"
         provider, model = provider_of(named)
         service = Service(where, key, stop=stop, headers=provider.headers)

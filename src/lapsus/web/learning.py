@@ -24,6 +24,7 @@ from lapsus.annotators.library import load_model
 from lapsus.errors import InputError, LapsusError
 from lapsus.kinds import kinds_of
 from lapsus.model import Answer, Entry, Judgment
+from lapsus.notices import Notice
 from lapsus.store import Plan, Store, StoreError
 from lapsus.store.learning import Followed, LearnedQuestion, Lesson, OpenUnit, Suggestion, Work
 from lapsus.store.people import new_secret
@@ -90,7 +91,7 @@ class Learner:
             self.store.learning.failed(work, error, units)
         except Exception as error:
             # Whoever looks at the page is told; what exactly it was is in the log.
-            told = InputError(f"something went wrong in the program: {error}", hint="see the server's log")
+            told = InputError("something-went-wrong-program", hint="see-servers-log", error=error)
             self.store.learning.failed(work, told, units)
             raise
         return True
@@ -233,7 +234,7 @@ def _file(judge: Judge) -> bytes:
 def _loaded(store: Store, campaign: str) -> Annotator:
     model = store.learning.model(campaign)
     if model is None:
-        raise InputError("the judge has not learned anything yet", where=f"campaign {campaign!r}")
+        raise InputError("judge-not-learned-anything-yet", where=Notice("campaign", campaign=campaign))
     with tempfile.TemporaryDirectory(prefix="lapsus-judge-") as folder:
         path = Path(folder) / "judge.lapsus"
         path.write_bytes(model)

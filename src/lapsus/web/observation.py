@@ -152,7 +152,7 @@ def serve_metrics(host: str, port: int) -> int:
         from prometheus_client.multiprocess import MultiProcessCollector
     except ModuleNotFoundError as error:
         raise UsageError(
-            "figures for Prometheus need prometheus-client", hint="pip install 'lapsus[metrics]'"
+            "figures-prometheus-need-prometheus-client", hint="pip install 'lapsus[metrics]'"
         ) from error
 
     registry = CollectorRegistry()
@@ -161,5 +161,5 @@ def serve_metrics(host: str, port: int) -> int:
         server, _ = start_http_server(port, host, registry)
     except OSError as error:
         where = f"{host}:{port}"
-        raise UsageError(f"cannot listen there: {error.strerror}", where=where) from error
+        raise UsageError("cannot-listen", where=where, strerror=error.strerror) from error
     return int(server.server_port)

@@ -56,9 +56,7 @@ class OidcClient:
         try:
             import jwt
         except ModuleNotFoundError as error:
-            raise UsageError(
-                "signing in at a provider needs PyJWT", hint="pip install 'lapsus[oidc]'"
-            ) from error
+            raise UsageError("signing-provider-needs-pyjwt", hint="pip install 'lapsus[oidc]'") from error
         self._jwt = jwt
         self.provider = provider
 

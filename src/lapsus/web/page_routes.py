@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from lapsus.errors import UsageError
 from lapsus.model import in_language
+from lapsus.notices import Notice
 from lapsus.store import Campaign, RefusedError
 from lapsus.web.rendering import json_response, page_response, redirect, with_cookies
 from lapsus.web.request_context import RequestContext
@@ -113,7 +114,7 @@ def find_campaign(visit: RequestContext, name: str) -> Campaign:
         or visit.store.progress.of_person(name, me.id) is not None
     )
     if not known:
-        raise RefusedError("no-campaign", f"no campaign is called {name!r}")
+        raise RefusedError("no-campaign", Notice("no-campaign-called", name=name))
     return campaign
 
 

@@ -69,9 +69,10 @@ def listen(host: str, port: int | None) -> socket.socket:
         if port is None:
             return _bind(host, 0)
         raise UsageError(
-            f"cannot listen there: {getattr(error, 'strerror', None) or error}",
+            "cannot-listen",
             where=f"{host}:{port}",
-            hint="choose another --port",
+            hint="choose-another-port",
+            strerror=getattr(error, "strerror", None) or error,
         ) from error
 
 

@@ -29,7 +29,7 @@ def given_name(file: UploadFile) -> str:
 def on_disk(file: UploadFile | None) -> Iterator[Path]:
     """A file that came in, on disk until it is read."""
     if file is None:
-        raise InputError("choose a file", where="file")
+        raise InputError("choose-file", where="file")
     # The name's ending tells the format; nothing else of it is used.
     suffix = "".join(PurePath(file.filename or "").suffixes[-2:])[-20:]
     safe = suffix if suffix.replace(".", "").isalnum() else ""

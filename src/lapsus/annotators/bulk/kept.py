@@ -15,6 +15,7 @@ from lapsus.errors import InputError
 from lapsus.formats.jsonl import VERSION, Line
 from lapsus.model import Judgment, UnitKey
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 
 ENDING = ".chunk"
 
@@ -139,7 +140,7 @@ class Journal:
             try:
                 line = decoder(Line).decode(raw)
             except msgspec.DecodeError as error:
-                raise InputError(str(error), where=f"{self.path}, line {number}") from error
+                raise InputError(str(error), where=Notice("line", name=self.path, line=number)) from error
             if line.judgment is not None and self._wanted(line.judgment):
                 self._note(line.judgment)
         if len(whole) < len(content):

@@ -15,6 +15,7 @@ from lapsus.annotators.bulk.work import Work, unpack
 from lapsus.annotators.optional_libraries import require
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model.decoders import decoder
+from lapsus.notices import Notice
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -31,7 +32,7 @@ _LOOK_AGAIN = 10.0
 """Seconds after which the cluster's size is asked for again: nodes come and go."""
 _KNOCK = 10.0
 """Seconds in which somebody must answer at the cluster's address."""
-_SAME = "install the same Lapsus, with the same Python, on every node"
+_SAME = Notice("install-same-lapsus-same")
 _KNOWN = 2
 """Works that a process of the cluster has at hand: a log may be in two languages."""
 
@@ -77,9 +78,11 @@ class OnRay:
             self._ray.init(address=self.address, log_to_driver=False, logging_level="ERROR", **alone)
         except Exception as error:  # Ray's own have no base in common: a bare one says that it took too long
             raise UsageError(
-                f"no Ray cluster can be used there: {_line(error)}",
+                "no-ray-cluster-can",
                 where=self.address,
-                hint=f"look at --ray and {ADDRESS}; `ray status` says whether it runs",
+                hint="look-ray-ray-status",
+                line=_line(error),
+                address=ADDRESS,
             ) from None
         self._began = True
 
@@ -119,7 +122,7 @@ class OnRay:
         except Exception as error:  # of Ray, and whatever the work raised elsewhere
             cause = getattr(error, "cause", None) or error
             found.set_exception(
-                LapsusError(f"the cluster could not do it: {_line(cause)}", where=self.address, hint=_SAME)
+                LapsusError("cluster-could-not-do", where=self.address, hint=_SAME, line=_line(cause))
             )
 
 

@@ -108,8 +108,10 @@ def unpack(packed: bytes) -> Work[Any, Any]:
     found = msgspec.msgpack.decode(packed, type=_Packed)
     if found.version != __version__:
         raise UsageError(
-            f"a node of the cluster has Lapsus {__version__}, and this is {found.version}",
-            hint="install the same Lapsus on every node",
+            "node-cluster-lapsus",
+            hint="install-same-lapsus-every",
+            version=__version__,
+            version2=found.version,
         )
     module, _, name = KINDS[found.kind].partition(":")
     kind: type[Work[Any, Any]] = getattr(import_module(module), name)
@@ -140,10 +142,7 @@ class JudgeDocuments(Work[Entry, tuple[Judgment, ...]]):
         """The model as its file holds it, or the method where there is nothing to learn."""
         one = self.annotator
         if one.method not in METHODS.names() or METHODS.get(one.method) is not type(one):
-            raise UsageError(
-                f"{one.name!r} is of a method that no other process knows",
-                hint="judge here, or make its method a plug-in that every node has",
-            )
+            raise UsageError("method-no-other-process", hint="judge-here-make-method", name=one.name)
         if not one.needs_fit:
             return msgspec.msgpack.encode(_Judge(one.name, one.method, one.parameters(), one.scheme))
         with tempfile.TemporaryDirectory(prefix="lapsus-") as room:

@@ -56,9 +56,9 @@ class Lstm(NetworkAnnotator):
     ) -> None:
         super().__init__(**network)
         if cell not in CELLS:
-            raise UsageError(f"the cell is one of {', '.join(CELLS)}, not {cell!r}")
+            raise UsageError("cell-one-not", cells=", ".join(CELLS), cell=cell)
         if not 1 <= layers <= _MOST_LAYERS:
-            raise UsageError(f"the layers are 1 to {_MOST_LAYERS}, not {layers}")
+            raise UsageError("layers-1-not", most_layers=_MOST_LAYERS, layers=layers)
         self._features = one_or_more("feature", features, FEATURES)
         need_at_least(0, turns=turns)
         need_at_least(1, vocabulary=vocabulary, width=width, words=words)

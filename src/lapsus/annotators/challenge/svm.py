@@ -53,7 +53,7 @@ class Svm(BreakdownAnnotator):
     ) -> None:
         super().__init__(decide=decide)
         if not 1 <= degree <= 3:
-            raise UsageError(f"the kernel's degree is 1, 2 or 3, not {degree}")
+            raise UsageError("kernels-degree-1-2", degree=degree)
         need_above_zero(c=c)
         need_at_least(1, vocabulary=vocabulary, at_least=at_least)
         need_at_least(0, seed=seed)

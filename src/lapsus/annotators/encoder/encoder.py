@@ -30,6 +30,7 @@ from lapsus.annotators.training_examples import Example, shares
 from lapsus.errors import UsageError
 from lapsus.language import plain_language
 from lapsus.model import Unit
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 BY_PROFILE: Final = "profile"
@@ -74,7 +75,7 @@ class Encoder(BreakdownAnnotator):
         super().__init__(decide=ARGMAX if decide == BY_PROFILE else decide)
         need_above_zero(held=held)
         if reader not in ("", SMALL, LARGE):
-            raise UsageError(f"a reader is {SMALL} or {LARGE}, not {reader!r}")
+            raise UsageError("reader-not", small=SMALL, large=LARGE, reader=reader)
         self.decide = decide
         self.profile = profile
         self.held = held
@@ -136,7 +137,7 @@ class Encoder(BreakdownAnnotator):
         languages = self.origin_.languages if self.origin_ else ()
         if languages != (LANGUAGE,) or self.reader == SMALL:
             if self.reader == LARGE and languages:
-                raise UsageError(f"the large reader reads English, and {self.name!r} does not")
+                raise UsageError("large-reader-reads-english", name=self.name)
             return None
         return large_reader() if self.reader == LARGE or is_installed() else None
 
@@ -160,7 +161,7 @@ class Encoder(BreakdownAnnotator):
         name = self.profile or self.main_
         if name not in self.profiles_:
             raise UsageError(
-                f"{self.name!r} has no profile {name!r}", hint=did_you_mean(name, sorted(self.profiles_))
+                "no-profile", hint=did_you_mean(name, sorted(self.profiles_)), name=self.name, name2=name
             )
         return self.profiles_[name]
 
@@ -208,9 +209,11 @@ def _shipped(examples: Sequence[Example]) -> State:
     languages = {plain_language(example.unit.language) for example in examples} - {""}
     if len(languages) != 1:
         known = (
-            f"these dialogues are in {', '.join(sorted(languages))}" if languages else "no language is given"
+            Notice("dialogues", languages=", ".join(sorted(languages)))
+            if languages
+            else Notice("no-language-given")
         )
-        hint = "train on one of them at a time" if languages else "set it with --lang"
-        raise UsageError(f"an encoder reads one language, and {known}", hint=hint)
+        hint = Notice("train-one-time") if languages else Notice("set-lang")
+        raise UsageError("encoder-reads-one-language", hint=hint, known=known)
     _, state = read_model(default_model(languages.pop()))
     return state

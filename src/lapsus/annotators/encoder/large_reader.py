@@ -146,7 +146,7 @@ def large_reader() -> LargeReader:
     """The installed one. UsageError where there is none."""
     spec = importlib.util.find_spec(MODULE)
     if spec is None or not spec.submodule_search_locations:
-        raise UsageError("the large reader is not installed", hint="pip install 'lapsus[large]'")
+        raise UsageError("large-reader-not-installed", hint="pip install 'lapsus[large]'")
     return LargeReader(Path(next(iter(spec.submodule_search_locations))))
 
 
@@ -154,12 +154,10 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from error
+        raise UsageError("cannot-read", where=str(path), error=error) from error
 
 
 def _damaged(path: Path) -> UsageError:
     return UsageError(
-        "is not the file that belongs to the large reader",
-        where=str(path),
-        hint=f"pip install --force-reinstall {PACKAGE}",
+        "not-file-belongs-large", where=str(path), hint=f"pip install --force-reinstall {PACKAGE}"
     )

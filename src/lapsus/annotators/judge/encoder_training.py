@@ -20,6 +20,7 @@ from lapsus.annotators.judge.people_answers import PeopleAnswers
 from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
+from lapsus.notices import Notice
 
 _PURPOSE: Final = "an encoder of your own"
 EPOCHS: Final = 3
@@ -39,9 +40,7 @@ class LoadedEncoder:
         if folder.is_dir():
             for name in FILES:
                 if not (folder / name).is_file():
-                    raise InputError(
-                        f"has no {name}", where=source, hint="give a folder as Hugging Face has them"
-                    )
+                    raise InputError("has-no", where=source, hint="give-folder-hugging-face", name=name)
         try:
             # Never pickle, never code of strangers: only safetensors, only what the library itself knows.
             here = folder.is_dir()
@@ -50,12 +49,10 @@ class LoadedEncoder:
             )
             tokens = library.AutoTokenizer.from_pretrained(source, local_files_only=here)
         except Exception as error:
-            hint = (
-                "give a folder with config.json, *.safetensors and tokenizer.json, or a name that a hub knows"
-            )
-            raise InputError(f"cannot be read as an encoder: {error}", where=source, hint=hint) from error
+            hint = Notice("give-folder-config-json")
+            raise InputError("cannot-read-encoder", where=source, hint=hint, error=error) from error
         if not getattr(tokens, "is_fast", False):
-            raise InputError("has no tokenizer.json", where=source, hint="save it with a fast tokenizer")
+            raise InputError("no-tokenizer-json", where=source, hint="save-fast-tokenizer")
         self.tokenizer = tokens.backend_tokenizer.to_str()
         self.name = folder.name
         self.width = int(self.model.config.hidden_size)

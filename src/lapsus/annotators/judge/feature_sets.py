@@ -50,7 +50,7 @@ class FeatureSets:
         self.names = tuple(name.strip() for name in names.split(",") if name.strip())
         for name in self.names:
             if name not in (known := sorted([*_SETS, READER])):
-                raise UsageError(f"a judge knows no features {name!r}", hint=did_you_mean(name, known))
+                raise UsageError("judge-knows-no-features", hint=did_you_mean(name, known), name=name)
         self.languages = tuple(sorted(READ_IN.intersection(languages))) if READER in self.names else ()
 
     def rows(self, units: Sequence[Unit]) -> Matrix:

@@ -90,7 +90,7 @@ class Judge(Annotator):
         need_at_least(0, seed=seed)
         need_at_least(LEAST, most=most)
         if tune and not encoder:
-            raise UsageError("there is nothing to tune", hint="name an encoder of your own with --encoder")
+            raise UsageError("nothing-tune", hint="name-encoder-your-own")
         self.seed = seed
         self.most = most
         self.encoder = encoder
@@ -142,10 +142,7 @@ class Judge(Annotator):
 
     def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
         if not any(kind.choices or kind.on_text for kind in kinds_of(self.scheme).values()):
-            raise UsageError(
-                f"{self.scheme.id!r} asks nothing that a judge can learn",
-                hint="it learns questions of kind label, labels, scale and spans",
-            )
+            raise UsageError("asks-nothing-judge-can", hint="learns-questions-kind-label", id=self.scheme.id)
         cases = drawn_cases(lesson.cases, self.most, self.seed)
         self.features_ = FeatureSets(self.features, languages)
         texts = packed(lesson.texts[name] for name in {case.unit.document for case in cases})
@@ -157,8 +154,7 @@ class Judge(Annotator):
         marks = learnable_marks(self.scheme, lesson.votes, cases)
         if not given and not marks:
             raise InputError(
-                f"no question of {self.scheme.id!r} is answered in {LEAST} documents or more",
-                hint="judge more documents",
+                "no-question-answered-documents", hint="judge-more-documents", id=self.scheme.id, least=LEAST
             )
         self.models_, self.open_, self.sides_, self.readings_ = {}, {}, {}, None
         share = 1.0 if not marks else 0.4 if given else 0.0
@@ -183,11 +179,7 @@ class Judge(Annotator):
             tuned, cases = parted_for_tuning(cases, self.seed)
             given = learnable_answers(self.scheme, lesson.votes, [case.unit.key for case in tuned])
             if not given:
-                raise InputError(
-                    f"there is too little to tune an encoder with: it takes {LEAST} documents with answers of kind"
-                    " label, labels or scale",
-                    hint="judge more documents, or leave --tune out",
-                )
+                raise InputError("too-little-tune-encoder", hint="judge-more-documents-leave", least=LEAST)
             loaded.tune(tuned, given, self.seed, progress)
         self.own_ = loaded.vectors()
         return cases
@@ -319,11 +311,11 @@ class Judge(Annotator):
             graph, tokenizer = state.files[GRAPH], state.files[TOKENIZER]
             self.own_ = OwnVectors(str(state.data["vectors"]), graph, tokenizer, int(state.data["width"]))
         if state.data["vectors"] != self._vectors.name:
-            raise UsageError(f"was learned with the vectors of {state.data['vectors']!r}, which are not here")
+            raise UsageError("learned-vectors-not-here", data=state.data["vectors"])
         readers = dict(state.data.get("readers", {}))
         self.features_ = FeatureSets(self.features, readers)
         if readers != self.features_.readers:
-            raise UsageError("was learned with other readers of chat than those that are shipped here")
+            raise UsageError("learned-other-readers-chat")
         if "pair_reader" in state.data:
             self.readings_ = PairReadings(str(state.data["pair_reader"]))
         arrays = {name: np.asarray(array, dtype=np.float64) for name, array in state.arrays.items()}

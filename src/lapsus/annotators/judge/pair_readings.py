@@ -50,7 +50,7 @@ class PairReadings:
         self._labeller, self.fingerprint = _shipped(is_before=fingerprint == _BEFORE)
         """Of the reader: what was learned from one fits no other."""
         if fingerprint not in (None, self.fingerprint):
-            raise UsageError("was learned with another reader of pairs than the one that is shipped here")
+            raise UsageError("learned-another-reader-pairs")
         self._latest: tuple[list[Unit], list[_Said]] = [], []
 
     def rows(self, units: Sequence[tuple[Unit, Sequence[Sequence[Place]]]]) -> list[Matrix]:

@@ -19,6 +19,7 @@ from lapsus.kinds import Kind, kinds_of
 from lapsus.kinds.votes import marks_in
 from lapsus.model import Answer, Scheme, UnitKey
 from lapsus.model.votes import SpanVotes, Votes
+from lapsus.notices import Notice
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -113,8 +114,9 @@ def drawn_cases(cases: Sequence[Case], most: int, seed: int) -> Sequence[Case]:
     if len(documents) < LEAST:
         count = f"{len(documents)} judged document{'' if len(documents) == 1 else 's'}"
         raise InputError(
-            f"too little to learn from: {count}" if documents else "there is no judged unit to learn from",
-            hint=f"a judge needs {LEAST} at least, better 50: it is checked on documents that it did not see",
+            Notice("too-little-learn", count=count) if documents else Notice("no-judged-unit-learn"),
+            hint="judge-needs-least-better",
+            least=LEAST,
         )
     if len(cases) <= most:
         return cases

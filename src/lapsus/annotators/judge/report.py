@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.learning import Report
 from lapsus.annotators.judge.ranking import Ranking
+from lapsus.notices import Notice
 from lapsus.reports import Table
 
 _COLUMNS = (
@@ -32,29 +33,35 @@ def report_table(reports: Sequence[Report]) -> Table:
 def report_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> Iterator[str]:
     """What follows from the table, in words."""
     if any(_is_scale(report) for report in reports):
-        yield "of scales, Spearman's correlation with people's mean stands in the place of AUC"
+        yield Notice("scales-spearmans-correlation-peoples")
     tried = {report.question for report in reports if not report.answered}
     if shares := sorted(report.question for report in reports if not report.answered and report.ranking):
-        yield f"no better than chance at telling units apart, so only shares are given: {', '.join(shares)}"
+        yield Notice("no-better-chance-telling", shares=", ".join(shares))
     if marks := sorted(report.question for report in reports if not report.answered and not report.ranking):
-        yield f"left unanswered, no better than a constant answer: {', '.join(marks)}"
+        yield Notice("left-unanswered-no-better", marks=", ".join(marks))
     if others := [id for id in unanswered if id not in tried]:
-        yield f"not learned (too few answers): {', '.join(others)}"
+        yield Notice("not-learned-too-few", others=", ".join(others))
     for report in reports:
         half, full = report.curve[-2:]
-        brought = f"{report.question}: from {half.units:,} to {full.units:,} units brought {report.gain:+.3f}"
+        brought = Notice(
+            "units-brought", question=report.question, units=half.units, units2=full.units, gain=report.gain
+        )
         yield f"{brought}: {'more judgments would help' if report.more_would_help else 'more would bring little'}"
 
 
 def short_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> list[str]:
     """How well units are told apart, and agreement beyond chance, of the judge and of people, a line a question."""
     lines = [
-        f"{report.question}: agrees with people {_value(report.agreement.judge_beyond)} beyond chance,"
-        f" people with each other {_value(report.agreement.people_beyond)}"
+        Notice(
+            "agrees-people-beyond-chance",
+            question=report.question,
+            value=_value(report.agreement.judge_beyond),
+            value2=_value(report.agreement.people_beyond),
+        )
         for report in reports
         if report.answered
     ]
-    return [*lines, f"left unanswered: {', '.join(unanswered)}"] if unanswered else lines
+    return [*lines, Notice("left-unanswered-2", unanswered=", ".join(unanswered))] if unanswered else lines
 
 
 def _is_scale(report: Report) -> bool:

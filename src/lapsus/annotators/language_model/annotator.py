@@ -30,6 +30,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.http_client import StoppedError, one_line
 from lapsus.kinds import countable, kind_of
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, Unit, UnitKey
+from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.annotators.bulk import Work
@@ -197,8 +198,8 @@ class LanguageModel(Annotator):
         """Count what came of a unit; its judgment, where there is one."""
         self.tokens.update(found.tokens)
         if self.budget is not None and self.tokens.total() >= self.budget and self.ended is None:
-            hint = "what was judged is kept: the same again, with a larger --budget, goes on from there"
-            self.ended = LapsusError(f"the budget of {self.budget:,} tokens is used up", hint=hint)
+            hint = Notice("judged-kept-same-again")
+            self.ended = LapsusError("budget-tokens-used-up", hint=hint, budget=self.budget)
             self.service.stop.set()
         if found.judgment is not None:
             self._in_a_row, self._form = 0, found.judgment.metadata.get("form")
@@ -223,9 +224,7 @@ class LanguageModel(Annotator):
         for judgment in judgments:
             if others := self.others(judgment):
                 raise UsageError(
-                    f"was begun with another {', '.join(others)}",
-                    where=where,
-                    hint="go on with the same options, or remove it to begin anew",
+                    "begun-another", where=where, hint="go-same-options-remove", others=", ".join(others)
                 )
 
     def others(self, judgment: Judgment) -> tuple[str, ...]:
@@ -325,7 +324,7 @@ class LanguageModel(Annotator):
             completions.append(found)
             spent.update(prompt=found.prompt_tokens, completion=found.completion_tokens)
             if found.refusal:
-                raise _RefusalError(f"the model will not answer: “{one_line(found.refusal)[:_SAID]}”")
+                raise _RefusalError(Notice("model-will-not-answer", one_line=one_line(found.refusal)[:_SAID]))
             taken = take(found.content, unit, self.scheme, prompt.language, was_cut=found.was_cut)
             problems = taken.problems
             if problems and found.was_cut:
@@ -341,7 +340,7 @@ class LanguageModel(Annotator):
         ):
             # A model that will not judge says so in words, and those are the reason.
             told_why += f": “{one_line(completions[-1].content)[:_SAID]}”"
-        raise _InvalidError(f"no answer that can be taken, asked {ASKED} times: {told_why}")
+        raise _InvalidError(Notice("no-answer-can-taken", asked=ASKED, told_why=told_why))
 
 
 def _message(role: str, content: str) -> dict[str, str]:
@@ -353,8 +352,7 @@ def _check_samples(scheme: Scheme) -> None:
         kind = kind_of(question, scheme)
         if kind.is_countable and not (kind.is_counted and kind.numbers is None):
             raise UsageError(
-                f"{scheme.id!r} asks {question.id!r}, which takes more than one label",
-                hint="several samples make a distribution over single labels; leave --samples out",
+                "asks-takes-more-one", hint="several-samples-make-distribution", id=scheme.id, id2=question.id
             )
 
 

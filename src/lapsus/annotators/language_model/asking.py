@@ -58,7 +58,7 @@ def make_language_model(
     provider, model = provider_of(name)
     address = asking.get("endpoint") or provider.endpoint
     if address is None:
-        raise UsageError("which server?", hint="--endpoint URL, e.g. http://127.0.0.1:8080/v1")
+        raise UsageError("server", hint="endpoint-url-e-g")
     where, key_env = endpoint(address), asking.get("key_env")
     key = _key(key_env, where, asking.get("plain_http", False))
     service = Service(
@@ -90,11 +90,9 @@ def _key(name: str | None, where: Endpoint, plain_http: bool) -> str | None:
     """The key, from the environment only. What stands after --key-env is not repeated: it may be a key by mistake."""
     key = os.environ.get(name or KEY)
     if name and not key:
-        raise UsageError("the environment variable that --key-env names is not set")
+        raise UsageError("environment-variable-key-env-names")
     if key and not (where.is_local or where.is_encrypted or plain_http):
-        raise UsageError(
-            "the key would be sent unencrypted", where=where.host, hint="use https, or say --plain-http"
-        )
+        raise UsageError("key-would-sent-unencrypted", where=where.host, hint="use-https-say-plain-http")
     return key
 
 
@@ -135,10 +133,7 @@ class AskUnits(Work[Unit, Answered]):
         """All but the key."""
         one, service = self.model, self.model.service
         if service.has_key and service.key_env is None:
-            raise UsageError(
-                "a key that a program gives does not go to a cluster",
-                hint="name the environment variable that holds it on every node",
-            )
+            raise UsageError("key-program-gives-does", hint="name-environment-variable-holds")
         sent = _Sent(one.name, service.where.url, one.scheme, service.key_env, service.timeout, one.language,
                      one.examples, one.sampling, one.parallel, one.reasons)  # fmt: skip
         return msgspec.json.encode(sent)
@@ -149,10 +144,7 @@ class AskUnits(Work[Unit, Answered]):
         sent = decoder(_Sent).decode(settings)
         key = os.environ.get(sent.key_env) if sent.key_env else None
         if sent.key_env and not key:
-            raise UsageError(
-                "a node of the cluster has no key for the language model",
-                hint="set the same environment variable on every node before Ray is started there",
-            )
+            raise UsageError("node-cluster-no-key", hint="set-same-environment-variable")
         provider, model = provider_of(sent.model)
         service = Service(
             endpoint(sent.url), key, key_env=sent.key_env, timeout=sent.timeout, headers=provider.headers

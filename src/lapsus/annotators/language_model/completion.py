@@ -9,6 +9,7 @@ from typing import Any
 
 from lapsus.annotators.language_model.providers import Completion, Provider, Request
 from lapsus.annotators.language_model.service import Service, ServiceError
+from lapsus.notices import Notice
 
 _NOT_TAKEN = (400, 415, 422, 501)
 """What servers answer to something that they do not know."""
@@ -59,8 +60,8 @@ class Chat:
             found = self.provider.completion(reply, forms[0])
             if found is None:
                 raise ServiceError(
-                    "the server's reply has no message in it",
-                    hint=f"does it speak the interface of {self.provider.name}?",
+                    Notice("servers-reply-no-message"),
+                    hint=Notice("does-speak-interface", name=self.provider.name),
                 )
             with self._lock:
                 self.form = self.form or forms[0]

@@ -42,7 +42,7 @@ def probe(make: Make, scheme: Scheme, units: Sequence[Unit], probes: Sequence[st
     """Ask a model about some units, and again under each probe. `make` gives the model for a scheme."""
     first = _judged(make(scheme), units)
     if not first:
-        raise InputError("the model judged none of the units", hint="does it judge them in `lapsus detect`?")
+        raise InputError("model-judged-none-units", hint="does-judge-lapsus-detect")
     return [
         one
         for name in probes

@@ -40,10 +40,10 @@ def make_prompt(
     """The prompt of a scheme; `examples`: at most so many of each kind, all by default; `reasons`: ask why, too."""
     if language is not None and language not in scheme.languages:
         known = ", ".join(scheme.languages)
-        raise UsageError(f"{scheme.id!r} is not written in {language!r}", hint=f"languages: {known}")
+        raise UsageError("not-written", hint="languages", id=scheme.id, language=language, known=known)
     chosen = language or fitting_language(scheme, None)
     if reasons and scheme.question(REASON) is not None:
-        raise UsageError(f"{scheme.id!r} has a question {REASON!r} of its own", hint="it is asked anyway")
+        raise UsageError("question-own", hint="asked-anyway", id=scheme.id, reason=REASON)
     system = "\n\n".join(_Guideline(scheme, chosen, examples, reasons).blocks())
     schema = answer_schema(scheme, reasons=reasons)
     parts = [system, schema, _again(["…"], chosen)]

@@ -10,9 +10,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from lapsus.errors import LapsusError, UsageError
 from lapsus.http_client import HttpClient, HttpError, is_loopback
+from lapsus.notices import Notice
 
 CHAT = "/chat/completions"
-_TOP_UP = "the account has no credit left: top it up or use another key; the same again goes on from there"
+_TOP_UP = Notice("account-no-credit-left")
 TRIES = 5
 """How often a request is sent before it is given up."""
 
@@ -47,7 +48,7 @@ def endpoint(address: str) -> Endpoint:
     except ValueError as error:
         raise _no_endpoint(address.rpartition("@")[2], str(error)) from None
     if parts.username is not None or parts.password is not None:
-        raise UsageError("an endpoint holds no name or password", hint="the key is read from the environment")
+        raise UsageError("endpoint-holds-no-name", hint="key-read-environment")
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         # What stands after a ? may be a key.
         shown = urlunsplit((*parts[:3], "", ""))
@@ -59,7 +60,7 @@ def endpoint(address: str) -> Endpoint:
 
 
 def _no_endpoint(address: str, why: str) -> UsageError:
-    return UsageError(f"is no endpoint: {why}", where=address, hint="like http://127.0.0.1:8080/v1")
+    return UsageError("no-endpoint", where=address, hint="like-http-127-0", why=why)
 
 
 def check_key(key: str | None) -> str | None:
@@ -67,7 +68,7 @@ def check_key(key: str | None) -> str | None:
     if not key:
         return None
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise UsageError("the API key holds signs that no key has", hint="look for spaces or line ends in it")
+        raise UsageError("api-key-holds-signs", hint="look-spaces-line-ends")
     return key
 
 
@@ -125,33 +126,33 @@ class Service:
     def _told(self, error: HttpError) -> ServiceError:
         host, said, status = self.where.host, error.what, error.status
         if error.trouble == "refused":
-            what = f"{host} answers {status}: {said}" if said else f"{host} answers {status}"
+            what = f"{host} answers {status}: {said}" if said else Notice("answers", host=host, status=status)
             if _is_out_of_money(error):
                 return ServiceError(what, status=status, hopeless=True, hint=_TOP_UP)
             if status in (401, 403, 404, 405):
                 return self._hopeless(what, status)
             return ServiceError(what, status=status)
         if error.trouble == "elsewhere":
-            return self._hopeless(f"{host} sends requests elsewhere", status)
+            return self._hopeless(Notice("sends-requests-elsewhere", host=host), status)
         if error.trouble == "unsafe":
-            return self._hopeless(f"no safe connection to {host}: {said}")
+            return self._hopeless(Notice("no-safe-connection", host=host, said=said))
         if error.trouble == "nobody" and not self._was_there:
-            return self._hopeless(f"nobody answers at {host}: {said}")
+            return self._hopeless(Notice("nobody-answers", host=host, said=said))
         if error.trouble == "not-json":
-            what = f"what {host} answers is no JSON object"
+            what = Notice("answers-no-json-object", host=host)
             return ServiceError(what, status=status) if self._was_there else self._hopeless(what, 200)
         if error.trouble == "large":
             return ServiceError(said)
-        return ServiceError(f"no answer from {host}: {said}")
+        return ServiceError(Notice("no-answer", host=host, said=said))
 
     def _hopeless(self, what: str, status: int = 0) -> ServiceError:
         hints = {
-            200: "look at --endpoint: most end in /v1",
-            401: "is the key right? it is read from LAPSUS_API_KEY, or from the variable that --key-env names",
-            403: "may this key be used for this model, from here?",
-            404: "look at --endpoint and at the model's name",
+            200: Notice("look-endpoint-most-end"),
+            401: Notice("key-right-read-lapsus"),
+            403: Notice("may-key-used-model"),
+            404: Notice("look-endpoint-models-name"),
         }
-        hint = hints.get(status, "look at --endpoint; does the server run?")
+        hint = hints.get(status, Notice("look-endpoint-does-server"))
         return ServiceError(what, status=status, hopeless=True, hint=hint)
 
 

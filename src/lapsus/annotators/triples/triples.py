@@ -22,6 +22,7 @@ from lapsus.annotators.triples.pair import parts_of
 from lapsus.errors import InputError
 from lapsus.kinds.votes import marks_in
 from lapsus.model import Segment, Span, Unit
+from lapsus.notices import Notice
 
 SCHEME: Final = "semantic-errors"
 QUESTION: Final = "errors"
@@ -65,10 +66,7 @@ class Triples(Annotator):
 
         marked = _marked(lesson)
         if not marked:
-            raise InputError(
-                "there is no marked pair to learn from",
-                hint=f"give pairs of data and text with marks under {SCHEME}",
-            )
+            raise InputError("no-marked-pair-learn", hint="give-pairs-data-text", scheme=SCHEME)
         _, state = read_model(default_model("en", SCHEME))
         self._restore(state)
         readings: list[Reading] = []
@@ -134,9 +132,10 @@ def _pair_in(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
     triples, texts, language = parts_of(unit)
     if not texts:
         raise InputError(
-            "has no text that was made from data",
-            where=f"document {unit.document!r}",
-            hint=f"under {SCHEME} pairs of data and text are judged",
+            "no-text-made-data",
+            where=Notice("document", document=unit.document),
+            hint="under-pairs-data-text",
+            scheme=SCHEME,
         )
     return triples, texts, language
 

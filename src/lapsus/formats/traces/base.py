@@ -15,6 +15,7 @@ from lapsus.formats.source import Source
 from lapsus.formats.traces.calls import Call, CallStore
 from lapsus.formats.traces.dialogues import dialogue_of
 from lapsus.model import Document, Entry
+from lapsus.notices import Notice
 
 
 class TraceFormat(Format):
@@ -52,7 +53,7 @@ class TraceFormat(Format):
             for conversation, calls in store.conversations():
                 segments, metadata = dialogue_of(calls, options)
                 if not segments:
-                    options.dropped["conversations without a word"] += 1
+                    options.dropped[Notice("conversations-without-word")] += 1
                     continue
                 language = metadata.pop("language", None) or options.language_of(segments)
                 yield Entry(conversation, Document(conversation, tuple(segments), language, metadata))
@@ -61,8 +62,8 @@ class TraceFormat(Format):
         try:
             yield from self.calls(record, dropped)
         except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:
-            hint = f"{self.name} has in a record {self.expected}"
-            raise InputError("is not of the shape that is expected", where=record.where, hint=hint) from error
+            hint = Notice("record", name=self.name, expected=self.expected)
+            raise InputError("not-shape-expected", where=record.where, hint=hint) from error
 
 
 def known(**values: Any) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from lapsus.formats.records import Record
 from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import Call
 from lapsus.model import Role
+from lapsus.notices import Notice
 
 
 class Rasa(TraceFormat):
     """Trackers with their events, the events table of a tracker store, or events as a broker gets them."""
 
     name = "rasa"
-    title = "Rasa: trackers or events as JSON or JSONL, or the events table as CSV"
+    title = Notice("rasa-trackers-events-json")
     expected = "sender_id and events, or sender_id, type_name, timestamp, data, or sender_id and an event"
 
     def knows(self, record: dict[str, Any]) -> bool:
@@ -49,10 +50,10 @@ def _is_event(record: dict[str, Any]) -> bool:
 def _rasa_event(sender: str, event: dict[str, Any], place: int, dropped: Counter[str]) -> Iterator[Call]:
     kind, text = event.get("event"), event.get("text")
     if kind not in ("user", "bot") or not isinstance(text, str) or not text.strip():
-        dropped["events that are no words"] += 1
+        dropped[Notice("events-no-words")] += 1
         return
     if kind == "user" and text.startswith("/"):
-        dropped["commands to the bot"] += 1
+        dropped[Notice("commands-bot")] += 1
         return
     time = f"{moment(event.get('timestamp'))} {place:09d}"
     if kind == "user":
@@ -74,7 +75,7 @@ class DialogflowCx(TraceFormat):
     """Rows of an export to BigQuery, a turn of both sides each."""
 
     name = "dialogflow-cx"
-    title = "Dialogflow CX: rows of the BigQuery export as JSONL, CSV or Parquet"
+    title = Notice("dialogflow-cx-rows-bigquery")
     expected = "conversation_name, turn_position, request, response"
 
     def knows(self, record: dict[str, Any]) -> bool:
@@ -95,9 +96,9 @@ class DialogflowCx(TraceFormat):
             if texts:
                 said += texts if isinstance(texts, list) else [texts]
             else:
-                dropped["answers that are no words"] += 1
+                dropped[Notice("answers-no-words")] += 1
         if not words:
-            dropped["requests that are no words"] += 1
+            dropped[Notice("requests-no-words")] += 1
         language = row.get("language_code")
         yield Call(
             conversation,
@@ -113,7 +114,7 @@ class Botpress(TraceFormat):
     """Messages with a direction, all in a list or one a record."""
 
     name = "botpress"
-    title = "Botpress: messages as JSON or JSONL"
+    title = Notice("botpress-messages-json-jsonl")
     expected = "messages with conversationId, direction, createdAt and payload"
 
     def knows(self, record: dict[str, Any]) -> bool:
@@ -127,7 +128,7 @@ class Botpress(TraceFormat):
             payload = message["payload"]
             text = payload.get("text") if isinstance(payload, dict) else None
             if not isinstance(text, str) or not text.strip():
-                dropped["messages that are no words"] += 1
+                dropped[Notice("messages-no-words")] += 1
                 continue
             role: Role = "user" if message["direction"] == "incoming" else "system"
             time = moment(message.get("createdAt"))

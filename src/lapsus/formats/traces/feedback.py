@@ -16,6 +16,7 @@ from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.source import Source
 from lapsus.kinds import countable
 from lapsus.model import Answer, Document, Entry, Judgment, Span, latest
+from lapsus.notices import Notice
 from lapsus.schemes import known_scheme
 
 _IDS = uuid.UUID("8b0f5a1e-6a57-4e0c-9c53-3f9f4a3f2f10")
@@ -139,16 +140,16 @@ class FeedbackFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """Nothing: feedback holds no documents."""
-        raise UsageError(f"format {self.name!r} can be written but not read", where=source.shown)
+        raise UsageError("format-can-written-but", where=source.shown, name=self.name)
 
     def losses(self, entry: Entry) -> Iterator[Loss]:
         """Texts, and judgments on turns that came from no trace."""
         if entry.document is None:
-            yield Loss("judgments whose document is not there", severe=True)
+            yield Loss(Notice("judgments-whose-document-not"), severe=True)
             return
-        yield Loss("texts of documents")
+        yield Loss(Notice("texts-documents"))
         if any(_place(entry.document, judgment) is None for judgment in entry.judgments):
-            yield Loss("judgments on turns without a span_id or trace_id", severe=True)
+            yield Loss(Notice("judgments-turns-without-span"), severe=True)
 
     def write(self, entries: Iterable[Entry], path: Path) -> None:
         """A record a line."""
@@ -167,7 +168,7 @@ class OpenInferenceAnnotations(FeedbackFormat):
     """Attributes `annotations.0.annotation.…` for a span."""
 
     name = "openinference-annotations"
-    title = "OpenInference annotations: JSONL, a judged span a line"
+    title = Notice("openinference-annotations-jsonl-judged")
     suffix = ".annotations.jsonl"
 
     def record(self, feedback: Feedback) -> dict[str, Any]:
@@ -192,7 +193,7 @@ class OpenTelemetryEvaluations(FeedbackFormat):
     """Log records `gen_ai.evaluation.result`, in OTLP JSON."""
 
     name = "otel-evaluations"
-    title = "OpenTelemetry gen_ai.evaluation.result events: OTLP JSON, a line each"
+    title = Notice("opentelemetry-gen-ai-evaluation")
     suffix = ".evaluations.jsonl"
 
     def record(self, feedback: Feedback) -> dict[str, Any]:
@@ -227,7 +228,7 @@ class LangfuseScores(FeedbackFormat):
     """Scores, in the columns of Langfuse's export."""
 
     name = "langfuse-scores"
-    title = "Langfuse scores: JSONL, a score a line"
+    title = Notice("langfuse-scores-jsonl-score")
     suffix = ".scores.jsonl"
 
     def record(self, feedback: Feedback) -> dict[str, Any]:
@@ -252,7 +253,7 @@ class LangSmithFeedback(FeedbackFormat):
     """Feedback, in the fields of LangSmith's interface."""
 
     name = "langsmith-feedback"
-    title = "LangSmith feedback: JSONL, a piece a line"
+    title = Notice("langsmith-feedback-jsonl-piece")
     suffix = ".feedback.jsonl"
 
     def record(self, feedback: Feedback) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from lapsus.formats.source import Source
 from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import messages_of
+from lapsus.notices import Notice
 
 _TALK = frozenset({"input", "output"})
 _PARENT = ("parent_observation_id", "parentObservationId")
@@ -21,7 +22,7 @@ class Langfuse(TraceFormat):
     """Observations, traces, or a folder with both. Sessions are conversations; without one, a trace is."""
 
     name = "langfuse"
-    title = "Langfuse exports: observations and traces as JSONL, JSON, CSV or Parquet"
+    title = Notice("langfuse-exports-observations-traces")
     expected = "id, trace_id, type, start_time, input, output, or for a trace id, session_id, input, output"
 
     def __init__(self) -> None:
@@ -49,7 +50,7 @@ class Langfuse(TraceFormat):
             dropped["scores"] += 1
             return
         if not is_trace and not is_generation and first(value, *_PARENT):
-            dropped["observations that are no generation"] += 1
+            dropped[Notice("observations-no-generation")] += 1
             return
         trace = str((value["id"] if is_trace else _trace_id(value)) or value["id"])
         yield Call(

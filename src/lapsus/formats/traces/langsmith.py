@@ -11,6 +11,7 @@ from lapsus.formats.records import Record
 from lapsus.formats.traces.base import TraceFormat, first, known
 from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import messages_of
+from lapsus.notices import Notice
 
 _THREADS = ("thread_id", "session_id", "conversation_id")
 
@@ -19,7 +20,7 @@ class LangSmith(TraceFormat):
     """Runs. A thread is a conversation; without one, a trace is."""
 
     name = "langsmith"
-    title = "LangSmith exports: runs as JSONL, JSON or Parquet"
+    title = Notice("langsmith-exports-runs-jsonl")
     expected = "id, trace_id, run_type, inputs, outputs"
 
     def knows(self, record: dict[str, Any]) -> bool:
@@ -31,7 +32,7 @@ class LangSmith(TraceFormat):
         run = record.value
         is_model = run["run_type"] in ("llm", "chat", "chat_model")
         if not is_model and _is_inner(run):
-            dropped["runs of tools and of inner steps"] += 1
+            dropped[Notice("runs-tools-inner-steps")] += 1
             return
         trace = str(first(run, "trace_id", "id"))
         metadata = _metadata(run)

@@ -15,9 +15,10 @@ from typing import NamedTuple
 from lapsus.formats.messages import Message
 from lapsus.formats.traces.calls import Call
 from lapsus.model import TALK
+from lapsus.notices import Notice
 
-BESIDE = "calls beside the conversation"
-LOOSE = "calls that repeat nothing of the talk before them, kept as turns of it"
+BESIDE = Notice("calls-beside-conversation")
+LOOSE = Notice("calls-repeat-nothing-talk")
 LOOKED_AT = 20
 """How many lines a call is compared with, those continued last first: a log with thousands stays quick to read."""
 

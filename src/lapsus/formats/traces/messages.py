@@ -9,6 +9,7 @@ from typing import Any
 from lapsus.errors import InvalidError
 from lapsus.formats.messages import WRITTEN, Message, json_text, messages_in
 from lapsus.model import Role
+from lapsus.notices import Notice
 
 _LISTS = ("messages", "input_messages", "output_messages", "choices", "candidates", "generations", "contents")
 _BARE = (
@@ -91,4 +92,4 @@ def _known(value: dict[str, Any], dropped: Counter[str]) -> Iterator[Message]:
             if one.text.strip() or one.role == "tool":
                 yield one
     except InvalidError:
-        dropped["messages of unknown roles"] += 1
+        dropped[Notice("messages-unknown-roles")] += 1

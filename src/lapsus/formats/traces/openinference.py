@@ -15,13 +15,14 @@ from lapsus.formats.traces.messages import messages_of
 from lapsus.formats.traces.opentelemetry import begins_with_other_spans, unflattened
 from lapsus.formats.traces.spans import SpanRecord, calls_in, holds_spans, spans_of
 from lapsus.model import Role
+from lapsus.notices import Notice
 
 
 class OpenInference(TraceFormat):
     """Spans of Phoenix and of whatever speaks its convention."""
 
     name = "openinference"
-    title = "OpenInference traces (Phoenix): OTLP JSON, JSONL, or Parquet of spans"
+    title = Notice("openinference-traces-phoenix-otlp")
     expected = "resourceSpans, or a span with openinference.span.kind among its attributes"
 
     def recognises(self, source: Source) -> bool:

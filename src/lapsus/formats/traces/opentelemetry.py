@@ -15,6 +15,7 @@ from lapsus.formats.traces.calls import MODEL_CALL, WHOLE_RUN, Call
 from lapsus.formats.traces.messages import messages_of
 from lapsus.formats.traces.spans import SpanRecord, calls_in, holds_spans, spans_of
 from lapsus.model import Role
+from lapsus.notices import Notice
 
 _NUMBERED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(role|content)")
 _HEARD = ("gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.system.message", "gen_ai.tool.message")
@@ -30,7 +31,7 @@ class OpenTelemetry(TraceFormat):
     """Spans of the GenAI conventions."""
 
     name = "otel"
-    title = "OpenTelemetry GenAI traces: OTLP JSON or JSONL"
+    title = Notice("opentelemetry-genai-traces-otlp")
     expected = "resourceSpans, or a span with attributes whose names begin with gen_ai."
 
     def recognises(self, source: Source) -> bool:

@@ -14,6 +14,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.formats.remote import shown
 from lapsus.formats.traces.feedback import Feedback
 from lapsus.http_client import HttpClient, HttpError, is_loopback
+from lapsus.notices import Notice
 
 PHOENIX_BATCH = 100
 _HTTP = HttpClient(tries=4)
@@ -38,9 +39,9 @@ def push(server: str, address: str, feedback: Iterable[Feedback]) -> int:
     _check_address(address)
     keys = [os.environ.get(key, "") for key in target.keys]
     if missing := [key for key, value in zip(target.keys, keys, strict=True) if not value]:
-        raise UsageError(f"no key for {server}", hint=f"set {' and '.join(missing)} in the environment")
+        raise UsageError("no-key", hint="set-environment", server=server, missing=" and ".join(missing))
     if not all(key.isascii() and key.isprintable() and " " not in key for key in keys):
-        raise UsageError("the API key holds signs that no key has", hint="look for spaces or line ends in it")
+        raise UsageError("api-key-holds-signs", hint="look-spaces-line-ends")
     return target.send(address.rstrip("/"), keys, feedback)
 
 
@@ -53,11 +54,11 @@ def _check_address(address: str) -> None:
         parts, host = urlsplit(""), None
     is_plain = address.isascii() and address.isprintable() and not set(address) & set(" @?#")
     if parts.scheme not in ("http", "https") or not host or not is_plain:
-        hint = "for example https://langfuse.example.org"
-        raise UsageError("is no address of a server", where=shown(address), hint=hint)
+        hint = Notice("example-https-langfuse-example")
+        raise UsageError("no-address-server", where=shown(address), hint=hint)
     if parts.scheme == "http" and not is_loopback(host):
-        hint = "give its https:// address"
-        raise UsageError("a key would go over the network unprotected", where=address, hint=hint)
+        hint = Notice("give-https-address")
+        raise UsageError("key-would-go-over", where=address, hint=hint)
 
 
 def _to_langfuse(address: str, keys: list[str], feedback: Iterable[Feedback]) -> int:
@@ -119,9 +120,9 @@ def _post(address: str, login: str, body: dict[str, Any]) -> None:
         _HTTP.send("POST", address, msgspec.json.encode(body), {"Authorization": login})
     except HttpError as error:
         if error.status:
-            what = f"the server refused: {error.status} {error.what}"
+            what = Notice("server-refused", status=error.status, reason=error.what)
             raise LapsusError(what, where=address) from error
-        raise LapsusError(f"the server cannot be reached: {error.what}", where=address) from error
+        raise LapsusError("server-cannot-reached", where=address, reason=error.what) from error
 
 
 SERVERS = {

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from lapsus.formats.traces.calls import Call
+from lapsus.notices import Notice
 
 _PHOENIX_KINDS = (
     "LLM",
@@ -66,7 +67,7 @@ def calls_in(
     """What `call` makes of each span of a record; spans of which it makes nothing are counted among the dropped."""
     for span in spans_of(record):
         if (found := call(span, dropped)) is None:
-            dropped["spans without messages"] += 1
+            dropped[Notice("spans-without-messages")] += 1
         else:
             yield found
 

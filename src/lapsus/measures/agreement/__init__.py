@@ -14,6 +14,7 @@ from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.declaration import compute, parse_measure
 from lapsus.measures.score import Score
 from lapsus.model.votes import Votes
+from lapsus.notices import Notice
 from lapsus.registry import Registry
 
 __all__ = ["ALIASES", "COEFFICIENTS", "coefficient", "merge_labels"]
@@ -21,7 +22,7 @@ __all__ = ["ALIASES", "COEFFICIENTS", "coefficient", "merge_labels"]
 _ROOM = "lapsus.measures.agreement"
 
 COEFFICIENTS: Registry[Callable[..., Score]] = Registry(
-    "measure of agreement",
+    Notice("measure-agreement"),
     _ROOM,
     {
         "percent": f"{_ROOM}.percent:percent_agreement",

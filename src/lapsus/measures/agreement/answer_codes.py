@@ -12,6 +12,7 @@ from lapsus.errors import InvalidError, UsageError
 from lapsus.measures.bootstrap import Floats
 from lapsus.model import ANONYMOUS
 from lapsus.model.votes import MISSING, LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, VoteTable
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 MANY = 1000
@@ -22,11 +23,14 @@ _BITS = 31
 _NO_SETS = np.zeros((0, 0), dtype=np.bool_)
 
 _KINDS: dict[type, tuple[str, str]] = {
-    LabelVotes: ("one label from each annotator", "fleiss, alpha(nominal), ac1 or cohen"),
-    LabelSetVotes: ("several labels from each annotator", "alpha(masi), alpha(jaccard) or weighted_fleiss"),
-    ScaleVotes: ("a number from each annotator", "alpha(interval), icc(2,1) or kendall_w"),
-    SpanVotes: ("spans from each annotator", "gamma, unitizing or span_f1"),
-    np.ndarray: ("counts of labels", "fleiss, alpha(nominal) or ac1"),
+    LabelVotes: (Notice("one-label-each-annotator"), "fleiss, alpha(nominal), ac1 or cohen"),
+    LabelSetVotes: (
+        Notice("several-labels-each-annotator"),
+        "alpha(masi), alpha(jaccard) or weighted_fleiss",
+    ),
+    ScaleVotes: (Notice("number-each-annotator"), "alpha(interval), icc(2,1) or kendall_w"),
+    SpanVotes: (Notice("spans-each-annotator"), "gamma, unitizing or span_f1"),
+    np.ndarray: (Notice("counts-labels"), "fleiss, alpha(nominal) or ac1"),
 }
 
 
@@ -71,22 +75,19 @@ def require(votes: object, measure: str, *kinds: type) -> None:
 def unsuitable(votes: object, measure: str) -> UsageError:
     """Say that a measure is not for this kind of votes, and which ones are."""
     what, better = _KINDS.get(type(votes), (f"a {type(votes).__name__}", "collect_votes to make votes"))
-    return UsageError(f"{measure} is not made for {what}", hint=f"use {better}")
+    return UsageError("not-made", hint="use", measure=measure, reason=what, better=better)
 
 
 def require_names(votes: VoteTable, measure: str, better: str) -> None:
     """See to it that columns are persons: where data only numbers places, nothing can be said of each."""
     if any(annotator.startswith(ANONYMOUS) for annotator in votes.annotators):
-        raise UsageError(
-            f"{measure} tells annotators apart, but these votes do not say who gave them",
-            hint=f"use {better}",
-        )
+        raise UsageError("tells-annotators-apart-but", hint="use", measure=measure, better=better)
 
 
 def choose(what: str, given: str, choices: Sequence[str]) -> str:
     """One of a few words, or an error that lists them."""
     if given not in choices:
-        raise UsageError(f"no {what} is called {given!r}", hint=did_you_mean(given, list(choices)))
+        raise UsageError("no-called", hint=did_you_mean(given, list(choices)), kind=what, name=given)
     return given
 
 
@@ -105,8 +106,8 @@ def scale_values(votes: ScaleVotes) -> Floats:
         row = int(np.isinf(votes.values).any(axis=1).argmax())
         unit = votes.units[row]
         raise InvalidError(
-            "an answer on a scale must be a finite number",
-            where=f"document {unit.document!r}, segment {unit.segment!r}",
+            "answer-scale-must-finite",
+            where=Notice("document-segment", document=unit.document, segment=unit.segment),
         )
     return votes.values
 
@@ -124,8 +125,10 @@ def _coded_scale(votes: ScaleVotes, measure: str) -> Coded:
     levels = np.unique(np.concatenate([values[answered], np.asarray(votes.levels, dtype=np.float64)]))
     if len(levels) > MANY:
         raise UsageError(
-            f"{measure} is for a scale of steps, and these are {len(levels):,} different numbers",
-            hint="round them, or use alpha(interval) or icc(2,1)",
+            "scale-steps-different-numbers",
+            hint="round-use-alpha-interval",
+            measure=measure,
+            count=len(levels),
         )
     codes = np.full(values.shape, MISSING, dtype=np.int16)
     codes[answered] = np.searchsorted(levels, values[answered])

@@ -34,9 +34,10 @@ from lapsus.measures.declaration import parse_measure
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model import Span, UnitKey
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes, count_labels
+from lapsus.notices import Notice
 
 KINDS = (LabelVotes, LabelSetVotes, ScaleVotes)
-NOBODY_ELSE = "nobody else judged the same units"
+NOBODY_ELSE = Notice("nobody-else-judged-same")
 _NAMELESS = "a measure of all annotators together, such as fleiss or alpha"
 _MATRICES: dict[str, Callable[..., PairMatrix]] = {"cohen": cohen_matrix, "scott": scott_matrix}
 """What can be worked out for all pairs at once."""

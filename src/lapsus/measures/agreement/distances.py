@@ -33,7 +33,7 @@ def squared(numbers: Floats) -> Floats:
 def relative(numbers: Floats) -> Floats:
     """The squared difference as a share of the sum: for numbers with a true zero."""
     if (numbers < 0).any():
-        raise UsageError("a ratio scale has no numbers below 0", hint="use alpha(interval)")
+        raise UsageError("ratio-scale-no-numbers", hint="use-alpha-interval")
     return np.nan_to_num(ratio(numbers[:, None] - numbers, numbers[:, None] + numbers)) ** 2
 
 

@@ -20,9 +20,10 @@ from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interv
 from lapsus.measures.score import Score, signature
 from lapsus.model import UnitKey
 from lapsus.model.votes import SpanVotes
+from lapsus.notices import Notice
 
-NOTHING = "nobody marked anything"
-NO_ROOM = "random marks would agree as well"
+NOTHING = Notice("nobody-marked-anything")
+NO_ROOM = Notice("random-marks-would-agree")
 FIRST = 30
 """How many random continua are made of each continuum before anything is known of how they vary."""
 MOST = 5_000
@@ -105,7 +106,7 @@ def _line(marked: _Marked, measure: Dissimilarity, told: Mapping[str, object]) -
 def best_alignment(continuum: Continuum, measure: Dissimilarity | None = None) -> list[UnitaryAlignment]:
     """The alignment of a continuum's marks that leaves the least disorder, in the order of the text."""
     if continuum.annotators < 2:
-        raise UsageError("an alignment needs two annotators")
+        raise UsageError("alignment-needs-two-annotators")
     marks, order = in_order(_marks([continuum]))
     found = candidates(marks, continuum.annotators, measure or Dissimilarity())
     best = aligned(found, marks, continuum.annotators, 1)
@@ -243,31 +244,32 @@ def _note(observed: Disorders, chance: Disorders) -> str | None:
         return None
     text = f"the best alignment of {int(unsure.sum())} of {len(unsure)} continua (drawn ones included) is not sure"
     if np.isinf(excess).any():
-        return f"{text}: there are too many ways to align so many marks"
-    return f"{text}: up to {float((excess[unsure] / values[unsure]).max()):.2%} of their disorder may be too much"
+        return Notice("too-many-ways-align", text=text)
+    return Notice("up-their-disorder-may", text=text, float=float((excess[unsure] / values[unsure]).max()))
 
 
 def _check(alpha: float, beta: float, delta_empty: float, precision: float, seed: int) -> None:
     if not (alpha > 0 and beta >= 0 and delta_empty > 0):
-        raise UsageError("gamma needs alpha and delta_empty above 0 and beta from 0")
+        raise UsageError("gamma-needs-alpha-delta")
     if not 0 < precision < 1:
-        raise UsageError(f"a precision is a share, not {precision}", hint="0.02 is usual, 0.01 is high")
+        raise UsageError("precision-share-not", hint="0-02-usual-0", precision=precision)
     if seed < 0:
-        raise UsageError(f"a seed is a whole number from 0, not {seed}")
+        raise UsageError("seed-whole-number-0", seed=seed)
 
 
 def _check_crowd(annotators: Sequence[int]) -> None:
     crowd = max(annotators, default=0)
     if crowd > MOST_PEOPLE:
         raise UsageError(
-            f"{crowd} people answered one unit, and gamma aligns the marks of {MOST_PEOPLE} at most",
-            hint="--measure unitizing and --measure span_f1 take any number of people",
+            "people-answered-one-unit",
+            hint="measure-unitizing-measure-span",
+            crowd=crowd,
+            most_people=MOST_PEOPLE,
         )
 
 
 def _check_distances(between: Floats | None, labels: int) -> None:
     if between is not None and (between.shape != (labels, labels) or not (between >= 0).all()):
         raise UsageError(
-            f"distances of shape {between.shape} for {labels} labels",
-            hint="give numbers from 0, a row and a column a label",
+            "distances-shape-labels", hint="give-numbers-0-row", shape=between.shape, labels=labels
         )

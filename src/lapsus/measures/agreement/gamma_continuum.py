@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lapsus.errors import InvalidError
 from lapsus.model import Span, UnitKey
 from lapsus.model.votes import SpanVotes
+from lapsus.notices import Notice
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -84,7 +85,7 @@ def _marked_sizes(answers: list[tuple[Span, ...]]) -> dict[str, int]:
 
 def _known_sizes(unit: UnitKey, lengths: Lengths) -> Mapping[str, int]:
     if unit.document not in lengths:
-        raise InvalidError("the lengths of its segments are not given", where=f"document {unit.document!r}")
+        raise InvalidError("lengths-segments-not-given", where=Notice("document", document=unit.document))
     sizes = lengths[unit.document]
     if unit.segment is None:
         return sizes
@@ -95,15 +96,17 @@ def _is_placed(span: Span, unit: UnitKey, sizes: Mapping[str, int], code: dict[s
     """True, or an error that says what is wrong with the span."""
     where = f"document {unit.document!r}, segment {span.segment!r}"
     if span.label not in code:
-        raise InvalidError(f"unknown label {span.label!r}", where=where, hint=f"known: {', '.join(code)}")
-    if span.segment not in sizes:
         raise InvalidError(
-            "a span is on a segment that is not there", where=where, hint="give the lengths of all segments"
+            "unknown-label", where=where, hint="known", label=span.label, known=", ".join(code)
         )
+    if span.segment not in sizes:
+        raise InvalidError("span-segment-not", where=where, hint="give-lengths-all-segments")
     if span.end > sizes[span.segment]:
         raise InvalidError(
-            f"a span ends at {span.end}, but the segment is {sizes[span.segment]} long",
+            "span-ends-but-segment",
             where=where,
-            hint="offsets count code points, not bytes",
+            hint="offsets-count-code-points",
+            end=span.end,
+            sizes=sizes[span.segment],
         )
     return True

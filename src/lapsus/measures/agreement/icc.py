@@ -11,10 +11,11 @@ from lapsus.measures.agreement.patterns import ALONE, distinct_sums, spread
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import ScaleVotes
+from lapsus.notices import Notice
 
-INCOMPLETE = "no unit was rated by all annotators"
-LEVEL = "the units do not differ enough"
-SINGLE = "there is only one unit"
+INCOMPLETE = Notice("no-unit-rated-all")
+LEVEL = Notice("units-do-not-differ")
+SINGLE = Notice("only-one-unit")
 _TINY = 1e-12
 
 

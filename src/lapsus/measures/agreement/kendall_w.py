@@ -10,8 +10,9 @@ from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, bootstrap_rows
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import ScaleVotes
+from lapsus.notices import Notice
 
-TIED = "nobody told the units apart"
+TIED = Notice("nobody-told-units-apart")
 
 
 def ranked(column: Floats) -> tuple[Floats, float]:

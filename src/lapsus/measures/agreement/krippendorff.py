@@ -105,7 +105,7 @@ def _distance(measure: str, metric: str, found: Patterns) -> Floats:
     if metric == "nominal":
         return distances.nominal(found.counts.shape[1])
     if found.answers is None or not found.answers.measured:
-        raise UsageError(f"{measure} is for numbers, and these labels are none", hint="use alpha(ordinal)")
+        raise UsageError("numbers-labels-none", hint="use-alpha-ordinal", measure=measure)
     return distances.relative(found.answers.numbers)
 
 

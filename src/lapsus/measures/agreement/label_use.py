@@ -16,6 +16,7 @@ from lapsus.measures.agreement.chance import ratio
 from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import Floats
 from lapsus.model.votes import LabelSetVotes, LabelVotes, Votes
+from lapsus.notices import Notice
 
 APART = 0.3
 """From which difference on AC1 and alpha call for an explanation."""
@@ -85,7 +86,11 @@ def why_apart(alpha: float | None, ac1: float | None, use: list[LabelUse]) -> st
     rare = [one for one in use if one.label != common.label and one.given and one.positive is not None]
     found = ", ".join(f"{one.label} {one.positive:.2f}" for one in rare[:3])
     share = common.given / common.answers
-    return (
-        f"AC1 {ac1:.2f} and alpha {alpha:.2f}: {share:.0%} of the answers are {common.label}, so that annotators agree"
-        f" mostly on that; alpha takes this out as chance, AC1 hardly. Agreement on the others: {found or 'none'}"
+    return Notice(
+        "ac1-alpha-answers-annotators",
+        ac1=ac1,
+        alpha=alpha,
+        share=share,
+        label=common.label,
+        found=found or "none",
     )

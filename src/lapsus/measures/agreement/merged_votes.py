@@ -28,9 +28,9 @@ def merge_labels(votes: LabelVotes, merged: Sequence[str | Sequence[str]]) -> La
     places = {label: place for place, group in enumerate(groups) for label in group}
     named = [label for group in groups for label in group]
     if doubled := sorted({label for label in named if named.count(label) > 1}):
-        raise UsageError(f"labels in two groups: {', '.join(doubled)}", hint="put each label in one group")
+        raise UsageError("labels-two-groups", hint="put-each-label-one", doubled=", ".join(doubled))
     if forgotten := [label for label in votes.labels if label not in places]:
-        raise UsageError(f"labels in no group: {', '.join(forgotten)}", hint="put each label in one group")
+        raise UsageError("labels-no-group", hint="put-each-label-one", forgotten=", ".join(forgotten))
     # The last entry is the one that -1, no answer, points to.
     table = np.array([*(places[label] for label in votes.labels), -1], dtype=votes.codes.dtype)
     names = tuple(JOINT.join(group) for group in groups)
@@ -64,11 +64,11 @@ def _group(group: str | Sequence[str], labels: Sequence[str]) -> tuple[str, ...]
         # A label's own name may hold the sign that joins.
         group = [group] if group in labels else [part.strip() for part in group.split(JOINT)]
     if not group:
-        raise UsageError("a group of labels is empty", hint="name at least one label in each")
+        raise UsageError("group-labels-empty", hint="name-least-one-label")
     return tuple(_known(label, labels) for label in group)
 
 
 def _known(label: str, labels: Sequence[str]) -> str:
     if label not in labels:
-        raise UsageError(f"no label is called {label!r}", hint=did_you_mean(label, list(labels)))
+        raise UsageError("no-label-called", hint=did_you_mean(label, list(labels)), label=label)
     return label

@@ -28,8 +28,9 @@ from lapsus.measures.bootstrap import (
 )
 from lapsus.measures.score import SAME, Interval, Score, signature
 from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
+from lapsus.notices import Notice
 
-ALONE = "no unit has answers from two annotators"
+ALONE = Notice("no-unit-answers-two")
 """The note of a score that is undefined because nobody can be compared."""
 _HALF = 0.5
 _FEW = 1 << 22
@@ -243,7 +244,6 @@ def _checked(counts: NDArray[Any]) -> NDArray[Any]:
     whole = kind in "iu" or (kind == "f" and bool(np.isfinite(counts).all() and (counts % 1 == 0).all()))
     if counts.ndim != 2 or not whole or (counts.size and counts.min() < 0):
         raise UsageError(
-            f"an array of shape {counts.shape} and type {counts.dtype} does not count labels",
-            hint="give whole numbers from 0, a row a unit and a column a label",
+            "array-shape-type-does", hint="give-whole-numbers-0", shape=counts.shape, dtype=counts.dtype
         )
     return counts.astype(np.int64) if kind == "f" else counts

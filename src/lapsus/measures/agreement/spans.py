@@ -17,8 +17,9 @@ from lapsus.measures.scores.precision import two_sided_precision_recall_f
 from lapsus.measures.scores.stretches import Stretches
 from lapsus.model import Span
 from lapsus.model.votes import SpanVotes
+from lapsus.notices import Notice
 
-NOTHING = "nobody marked anything"
+NOTHING = Notice("nobody-marked-anything")
 MATCHES = ("exact", "overlapping", "characters")
 CATEGORIES = ("same", "any")
 
@@ -47,8 +48,8 @@ def span_f1(
     """
     require(votes, "span_f1", SpanVotes)
     require_names(votes, "span_f1", "gamma or unitizing")
-    choose("way to match spans", match, MATCHES)
-    choose("way to treat the category", category, CATEGORIES)
+    choose(Notice("way-match-spans"), match, MATCHES)
+    choose(Notice("way-treat-category"), category, CATEGORIES)
     answered = np.array([[spans is not None for spans in row] for row in votes.spans], dtype=np.bool_)
     answered = answered.reshape(len(votes.units), len(votes.annotators))
     raters = answered.sum(axis=1)

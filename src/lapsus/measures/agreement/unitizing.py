@@ -19,8 +19,9 @@ from lapsus.measures.agreement.patterns import ALONE, spread
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import Score, signature
 from lapsus.model.votes import SpanVotes
+from lapsus.notices import Notice
 
-NOTHING = "nobody marked anything"
+NOTHING = Notice("nobody-marked-anything")
 
 
 def unitizing_alpha(

@@ -10,6 +10,7 @@ from lapsus.measures.gold.adjudicated import adjudicated
 from lapsus.measures.gold.result import Gold
 from lapsus.measures.gold.span_dawid_skene import span_dawid_skene
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
+from lapsus.notices import Notice
 from lapsus.registry import Registry
 
 __all__ = ["METHODS", "Gold", "adjudicated", "make_gold"]
@@ -17,7 +18,7 @@ __all__ = ["METHODS", "Gold", "adjudicated", "make_gold"]
 _ROOM = "lapsus.measures.gold"
 
 METHODS: Registry[Callable[..., Gold]] = Registry(
-    "way to make gold",
+    Notice("way-make-gold"),
     _ROOM,
     {
         "distribution": f"{_ROOM}.distribution:distribution",
@@ -35,7 +36,7 @@ METHODS: Registry[Callable[..., Gold]] = Registry(
 _MADE_FOR: dict[type, tuple[str, tuple[str, ...]]] = {
     LabelVotes: ("one label", ("majority", "distribution", "dawid_skene", "mace")),
     LabelSetVotes: ("several labels", ("label_sets",)),
-    ScaleVotes: ("a number", ("mean", "median")),
+    ScaleVotes: (Notice("number"), ("mean", "median")),
     SpanVotes: ("spans", ("spans", "dawid_skene")),
 }
 
@@ -53,5 +54,7 @@ def make_gold(text: str, votes: Votes, **given: object) -> Gold:
     what, own = _MADE_FOR[type(votes)]
     others = {other for _, names in _MADE_FOR.values() for other in names} - set(own)
     if name in others:
-        raise UsageError(f"{name} is not made for answers with {what}", hint=f"use {' or '.join(own)}")
+        raise UsageError(
+            "is-not-made-for-answers-with", hint="use", name=name, reason=what, better=" or ".join(own)
+        )
     return compute(measure, method, votes, **given)

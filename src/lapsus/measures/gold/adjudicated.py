@@ -10,6 +10,7 @@ import numpy as np
 from lapsus.errors import InvalidError
 from lapsus.measures.gold.result import Gold
 from lapsus.model import Answer, UnitKey
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 
@@ -24,9 +25,7 @@ def adjudicated(gold: Gold, decisions: Mapping[UnitKey, Answer], adjudicator: st
     for unit, answer in decisions.items():
         if unit not in places:
             raise InvalidError(
-                "a decision about a unit that is not in the gold",
-                where=_place(unit),
-                hint="decide only on units that somebody judged",
+                "decision-about-unit-not", where=_place(unit), hint="decide-only-units-somebody"
             )
         answers[places[unit]] = answer
         if distributions is not None:
@@ -50,10 +49,12 @@ def _chosen(gold: Gold, unit: UnitKey, answer: Answer) -> list[str]:
     for label in chosen or [str(answer)] if answer != () else []:
         if label not in gold.labels:
             raise InvalidError(
-                f"unknown label {label!r}", where=_place(unit), hint=did_you_mean(label, list(gold.labels))
+                "unknown-label", where=_place(unit), hint=did_you_mean(label, list(gold.labels)), label=label
             )
     return chosen
 
 
 def _place(unit: UnitKey) -> str:
-    return f"document {unit.document!r}" + (f", segment {unit.segment!r}" if unit.segment is not None else "")
+    return Notice("document", document=unit.document) + (
+        f", segment {unit.segment!r}" if unit.segment is not None else ""
+    )

@@ -17,6 +17,7 @@ from lapsus.measures.gold.result import NOBODY, Gold, label_answers, label_rates
 from lapsus.measures.gold.vote_codes import VoteCodes, likeliest, normalised, spread_out
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
+from lapsus.notices import Notice
 
 _LEAST = np.finfo(np.float64).tiny
 """What an impossible answer counts as, so that its logarithm is a number."""
@@ -45,7 +46,7 @@ def dawid_skene(
     go to the earlier label.
     """
     if smoothing < 0 or iterations < 1 or tolerance < 0:
-        raise UsageError("Dawid-Skene needs smoothing and tolerance from 0 and at least one iteration")
+        raise UsageError("dawid-skene-needs-smoothing-tolerance")
     require_names(votes, "dawid_skene", "majority or distribution")
     line = signature(
         method="dawid-skene",
@@ -83,7 +84,7 @@ def _gold(votes: LabelVotes, packed: VoteCodes, fit: _Fit, line: str) -> Gold:
             "iterations": fit.iterations,
             "converged": fit.converged,
         },
-        note=None if fit.converged else f"not settled after {fit.iterations} iterations",
+        note=None if fit.converged else Notice("not-settled-after-iterations", iterations=fit.iterations),
     )
 
 

@@ -18,10 +18,7 @@ def label_sets(votes: LabelSetVotes, share: float = 0.5) -> Gold:
     1.
     """
     if not 0 < share <= 1:
-        raise UsageError(
-            f"of several labels each needs a share of more than 0 and at most 1, not {share:g}",
-            hint="-t 0 is for questions with one label; --question names them",
-        )
+        raise UsageError("several-labels-each-needs", hint="t-0-questions-one", share=share)
     answered = votes.answered.sum(axis=1)
     chosen = (votes.chosen & votes.answered[:, :, None]).sum(axis=1)
     # k / n is rounded to the nearest fraction, just as a written 0.1 is: 3 of 30 is 0.1.

@@ -17,6 +17,7 @@ from lapsus.measures.gold.result import NOBODY, Gold, label_answers, raters
 from lapsus.measures.gold.vote_codes import VoteCodes, likeliest, normalised, spread_out
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
+from lapsus.notices import Notice
 
 KNOWING_PRIOR = 0.5
 """Both parameters of the Beta prior of the competence, as in the paper."""
@@ -51,9 +52,9 @@ def mace(
     the best log likelihood is kept. The reliability is the competence: under `vb` its posterior mean. The
     details give each unit's entropy in nats: how unsure the label is. Ties go to the earlier label.
     """
-    choose("variant of MACE", variant, ("vb", "em"))
+    choose(Notice("variant-mace"), variant, ("vb", "em"))
     if restarts < 1 or iterations < 1 or seed < 0:
-        raise UsageError("MACE needs at least one start and one iteration, and a seed from 0")
+        raise UsageError("mace-needs-least-one")
     require_names(votes, "mace", "majority or distribution")
     line = signature(
         method="mace",

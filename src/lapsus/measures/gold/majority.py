@@ -36,11 +36,11 @@ def majority(
     another is named. With no label in `ties` a tie, and a winner below `t`, leaves the unit without an answer.
     """
     if not 0 <= t <= 1:
-        raise UsageError(f"a threshold is a share, not {t}", hint="give a number from 0 to 1")
+        raise UsageError("threshold-share-not", hint="give-number-0-1", t=t)
     order = tuple(votes.labels if ties is None else ties)
     chosen = order[0] if default is None and order else default
     if chosen is not None and chosen not in votes.labels:
-        raise UsageError(f"no label is called {chosen!r}", hint=did_you_mean(str(chosen), list(votes.labels)))
+        raise UsageError("no-label-called", hint=did_you_mean(str(chosen), list(votes.labels)), label=chosen)
     counts = votes.counts()
     answered = counts.sum(axis=1)
     distributions = shares(counts)

@@ -70,7 +70,7 @@ def annotator_quality(votes: Votes, times: Times | None = None) -> Quality:
         times = Times(np.full(shape, np.nan), np.full(shape, np.nan))
     if times.seconds.shape != shape or times.at.shape != shape:
         raise InvalidError(
-            f"times of shape {times.seconds.shape} for {shape[0]} units and {shape[1]} annotators"
+            "times-shape-units-annotators", shape=times.seconds.shape, shape2=shape[0], shape3=shape[1]
         )
     codes = answer_codes(votes)
     counts = count_labels(codes, int(codes.max(initial=-1)) + 1)

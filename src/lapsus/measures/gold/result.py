@@ -13,8 +13,9 @@ from lapsus.errors import InvalidError
 from lapsus.measures.agreement.patterns import spread
 from lapsus.measures.bootstrap import Floats
 from lapsus.model import EMPTY, Answer, UnitKey
+from lapsus.notices import Notice
 
-NOBODY = "nobody answered"
+NOBODY = Notice("nobody-answered")
 """Why a unit, or a whole gold, has no answer."""
 
 
@@ -42,12 +43,14 @@ class Gold:
 
     def __post_init__(self) -> None:
         if self.answers is not None and len(self.answers) != len(self.units):
-            raise InvalidError(f"{len(self.answers)} answers for {len(self.units)} units")
+            raise InvalidError("answers-units", count=len(self.answers), count2=len(self.units))
         if self.distributions is not None:
             if self.distributions.shape != (len(self.units), len(self.labels)):
                 raise InvalidError(
-                    f"distributions of shape {self.distributions.shape} for {len(self.units)} units "
-                    f"and {len(self.labels)} labels"
+                    "distributions-shape-units-labels",
+                    shape=self.distributions.shape,
+                    count=len(self.units),
+                    count2=len(self.labels),
                 )
             self.distributions.setflags(write=False)
 

@@ -48,7 +48,7 @@ def span_dawid_skene(
     annotators are not taken for better than they are because they rarely say anything.
     """
     if not 0 < at_least < 1:
-        raise UsageError("a posterior from which a mark stands is above 0 and below 1")
+        raise UsageError("posterior-mark-stands-above")
     require_names(votes, "dawid_skene of spans", "spans")
     answered = np.array([[spans is not None for spans in row] for row in votes.spans], dtype=np.bool_)
     answered = answered.reshape(len(votes.units), len(votes.annotators))

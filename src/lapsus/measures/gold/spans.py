@@ -24,9 +24,7 @@ def merged_spans(votes: SpanVotes, at_least: int = 0) -> Gold:
     that overlap them. A unit that fewer annotators answered than are needed has no gold.
     """
     if at_least < 0:
-        raise UsageError(
-            f"{at_least} annotators cannot mark anything", hint="give 1 or more, or 0 for most of them"
-        )
+        raise UsageError("annotators-cannot-mark-anything", hint="give-1-more-0", at_least=at_least)
     needed = [_needed(row, at_least) for row in votes.spans]
     answers = [
         _merged([spans for spans in row if spans is not None], k)

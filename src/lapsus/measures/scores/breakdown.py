@@ -25,6 +25,7 @@ from lapsus.measures.scores.divergence import jensen_shannon_terms
 from lapsus.measures.scores.precision import precision_recall_f, ratio
 from lapsus.measures.scores.tally import Tally, rater_range
 from lapsus.model import EMPTY
+from lapsus.notices import Notice
 
 TOLERANCE: Final = 1e-3
 """How far from 1 a predicted distribution may sum to. It is used as given all the same."""
@@ -223,19 +224,22 @@ def _check(
 ) -> None:
     n = len(gold)
     if not 0 <= t <= 1:
-        raise UsageError(f"the threshold t must be from 0 to 1, not {t:g}")
+        raise UsageError("threshold-t-must-0", t=t)
     if gold.shape != (n, 3) or distributions.shape != (n, 3) or labels.shape != (n,) or groups.shape != (n,):
         shapes = ", ".join(str(array.shape) for array in (gold, labels, distributions, groups))
-        raise InputError(f"counts, labels, distributions and documents do not fit together: {shapes}")
+        raise InputError("counts-labels-distributions-documents", shapes=shapes)
     if not n:
         return
     if gold.min() < 0 or gold.sum(axis=1).min() < 1:
         row = int(np.argmin(np.minimum(gold.min(axis=1) + 1, gold.sum(axis=1))))
-        raise InputError("has no votes for O, T or X", where=f"row {row}", hint="leave such turns out")
+        raise InputError("no-votes-o-t", where=Notice("row-2", row=row), hint="leave-turns-out")
     if labels.min() < 0 or labels.max() > 2:
         row = int(np.argmax((labels < 0) | (labels > 2)))
-        raise InputError(f"label {labels[row]} is none of 0 (O), 1 (T) and 2 (X)", where=f"row {row}")
+        raise InputError("label-none-0-o", where=Notice("row-2", row=row), labels=labels[row])
     if (bad := bad_distribution(distributions)) is not None:
         raise InputError(
-            f"{distributions[bad].tolist()} is no distribution", where=f"row {bad}", hint="it must sum to 1"
+            "no-distribution",
+            where=Notice("row-2", row=bad),
+            hint="must-sum-1",
+            tolist=distributions[bad].tolist(),
         )

@@ -18,7 +18,7 @@ from lapsus.measures.scores.tally import Tally
 def constant_prior(counts: NDArray[Any], t: float = 0.0, rule: Rule = "program") -> tuple[int, Floats]:
     """The one answer to give without looking: the mean distribution, and the strict label of that."""
     if not len(counts):
-        raise InputError("there are no votes to take a prior from")
+        raise InputError("no-votes-take-prior")
     shares: Floats = vote_shares(counts).mean(axis=0)
     return int(strict_labels(shares, t, rule)), shares
 

@@ -32,7 +32,7 @@ TIES = "O>T>X"
 def breakdown_votes(votes: object) -> LabelVotes:
     """Votes that are of one label, as those on breakdown are."""
     if not isinstance(votes, LabelVotes):
-        raise InputError("the votes on breakdown are not of one label")
+        raise InputError("votes-breakdown-not-one")
     return votes
 
 
@@ -40,7 +40,7 @@ def breakdown_counts(votes: LabelVotes) -> NDArray[np.int64]:
     """How many annotators chose O, T and X of each turn. Other labels do not count."""
     if missing := [label for label in LABELS if label not in votes.labels]:
         known = ", ".join(votes.labels)
-        raise InputError(f"these votes know no label {missing[0]!r}", hint=f"they know {known}")
+        raise InputError("votes-know-no-label", hint="know", missing=missing[0], known=known)
     return np.stack([(votes.codes == votes.labels.index(label)).sum(axis=1) for label in LABELS], axis=1)
 
 
@@ -53,7 +53,7 @@ def vote_shares(counts: NDArray[Any]) -> Floats:
 def check_rule(rule: str) -> None:
     """See to it that a rule is one of `RULES`."""
     if rule not in RULES:
-        raise UsageError(f"no rule for gold labels is called {rule!r}", hint=did_you_mean(rule, list(RULES)))
+        raise UsageError("no-rule-gold-labels", hint=did_you_mean(rule, list(RULES)), rule=rule)
 
 
 def _enough(share: Floats, t: float, rule: Rule) -> NDArray[np.bool_]:

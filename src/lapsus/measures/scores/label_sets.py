@@ -18,6 +18,7 @@ from lapsus.measures.scores.set_overlap import set_overlap
 from lapsus.measures.scores.tally import Tally, rater_range
 from lapsus.model import FrozenDict
 from lapsus.model.votes import LabelSetVotes
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 Against: TypeAlias = Literal["each", "union", "votes", "weights"]
@@ -30,7 +31,7 @@ Against: TypeAlias = Literal["each", "union", "votes", "weights"]
   match, Jaccard and MASI are undefined.
 """
 
-WEIGHTS_ARE_NO_SET = "votes as weights make no set to compare with"
+WEIGHTS_ARE_NO_SET = Notice("votes-weights-make-no")
 _OVERALL = ("exact", "jaccard", "MASI")
 _AVERAGES = ("micro", "macro")
 _SIZES = 4
@@ -74,11 +75,11 @@ def label_set_tally(
     """The sums by document from which the scores of label sets follow."""
     if against not in get_args(Against):
         raise UsageError(
-            f"cannot score against {against!r}", hint=did_you_mean(against, list(get_args(Against)))
+            "cannot-score-against", hint=did_you_mean(against, list(get_args(Against))), against=against
         )
     if predicted.shape != (len(gold.units), len(gold.labels)):
         shape = f"{len(gold.units)} units and {len(gold.labels)} labels"
-        raise InputError(f"predictions of shape {predicted.shape} for {shape}")
+        raise InputError("predictions-shape", shape=predicted.shape, shape2=shape)
     rows = gold.answered.any(axis=1)
     groups = np.unique(gold.document_groups()[rows], return_inverse=True)[1]
     chosen, answered = gold.chosen[rows], gold.answered[rows]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.score import Score
+from lapsus.notices import Notice
 
-EMPTY_BOTH = "there was nothing to find and nothing was found"
+EMPTY_BOTH = Notice("nothing-find-nothing-found")
 
 
 class PrecisionRecall(msgspec.Struct, frozen=True):

@@ -15,11 +15,12 @@ from lapsus.measures.scores.correlation import kendall, pearson, spearman
 from lapsus.measures.scores.tally import NOTHING, scores_of
 from lapsus.measures.scores.weighted_kappa import Weights, weighted_kappa
 from lapsus.model.votes import ScaleVotes
+from lapsus.notices import Notice
 
 Level: TypeAlias = Literal["unit", "document", "system"]
 
-NEVER_VARIES = "one of the two never varies"
-NOT_LEVELS = "kappa needs whole levels, not values in between"
+NEVER_VARIES = Notice("one-two-never-varies")
+NOT_LEVELS = Notice("kappa-needs-whole-levels")
 _WEIGHTS: tuple[Weights, Weights] = ("linear", "quadratic")
 _MEASURES = {
     "pearson": "pearson",
@@ -122,10 +123,10 @@ def _prepared(
 ) -> _Ratings:
     given = [array for array in (predicted, gold, documents, systems) if array is not None]
     if any(array.shape != (len(predicted),) for array in given):
-        raise InputError(f"ratings do not fit together: {', '.join(str(array.shape) for array in given)}")
+        raise InputError("ratings-do-not-fit", given=", ".join((str(array.shape) for array in given)))
     by = systems if level == "system" else documents
     if by is None and level != "unit":
-        raise UsageError(f"cannot score by {level} without knowing each unit's {level}")
+        raise UsageError("cannot-score-without-knowing", level=level)
     both = np.flatnonzero(np.isfinite(predicted) & np.isfinite(gold))
     if documents is None:
         drawn = np.arange(len(both))

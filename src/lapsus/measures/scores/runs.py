@@ -16,6 +16,7 @@ from lapsus.measures.scores.breakdown_labels import LABELS, Codes, Rule, breakdo
 from lapsus.measures.scores.tally import Tally
 from lapsus.model import Judgment, UnitKey, latest
 from lapsus.model.votes import LabelVotes
+from lapsus.notices import Notice
 
 QUESTION = "breakdown"
 
@@ -86,21 +87,15 @@ def match_run(
     for judgment in run:
         unit = judgment.unit
         if unit not in known_units:
-            raise InputError(
-                "the run answers about a turn that the gold does not have",
-                where=_place(unit),
-                hint="is it the run for these dialogues?",
-            )
+            raise InputError("run-answers-about-turn", where=_place(unit), hint="run-dialogues")
         if unit in answers:
             who = ", ".join(dict.fromkeys((answers[unit].annotator, judgment.annotator)))
-            raise InputError(
-                f"the run answers twice, as {who}", where=_place(unit), hint="choose one answer a turn"
-            )
+            raise InputError("run-answers-twice", where=_place(unit), hint="choose-one-answer-turn", who=who)
         answers[unit] = judgment
     if missing := [unit for unit in units if unit not in answers]:
-        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        more = Notice("and-more-2", count=len(missing) - 1) if len(missing) > 1 else ""
         raise InputError(
-            f"the run does not answer{more}", where=_place(missing[0]), hint="every scored turn counts"
+            "run-does-not-answer", where=_place(missing[0]), hint="every-scored-turn-counts", more=more
         )
     return [answers[unit] for unit in units]
 
@@ -113,13 +108,15 @@ def _latest(run: Iterable[Judgment]) -> list[Judgment]:
 
 
 def _place(unit: UnitKey) -> str:
-    return f"document {unit.document!r}" + ("" if unit.segment is None else f", turn {unit.segment!r}")
+    return Notice("document", document=unit.document) + (
+        "" if unit.segment is None else f", turn {unit.segment!r}"
+    )
 
 
 def _code(judgment: Judgment, question: str) -> int:
     answer = judgment.answers[question]
     if answer not in LABELS:
-        raise InputError(f"unknown label {answer!r}", where=_place(judgment.unit), hint="known: O, T, X")
+        raise InputError("unknown-label", where=_place(judgment.unit), hint="known-o-t-x", label=answer)
     return LABELS.index(answer)
 
 
@@ -139,9 +136,7 @@ def _distributions(matched: Sequence[Judgment], labels: Codes, question: str) ->
             f"{label} {share:g}" for label, share in zip(LABELS, rows[bad].tolist(), strict=True)
         )
         raise InputError(
-            f"{given} is no distribution",
-            where=_place(matched[bad].unit),
-            hint="three numbers from 0 on that sum to 1",
+            "no-distribution", where=_place(matched[bad].unit), hint="three-numbers-0-sum", tolist=given
         )
     return rows, one_hot
 
@@ -149,9 +144,7 @@ def _distributions(matched: Sequence[Judgment], labels: Codes, question: str) ->
 def _row(shares: Mapping[str, Any], judgment: Judgment) -> list[float]:
     if strange := shares.keys() - set(LABELS):
         raise InputError(
-            f"the distribution has a label {min(strange)!r}",
-            where=_place(judgment.unit),
-            hint="known: O, T, X",
+            "distribution-label", where=_place(judgment.unit), hint="known-o-t-x", strange=min(strange)
         )
     return [float(shares.get(label, 0.0)) for label in LABELS]
 

@@ -164,4 +164,4 @@ def _triples(tally: Tally, bootstrap: Bootstrap | None) -> list[PrecisionRecall]
 
 def _check(predicted: int, gold: int, groups: int) -> None:
     if not predicted == gold == groups:
-        raise InputError(f"{predicted} units predicted, {gold} in the gold, {groups} with a document")
+        raise InputError("units-predicted-gold-document", predicted=predicted, gold=gold, groups=groups)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from lapsus.measures.bootstrap import SHARE, SIGNED, Bootstrap, Bounds, Floats, interval, resampled_values
 from lapsus.measures.score import Score, signature
 from lapsus.model import EMPTY
+from lapsus.notices import Notice
 
-NOTHING = "nothing to score"
+NOTHING = Notice("nothing-score")
 _BOUNDS: Final[Mapping[str, Bounds]] = {
     **dict.fromkeys(("pearson", "spearman", "kendall", "kappa(linear)", "kappa(quadratic)"), SIGNED),
     **dict.fromkeys(("MAE", "likeness(rmse)"), None),

@@ -22,10 +22,10 @@ def provider_of(name: str) -> tuple[Provider, str]:
     prefix, colon, model = name.partition(":")
     if not colon or prefix not in PROVIDERS.names():
         raise UsageError(
-            f"{name!r} names no language model", hint=did_you_mean(prefix, sorted(PROVIDERS.names()))
+            "names-no-language-model", hint=did_you_mean(prefix, sorted(PROVIDERS.names())), name=name
         )
     if not model:
-        raise UsageError("the model has no name", where=name, hint=f"{name}MODEL, as the server calls it")
+        raise UsageError("model-no-name", where=name, hint="model-server-calls", name=name)
     return PROVIDERS.get(prefix)(), model
 
 

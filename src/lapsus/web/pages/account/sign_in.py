@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError
 from lapsus.model import in_language
+from lapsus.notices import Notice
 from lapsus.store import Invitation, Person, RefusedError
 from lapsus.store.people import folded
 from lapsus.store.platform_arrivals import PlatformArrival, arrival_in
@@ -145,7 +146,7 @@ def join(visit: RequestContext, form: FormData) -> Page | Response:
         return begin_session(visit, person, f"/c/{invitation.campaign}/judge")
     if visit.person is not None:
         if invitation.campaign is None:
-            raise RefusedError("new-account", "this link makes a new account")
+            raise RefusedError("new-account", Notice("link-makes-new-account"))
         visit.store.access.join(_token(visit), visit.person.id)
         return redirect(visit, f"/c/{invitation.campaign}")
     password = field(form, "password")

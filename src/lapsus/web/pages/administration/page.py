@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.errors import UsageError
+from lapsus.notices import Notice
 from lapsus.store import ApiToken, Role
 from lapsus.store.audit import EXPORTED
 from lapsus.store.people import new_secret
@@ -144,7 +145,7 @@ def change_account(visit: RequestContext, form: FormData) -> AccountsRecord | Re
         role = cast(Role, field(form, "role"))
         token = store.access.invite(role, days=LINK_DAYS, by=by)
         return accounts(visit, link=visit.link(f"/join/{token}"))
-    person = store.people.get(_number(form, "person", "nobody was named"))
+    person = store.people.get(_number(form, "person", Notice("nobody-named")))
     if wanted == "reset":
         password = new_secret()[:16]
         store.people.set_password(person.id, password, by=by)
@@ -154,7 +155,7 @@ def change_account(visit: RequestContext, form: FormData) -> AccountsRecord | Re
     elif wanted in ("disable", "enable"):
         store.people.set_disabled(person.id, wanted == "disable", by=by)
     else:
-        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+        raise UsageError("nothing-called-here", wanted=wanted[:40])
     return redirect(visit, "/people")
 
 
@@ -174,13 +175,13 @@ def tokens(visit: RequestContext, **more: Any) -> TokensRecord:
 def change_token(visit: RequestContext, form: FormData) -> TokensRecord | Response:
     """Make a token for somebody, which is shown once, or end one."""
     store, wanted, by = visit.store, field(form, "do"), visit.me.id
-    person = _number(form, "person", "nobody was named")
+    person = _number(form, "person", Notice("nobody-named"))
     if wanted == "make":
         made = store.access.add_token(person, field(form, "name").strip(), by=by)
         return tokens(visit, token=made, whose=store.people.get(person).name)
     if wanted != "revoke":
-        raise UsageError(f"nothing is called {wanted[:40]!r} here")
-    store.access.revoke_token(person, _number(form, "token", "no token was named"), by=by)
+        raise UsageError("nothing-called-here", wanted=wanted[:40])
+    store.access.revoke_token(person, _number(form, "token", Notice("no-token-named")), by=by)
     return redirect(visit, "/tokens")
 
 

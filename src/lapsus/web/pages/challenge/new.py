@@ -68,7 +68,7 @@ def challenge_plan(fields: Fields, source: str) -> ChallengePlan:
     """What the form says."""
     feedback: Any = fields.get("feedback", "overall")
     if feedback not in get_args(Feedback):
-        raise InputError("feedback is none, overall or all")
+        raise InputError("feedback-is-none-overall-or-all")
     runs = whole_number(fields, "runs")
     return ChallengePlan(
         name=fields.get("name", "").strip(),
@@ -84,7 +84,7 @@ def _share(text: str) -> float:
     try:
         return float(text.strip() or PUBLISHED_THRESHOLD)
     except ValueError:
-        raise InputError(f"{text[:20]!r} is no number", where="threshold") from None
+        raise InputError("no-number", where="threshold", text=text[:20]) from None
 
 
 def routes() -> list[BaseRoute]:
@@ -107,7 +107,7 @@ def make(visit: RequestContext, sent: FormData) -> Response:
 def _made(visit: RequestContext, sent: FormData) -> Challenge:
     by, file, given = visit.me.id, upload(sent, "file"), fields(sent)
     if file is not None and given.get("campaign"):
-        raise InputError("choose a file or a campaign, not both", where="file")
+        raise InputError("choose-file-campaign-not", where="file")
     if campaign := given.get("campaign", ""):
         return create_from_campaign(visit.store, challenge_plan(given, campaign), campaign, by=by)
     with on_disk(file) as path:

@@ -18,6 +18,7 @@ from lapsus.challenge.run_problems import RunError
 from lapsus.challenge.run_scores import Answers, RunScores, ScoreValues
 from lapsus.challenge.service import challenge_floors, challenge_tracks, coarse_runs, entrant, submit
 from lapsus.errors import LapsusError
+from lapsus.notices import Notice
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import StoredRun, Team
 from lapsus.web.forms import field, posts, upload
@@ -138,7 +139,7 @@ def run_page(visit: RequestContext, id: int | None = None) -> RunPage:
     run = next((run for run in viewer.runs() if run.id == id), None)
     if run is None:
         # The same answer whether there is none or it is somebody else's.
-        raise RefusedError("no-run", f"there is no run {id}")
+        raise RefusedError("no-run", Notice("no-run", id=id))
     figures = _figures(viewer, run)
     return filled(
         RunPage,

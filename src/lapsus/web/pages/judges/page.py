@@ -276,7 +276,7 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
             state = "stopped" if wanted == "stop" else "running"
             visit.store.program_runs.set_state(stats.name, _run_number(form), state, by=visit.me.id)  # type: ignore[arg-type]
         else:
-            raise UsageError(f"nothing is called {wanted[:40]!r} here")
+            raise UsageError("nothing-called-here", wanted=wanted[:40])
     except (StoreError, RefusedError):
         raise
     except LapsusError as error:
@@ -291,7 +291,7 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
 
 def _run_number(form: FormData) -> int:
     if (run := number(form, "run")) is None:
-        raise UsageError("no run was named")
+        raise UsageError("no-run-named")
     return run
 
 
@@ -303,16 +303,16 @@ def _add(visit: RequestContext, stats: CampaignStats, form: FormData) -> None:
     )
     if chosen is not None and chosen.unread:
         raise UsageError(
-            f"has learned {', '.join(chosen.languages)}, and documents here are in {', '.join(chosen.unread)}",
+            "learned-documents-here",
             where=chosen.model,
-            hint="choose a model for that language",
+            hint="choose-model-language",
+            languages=", ".join(chosen.languages),
+            unread=", ".join(chosen.unread),
         )
     called = visit.web.judges.make(asked, stats.scheme, threading.Event()).name
     where = next((one for one in visit.web.judges.endpoint_choices() if one.url == asked.endpoint), None)
     if where is not None and not where.is_local and field(form, "leave") != "yes":
-        raise UsageError(
-            "texts would go to another machine", where=where.host, hint="say that they may be sent"
-        )
+        raise UsageError("texts-would-go-another", where=where.host, hint="say-may-sent")
     program = visit.store.programs.add(field(form, "name").strip() or called, by=visit.me.id)
     visit.store.program_runs.add(stats.name, program, dict(msgspec.to_builtins(asked)), by=visit.me.id)
 
@@ -322,11 +322,11 @@ def _asked(form: FormData) -> JudgeSpec:
     if field(form, "kind") == "openai":
         samples = number_in(field(form, "samples") or "1", digits=3)
         if samples is None:
-            raise UsageError("how often to ask is a whole number")
+            raise UsageError("how-often-ask-whole")
         return JudgeSpec(
             "openai", field(form, "language_model").strip(), field(form, "endpoint"), field(form, "key"),
             samples, field(form, "reasons") == "yes",
         )  # fmt: skip
     if kind not in ("shipped", "file") or not model:
-        raise UsageError("no model was chosen", hint="choose one of the list")
+        raise UsageError("no-model-chosen", hint="choose-one-list")
     return JudgeSpec(kind, model)  # type: ignore[arg-type]

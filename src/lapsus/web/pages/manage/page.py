@@ -203,7 +203,7 @@ def act(visit: RequestContext, form: FormData) -> ManageResponse | Response:
     if wanted == "invite":
         return manage_page(visit, link=_link(visit, found, form))
     if (action := _ACTIONS.get(wanted)) is None:
-        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+        raise UsageError("nothing-called-here", wanted=wanted[:40])
     action(visit, found.name, form)
     return redirect(visit, f"/c/{found.name}/manage")
 
@@ -223,7 +223,7 @@ def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
 
 def _person(form: FormData) -> int:
     if (person := number(form, "person")) is None:
-        raise UsageError("nobody was named")
+        raise UsageError("nobody-named")
     return person
 
 

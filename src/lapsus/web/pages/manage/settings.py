@@ -96,7 +96,7 @@ def change_settings(visit: RequestContext, form: FormData) -> Response:
     title = {language: field(form, f"title-{language}").strip() for language in ("en", "ja")}
     many = number(form, "per_unit") or 0
     if not 1 <= many <= 1000:
-        raise UsageError("a unit is judged by 1 to 1000 people")
+        raise UsageError("unit-judged-1-1000")
     visit.store.campaigns.set_title(
         found.name, {key: words for key, words in title.items() if words}, by=visit.me.id
     )

@@ -63,7 +63,7 @@ def whole_number(fields: Fields, name: str) -> int | None:
     if not text:
         return None
     if (number := number_in(text)) is None:
-        raise InputError(f"{text[:20]!r} is no whole number", where=name.replace("_", " "))
+        raise InputError("no-whole-number", where=name.replace("_", " "), text=text[:20])
     return number
 
 
@@ -85,7 +85,7 @@ def _check_guideline(plan: Tree, name: str) -> None:
     # Only names: a path would be read on the server, whoever types it.
     if name in scheme_names() or ("own" in plan and name == own_guideline.read_own(plan["own"]).id):
         return
-    raise InputError(f"no guideline is called {name[:60]!r}", hint="choose one of the list")
+    raise InputError("no-guideline-called", hint="choose-one-list", name=name[:60])
 
 
 def _guideline(fields: Fields) -> Tree:

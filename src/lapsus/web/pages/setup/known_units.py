@@ -25,7 +25,7 @@ Tree = dict[str, Any]
 def block_named(name: str) -> str:
     """A block that there is."""
     if name not in BLOCKS:
-        raise InputError("choose what the unit is for", where="checks")
+        raise InputError("choose-unit", where="checks")
     return name
 
 
@@ -34,9 +34,9 @@ def given_unit(document: str, segment: str, answers: str, feedback: Mapping[str,
     try:
         said: Mapping[str, Answer] = ANSWERS.decode(answers.encode())
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise InputError("give the right answer first", where="checks") from error
+        raise InputError("give-right-answer-first", where="checks") from error
     if not said:
-        raise InputError("give the right answer first", where="checks")
+        raise InputError("give-right-answer-first", where="checks")
     return KnownUnit(document, said, segment or None, feedback)
 
 

@@ -14,6 +14,7 @@ import regex
 
 from lapsus.errors import InputError
 from lapsus.model import Scheme
+from lapsus.notices import Notice
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.schemes.scheme_check import SchemeProblem, check_scheme
@@ -74,14 +75,14 @@ def read_own(text: str) -> Scheme:
     severe = [problem for problem in problems if problem.severe]
     if scheme is None or severe:
         first = severe[0]
-        raise InputError(first.message, where=f"{FILE}, line {first.line}")
+        raise InputError(first.message, where=Notice("line", name=FILE, line=first.line))
     return scheme
 
 
 def checked(text: str) -> tuple[Scheme | None, list[SchemeProblem]]:
     """The guideline in a text and all that is wrong with it, its name included."""
     if len(text) > LONGEST:
-        return None, [SchemeProblem(1, "size", "this is too long for a guideline")]
+        return None, [SchemeProblem(1, "size", Notice("too-long-guideline"))]
     scheme, problems = check_scheme(text, FILE)
     if scheme is None:
         return None, problems
@@ -91,17 +92,17 @@ def checked(text: str) -> tuple[Scheme | None, list[SchemeProblem]]:
 def _wrong_names(scheme: Scheme) -> Iterator[str]:
     """What is wrong with the names by which pages ask for a guideline."""
     if scheme.id in scheme_names():
-        yield f"{scheme.id!r} is the name of a guideline that is here already: give yours another one"
+        yield Notice("name-guideline-here-already", id=scheme.id)
     if not _SLUG.fullmatch(scheme.id):
-        yield "a guideline's short name has small letters, digits and hyphens, at most 60"
+        yield Notice("guidelines-short-name-small")
     if not _VERSION.fullmatch(scheme.version):
-        yield "a version has letters, digits, dots and hyphens, at most 20"
+        yield Notice("version-letters-digits-dots")
 
 
 def edited_from(name: str, campaign: str) -> str:
     """A shipped guideline as the text of one's own, under a name of its own."""
     if name not in scheme_names():
-        raise InputError(f"no guideline is called {name[:60]!r}", hint="choose one of the list")
+        raise InputError("no-guideline-called", hint="choose-one-list", name=name[:60])
     tree: Tree = msgspec.to_builtins(load_scheme(name), str_keys=True)
     tree.pop("compatible", None)
     return to_yaml({**tree, "scheme": f"{campaign[:40]}-{name}", "version": "1.0"})
@@ -133,7 +134,7 @@ def with_words(text: str, fields: Mapping[str, str]) -> str:
     """The text after the form was filled in: its name, and words by where they stand."""
     tree = _tree(text)
     if tree is None:
-        raise InputError("is no guideline", where=FILE, hint="mend the file below")
+        raise InputError("no-guideline", where=FILE, hint="mend-file-below")
     if "scheme" in fields:
         tree["scheme"] = fields["scheme"].strip()
     for group in groups(text):
@@ -149,7 +150,7 @@ def with_label(text: str, place: str) -> str:
     question = _at(tree, place)
     labels = question.get("labels") if isinstance(question, dict) else None
     if not isinstance(labels, list):
-        raise InputError("this question has no labels of its own", where=FILE)
+        raise InputError("question-no-labels-own", where=FILE)
     there = [label for _, label in _numbered(labels)]
     taken = {str(label.get("id")) for label in there}
     id = next(new for n in range(1, len(taken) + 2) if (new := f"new-{n}") not in taken)
@@ -172,7 +173,7 @@ def without_label(text: str, place: str) -> str:
     question, label = _at(tree, above), _at(tree, place)
     labels = question.get("labels") if isinstance(question, dict) else None
     if not isinstance(labels, list) or not isinstance(label, dict):
-        raise InputError("there is no such label", where=FILE)
+        raise InputError("there-is-no-such-label", where=FILE)
     del labels[int(number)]
     _forget(question, label.get("id"))
     return to_yaml(tree)

@@ -110,7 +110,7 @@ def take(visit: RequestContext, form: FormData) -> Response:
     elif field(form, "base"):
         text = own.edited_from(field(form, "base"), str(draft.plan.get("name", "own")))
     else:
-        raise InputError("choose a file", where=own.FILE)
+        raise InputError("choose-file", where=own.FILE)
     _keep(visit, draft, text)
     return redirect(visit, f"/new/{draft.id}/own")
 
@@ -123,9 +123,9 @@ def _read(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError("is no text in UTF-8", where=own.FILE) from error
+        raise InputError("no-text-utf-8", where=own.FILE) from error
     if len(text) > own.LONGEST:
-        raise InputError("this is too long for a guideline", where=own.FILE)
+        raise InputError("too-long-guideline", where=own.FILE)
     return text
 
 

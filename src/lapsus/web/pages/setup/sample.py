@@ -48,7 +48,7 @@ def with_sample(plan: Mapping[str, Any], within: str | None) -> dict[str, Any]:
     if within is not None:
         points = number_in(within.strip())
         if points is None or not 1 <= points <= 50:
-            raise InputError("the interval is ± 1 to 50 percentage points", where=within.strip()[:20])
+            raise InputError("interval-1-50-percentage", where=within.strip()[:20])
         changed[KEY] = {"within": points}
     return changed
 

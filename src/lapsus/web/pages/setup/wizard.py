@@ -242,7 +242,7 @@ def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str,
     if not is_short_name(str(tree.get("name", ""))):
         # The field by its name: nobody has seen the plan that it becomes.
         label = say("setup.new.name", visit.language)
-        raise InputError("is no short name: use a-z, 0-9 and hyphens", where=label)
+        raise InputError("no-short-name-use", where=label)
     wizard_forms.complete_plan({"scheme": scheme_names()[0], **tree})
     _check_free(visit, str(tree["name"]))
     chain, source = tree.pop("chain", None) or {}, given.get("chain", "")
@@ -262,13 +262,13 @@ def _renamed(
     if "chain" in tree:
         return tree, ()
     if file is None and not draft.lines:
-        raise InputError("choose a file", where="file")
+        raise InputError("choose-file", where="file")
     return tree, None if file is None else _entries(file, given.get("language") or None)
 
 
 def _check_free(visit: RequestContext, name: str) -> None:
     if any(campaign.name == name for campaign in visit.store.campaigns.all()):
-        raise InputError(f"there is a campaign {name!r} already", hint="choose another name")
+        raise InputError("campaign-already", hint="choose-another-name", name=name)
 
 
 def _entries(file: UploadFile | None, language: str | None) -> Iterator[Entry]:
@@ -359,7 +359,7 @@ def _make(visit: RequestContext, draft: Draft) -> Response:
 def _chosen_scheme(plan: wizard_forms.Tree) -> Scheme:
     found = own_guideline.draft_scheme(plan)
     if found is None:
-        raise InputError("choose a guideline first", where="guideline")
+        raise InputError("choose-guideline-first", where="guideline")
     return found
 
 

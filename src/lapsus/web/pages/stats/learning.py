@@ -124,7 +124,7 @@ def act(visit: RequestContext, form: FormData) -> Response:
         visit.store.learning.judge_rest(found.name, by=visit.me.id)
         return redirect(visit, f"/c/{found.name}/insight#learning")
     if wanted != "set":
-        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+        raise UsageError("nothing-called-here", wanted=wanted[:40])
     visit.store.learning.set(found.name, _learn(form), by=visit.me.id)
     return redirect(visit, f"/c/{found.name}/manage")
 

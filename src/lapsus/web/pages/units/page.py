@@ -298,7 +298,7 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
     """Do something with the units that were chosen, and tell of how many it was done."""
     stats, wanted = stats_of(visit, live=False), field(form, "do")
     if wanted not in _ACTIONS:
-        raise UsageError(f"nothing is called {wanted[:40]!r} here")
+        raise UsageError("nothing-called-here", wanted=wanted[:40])
     done = _ACTIONS[wanted](visit, stats, form)
     return (
         done
