@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from typing import Any, Self
 
-from lapsus.notices import Notice, localized, notice
+from lapsus.notices import Notice, catalogue, localized, notice
 
 _KEYWORDS = {
     "drop-broken": "drop_broken=True",
@@ -63,6 +64,12 @@ def in_python(hint: str) -> str:
     """A hint with keywords in place of options, and functions in place of commands."""
     hint = _COMMAND.sub(r"`lapsus.\1(…)`", hint)
     return _OPTION.sub(lambda match: f"`{_KEYWORDS[match[1]]}`", hint)
+
+
+def reason_of(error: OSError) -> str:
+    """Why the operating system refused: our words where we have them, else its own."""
+    id = f"errno-{errno.errorcode.get(error.errno or 0, 'none')}"
+    return Notice(id) if id in catalogue("en") else error.strerror or str(error)
 
 
 class InputError(LapsusError):

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 from lapsus.errors import UsageError
-from lapsus.notices import Notice
+from lapsus.notices import Notice, notice
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Registry(Generic[T]):
                 self._loaded[name] = foreign[name].load()
             else:
                 raise UsageError(
-                    "no-called", hint=did_you_mean(name, self.names()), kind=self.kind, name=name
+                    "no-called", hint=did_you_mean(name, self.names()), kind=notice(self.kind, {}), name=name
                 )
         return self._loaded[name]
 

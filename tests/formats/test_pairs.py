@@ -13,7 +13,6 @@ from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.formats.facts import LONGEST, MOST, facts
 from lapsus.model import Document
-from lapsus.translation import translated_error
 from tests import strategies
 
 RECORD = {
@@ -195,6 +194,4 @@ def test_data_without_a_text_is_told_what_pairs_need(tmp_path: Path, more: dict[
         "as pairs of data and text, each needs `data` or `triples`, and `text`"
     )
     assert "chat log" not in (found.value.hint or "")
-    assert (translated_error(found.value, "ja").hint or "").startswith(
-        "データと文章の組として読むには、それぞれに"
-    )
+    assert (found.value.in_language("ja").hint or "").startswith("データと文章の組として読むには、それぞれに")

@@ -15,7 +15,6 @@ from lapsus.formats import convert
 from lapsus.model import Entry, Judgment
 from lapsus.samples import sample_path
 from lapsus.store import Nothing, Plan, open_store, read_plan
-from lapsus.translation import translated_error
 from tests.store.helpers import dialogue, judge_all, people, reserve
 
 
@@ -244,7 +243,7 @@ def test_who_forgot_the_database_is_told_where_was_looked(desk: Desk) -> None:
         desk.run("invite", "mychats")
     assert (empty.value.where, empty.value.what) == (str(desk.db), "no campaign is called 'mychats'")
     assert empty.value.hint == "`lapsus campaign create` makes one; --db names another database"
-    assert translated_error(empty.value, "ja").hint == (
+    assert empty.value.in_language("ja").hint == (
         "`lapsus campaign create` で作れます。ほかのデータベースは --db で指定できます"
     )
     desk.run("create", "spring", "--scheme", "breakdown", "--data", str(desk.folder / "chats.jsonl"))

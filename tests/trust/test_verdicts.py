@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from lapsus.kinds.similarity import compared
-from lapsus.translation import translated
-from lapsus.trust.alternative_test import Trial, agrees_better, constant_judge, duels
+from lapsus.notices import localized
+from lapsus.trust.alternative_test import EPSILONS, Trial, agrees_better, constant_judge, duels
 from lapsus.trust.ranking import CONSTANT, RANDOM, Sight, Stand, standings, verdict, without_verdict
 from tests.trust.helpers import label_votes
 
 TRIAL = Trial((0, 1), (), 60, 20, 0.9, (0.8, 1.0), 0.9, 0.9, (), ())
-PEOPLE = {0.2: "experts", 0.15: "trained annotators", 0.1: "crowd workers"}
+PEOPLE = dict(sorted(EPSILONS.items(), reverse=True))
 
 
 def stand(epsilon: float, passes: bool, clustered: bool = True, floors: tuple[str, ...] = ()) -> Stand:
@@ -49,7 +49,7 @@ def test_every_verdict_is_said_in_japanese(better: bool) -> None:
     ways = list(product((True, False), (True, False), ((), (CONSTANT,), (RANDOM,))))
     for kinds in product(ways, repeat=3):
         stands = [stand(epsilon, *way) for epsilon, way in zip(PEOPLE, kinds, strict=True)]
-        said = translated(verdict(stands, TRIAL, better), "ja")
+        said = localized(verdict(stands, TRIAL, better), "ja")
         assert not re.search("[a-z]", said), said
 
 
@@ -91,7 +91,7 @@ def test_labels_that_a_judge_never_gives_are_named_with_its_rates() -> None:
     assert found.verdict.endswith("; it never gives X")
     rates = {one.label: (one.sensitivity, one.specificity, one.n) for one in found.rates}
     assert rates == {"O": (1.0, 1.0, 36), "T": (1.0, 18 / 27, 36), "X": (0.0, 1.0, 36)}
-    assert not re.search("[a-z]", translated(found.verdict, "ja"))
+    assert not re.search("[a-z]", localized(found.verdict, "ja"))
 
 
 def test_there_is_no_verdict_on_a_judge_that_learned_from_these_documents() -> None:

@@ -19,7 +19,7 @@ from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER, Tally
 from lapsus.measures.scores.breakdown_labels import Rule, check_rule
 from lapsus.measures.scores.families import TALLIES
 from lapsus.model import Question, Scheme
-from lapsus.notices import Notice
+from lapsus.notices import Notice, as_text
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
 
@@ -72,10 +72,10 @@ def _challenge_table(
         _STARS,
         Notice(
             "lower-better",
-            shown=", ".join((str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)),
+            shown=", ".join(str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER),
         ),
     )
-    data = {"gold": truth.name, "comparisons": msgspec.to_builtins(found)}
+    data = {"gold": truth.name, "comparisons": msgspec.to_builtins(found, enc_hook=as_text)}
     return Table(columns, rows, notes=notes, data=data)
 
 
@@ -109,7 +109,7 @@ def _long_table(
         "gold": truth.name,
         "scheme": scheme.id,
         "questions": [
-            {"question": id, "scores": name, "comparisons": msgspec.to_builtins(pairs)}
+            {"question": id, "scores": name, "comparisons": msgspec.to_builtins(pairs, enc_hook=as_text)}
             for (id, name), pairs in found.items()
         ],
     }

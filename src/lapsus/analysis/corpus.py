@@ -96,9 +96,9 @@ class Corpus:
         versions = sorted({judgment.version for judgment in self.under(scheme.id)})
         if set(versions) <= {scheme.version, *scheme.compatible}:
             return []
-        return [
-            f"warning: {self.name}: judged under {scheme.id} {', '.join(versions)}; ours is {scheme.version}"
-        ]
+        found = ", ".join(versions)
+        told = Notice("other-version", name=self.name, id=scheme.id, versions=found, ours=scheme.version)
+        return [Notice("warning", text=told)]
 
     def units(self) -> frozenset[UnitKey]:
         """Every segment that the documents have, judged or not."""
@@ -175,7 +175,7 @@ def choose_scheme(
             scheme = load_scheme(wanted)
         for corpus in corpora:
             if scheme.id not in corpus.schemes():
-                there = Notice("there-is", schemes=", ".join(corpus.schemes()) or "nothing")
+                there = Notice("there-is", schemes=", ".join(corpus.schemes()) or Notice("nothing"))
                 raise InputError(
                     "nothing-judged-under",
                     where=corpus.name,

@@ -94,7 +94,7 @@ def estimate(
     notes += _reasons(found)
     notes += _warnings(found)
     who = sight(corpus, chosen, judges, by_name=False)
-    notes += [f"warning: {told}" for told in learned_warnings(corpus, chosen, who)]
+    notes += [Notice("warning", text=told) for told in learned_warnings(corpus, chosen, who)]
     return Table(COLUMNS, rows, notes=tuple(notes), data=found)
 
 
@@ -105,7 +105,7 @@ def _reasons(found: Sequence[Estimated]) -> list[str]:
         if one.power is None and one.minus is None and one.corrected.note:
             told.setdefault(one.corrected.note, {})[one.system] = None
     return [
-        why if None in systems else f"{', '.join(str(name) for name in systems)}: {why}"
+        why if None in systems else Notice("prefixed", name=", ".join(map(str, systems)), text=why)
         for why, systems in told.items()
     ]
 
@@ -113,12 +113,13 @@ def _reasons(found: Sequence[Estimated]) -> list[str]:
 def _warnings(found: Sequence[Estimated]) -> list[str]:
     """Where the judged units are unlike the rest; the first of them stands for all."""
     told = [one for one in found if one.corrected.note and one.power is not None and one.minus is None]
-    more = f" (and {len(told) - 1} more like it)" if len(told) > 1 else ""
-    return [
-        f"warning: {one.question}{f', {one.label}' if one.label else ''}"
-        f"{f', {one.system}' if one.system else ''}: {one.corrected.note}{more}"
-        for one in told[:1]
-    ]
+    if not told:
+        return []
+    one = told[0]
+    name = ", ".join(filter(None, (one.question, one.label, one.system)))
+    text = Notice("prefixed", name=name, text=one.corrected.note)
+    more = Notice("and-more-like-it", text=text, count=len(told) - 1) if len(told) > 1 else text
+    return [Notice("warning", text=more)]
 
 
 def all_estimates(

@@ -22,10 +22,9 @@ from lapsus.analysis.trust import load_corpora, sight
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds.similarity import compared
 from lapsus.model import Judgment, Scheme
-from lapsus.notices import Notice
+from lapsus.notices import Notice, localized
 from lapsus.schemes import load_scheme
 from lapsus.schemes.marked_yaml import parse_yaml
-from lapsus.translation import translated
 from lapsus.trust.drift import Likeness, likeness
 from lapsus.trust.ranking import USUAL_EPSILON, Sight, standings
 
@@ -75,8 +74,8 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
         """The check in a line."""
         mark = "ok    " if self.passes else "FAILED"
         colon = "：" if language == "ja" else ": "
-        said = f"{mark} {translated(self.name, language)}{colon}{translated(self.found, language)}"
-        return said if self.passes else said + translated(Notice("wanted", wanted=self.wanted), language)
+        said = f"{mark} {localized(self.name, language)}{colon}{localized(self.found, language)}"
+        return said if self.passes else said + localized(Notice("wanted", wanted=self.wanted), language)
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -94,11 +93,11 @@ class Verdict(msgspec.Struct, frozen=True):
         lines = [check.to_text(language) for check in ordered]
         failed = sum(not check.passes for check in self.checks)
         end = (
-            "passes the gate"
+            Notice("gate-passed", judge=self.judge)
             if self.passes
-            else f"does not pass: {failed} of {len(self.checks)} checks failed"
+            else Notice("gate-failed", judge=self.judge, failed=failed, checks=len(self.checks))
         )
-        return "\n".join([*lines, translated(f"{self.judge} {end}", language)])
+        return "\n".join([*lines, localized(end, language)])
 
     def to_junit(self) -> bytes:
         """For continuous integration: a test case a check."""
@@ -234,7 +233,7 @@ def _with_run(frozen: Corpus, run: Corpus, scheme: Scheme, gate: Gate) -> Corpus
             where=run.name,
             hint="there-are",
             judge=gate.judge,
-            names=", ".join(names) or "none",
+            names=", ".join(names) or Notice("none"),
         )
     return Corpus(run.name, frozen.documents, [*people, *mine])
 
@@ -271,16 +270,23 @@ def _checks(gate: Gate, frozen: Corpus, corpus: Corpus, scheme: Scheme, who: Sig
             else Notice("against-shuffled", agreement=like.agreement, shuffled=like.shuffled)
         )
         yield Check(
-            Notice("better-answers-shuffled", question=question), p is not None and p <= SURE, told, "more"
+            Notice("better-answers-shuffled", question=question),
+            p is not None and p <= SURE,
+            told,
+            Notice("higher"),
         )
     for question in gate.bounds.keys() - seen:
-        yield Check(Notice("units-answered", question=question), False, "none", f"{gate.answered:.1%}")
+        yield Check(
+            Notice("units-answered", question=question), False, Notice("none"), f"{gate.answered:.1%}"
+        )
 
 
 def _bounded(name: str, found: float | None, least: float | None) -> Iterator[Check]:
     if least is not None:
         passes = found is not None and found >= least - 1e-9
-        yield Check(name, passes, "nothing" if found is None else f"{found:.3f}", Notice("more", least=least))
+        yield Check(
+            name, passes, Notice("nothing") if found is None else f"{found:.3f}", Notice("more", least=least)
+        )
 
 
 def _figures(

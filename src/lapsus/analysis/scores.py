@@ -37,7 +37,7 @@ from lapsus.measures.scores import (
 from lapsus.measures.scores.breakdown_labels import RULES, Rule, check_rule
 from lapsus.model import Judgment, Question, Scheme, UnitKey, latest
 from lapsus.model.votes import Votes
-from lapsus.notices import Notice
+from lapsus.notices import Notice, as_text
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme
 
@@ -187,13 +187,11 @@ def _as_json(scores: BreakdownScores) -> dict[str, Any]:
 
 
 def _warnings(aligned: Mapping[str, AlignedRun]) -> list[str]:
-    notes = []
+    notes: list[str] = []
     for name, run in aligned.items():
         if run.out_of_place:
-            notes.append(
-                f"warning: {name}: in {len(run.out_of_place)} dialogues answers are not where the scored turns are; "
-                "they were matched by turn-index, where the challenge's own program would pair by position"
-            )
+            told = Notice("answers-out-of-place", name=name, count=len(run.out_of_place))
+            notes.append(Notice("warning", text=told))
     return notes
 
 
@@ -233,14 +231,14 @@ def _long_table(truth: Corpus, said: Sequence[Corpus], scheme: Scheme, setting: 
             raise UsageError("no-score-answers-called", hint=_known_scores(questions), wanted=wanted)
         if not found:
             raise UsageError("answers-no-question-gold", name=corpus.name, id=scheme.id)
-        made: dict[str, Any] = {"run": corpus.name, "questions": msgspec.to_builtins(found)}
+        made: dict[str, Any] = {"run": corpus.name, "questions": msgspec.to_builtins(found, enc_hook=as_text)}
         for system, part in (by_system(truth, setting.by) if setting.by else {}).items():
             mine = Corpus(
                 corpus.name, part.documents, [j for j in corpus.judgments if j.document in part.documents]
             )
             of_system = _question_table(part, mine, scheme, questions, setting)
             rows += [(corpus.name, system, *line) for line in _lines(of_system)]
-            made.setdefault("by", {})[system] = msgspec.to_builtins(of_system)
+            made.setdefault("by", {})[system] = msgspec.to_builtins(of_system, enc_hook=as_text)
         data.append(made)
     columns: tuple[str, ...] = COLUMNS
     signatures = dict.fromkeys(row[4].signature for row in rows)

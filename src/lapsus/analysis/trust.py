@@ -65,7 +65,7 @@ def rank_judges(
     several = len({one.question for one in found}) > 1
     rows = tuple(_row(one, several) for one in found)
     verdicts = [
-        f"{f'{one.question}: ' if several else ''}{one.judge}: {one.verdict}"
+        Notice("prefixed", name=f"{one.question}: {one.judge}" if several else one.judge, text=one.verdict)
         for one in found
         if not one.floor
     ]
@@ -76,7 +76,10 @@ def rank_judges(
         *(said for one in found if (said := _rates_said(one, several))),
         *dict.fromkeys(one.signature for one in found),
         *corpus.version_warnings(chosen),
-        *(f"warning: {told}" for told in learned_warnings(corpus, chosen, sight(corpus, chosen, judges))),
+        *(
+            Notice("warning", text=told)
+            for told in learned_warnings(corpus, chosen, sight(corpus, chosen, judges))
+        ),
     )
     return Table(COLUMNS, rows, notes=notes, data=found)
 

@@ -109,15 +109,12 @@ def broken_notes(corpora: Iterable[Corpus], scheme: Scheme) -> list[str]:
         if corpus.drops:
             notes.append(Notice("judgments-break-guideline-left", name=corpus.name, broken=broken))
         else:
-            notes.append(
-                f"warning: {corpus.name}: {broken:,} of {len(corpus.under(scheme.id)):,} judgments break the"
-                " guideline; `lapsus validate` lists them, --drop-broken leaves them out"
-            )
+            count = len(corpus.under(scheme.id))
+            told = Notice("judgments-break-listed", name=corpus.name, broken=broken, count=count)
+            notes.append(Notice("warning", text=told))
             if uncounted := corpus.uncounted(scheme):
-                notes.append(
-                    f"warning: {corpus.name}: {uncounted:,} of these have an answer that the guideline does not know,"
-                    " which is not counted"
-                )
+                told = Notice("unknown-answers-not-counted", name=corpus.name, count=uncounted)
+                notes.append(Notice("warning", text=told))
     return notes
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lapsus.annotators.language_model.asking import Asking
 
 METHODS: Registry[type[Annotator]] = Registry(
-    "method",
+    "kind-method",
     "lapsus.annotators",
     {
         "judge": "lapsus.annotators.judge.judge:Judge",

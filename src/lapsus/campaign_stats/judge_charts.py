@@ -12,10 +12,10 @@ from lapsus.analysis.estimate import Estimated
 from lapsus.analysis.learned import learned_words
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges
+from lapsus.notices import localized
 from lapsus.reports.charts import Chart
 from lapsus.reports.table import Cell
 from lapsus.store.stats_cache import UNKNOWN
-from lapsus.translation import translated
 from lapsus.trust.ranking import Standing
 
 Say = Callable[[str], str]
@@ -117,10 +117,10 @@ def cautions(found: Judges, say: Say, language: str) -> list[str]:
     colon = "：" if language == "ja" else ": "
     for one in (*stands, *found.beside):
         if not one.floor and _is_doubtful(one):
-            told.append(f"{standing_name(one.judge, say)}{colon}{translated(one.verdict, language)}")
+            told.append(f"{standing_name(one.judge, say)}{colon}{localized(one.verdict, language)}")
     for judge in found.judges:
         if judge.learned is not None:
-            told.append(translated(learned_words(judge.name, judge.learned), language))
+            told.append(localized(learned_words(judge.name, judge.learned), language))
     return told
 
 

@@ -16,7 +16,7 @@ from lapsus.measures.comparison import MARKS, TRIALS, holm
 from lapsus.measures.score import Interval, Score
 from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
 from lapsus.model import EMPTY
-from lapsus.notices import Notice
+from lapsus.notices import Notice, as_text
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
 from lapsus.reports.table import MARK, Cell
@@ -63,14 +63,13 @@ class Note(msgspec.Struct, frozen=True):
     """Turns without a distribution; dialogues whose answers are out of order."""
     count: int
 
+    def told(self) -> Notice:
+        """The note in words."""
+        text = Notice(f"board-{self.kind}", count=self.count)
+        return Notice("prefixed", name=f"{self.team or ORGANISERS} {self.name}", text=text)
+
     def __str__(self) -> str:
-        return f"{self.team or ORGANISERS} {self.name}: {_SAID[self.kind].format(count=self.count)}"
-
-
-_SAID: Final = {
-    "one-hot": "{count:,} turns came without a distribution; 1 for the label was taken",
-    "out-of-place": "in {count:,} dialogues the answers are out of order; they were matched by turn-index",
-}
+        return str(self.told())
 
 
 class Leaderboard(msgspec.Struct, frozen=True):
@@ -219,11 +218,13 @@ def board_table(board: Leaderboard) -> Table:
         Notice("against-run-below-p"),
         Notice(
             "lower-better",
-            shown=", ".join((str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER)),
+            shown=", ".join(str(BREAKDOWN_MEASURES[n]) for n in SHOWN if n in LOWER_IS_BETTER),
         ),
-        *(f"warning: {note}" for note in board.notes),
+        *(Notice("warning", text=note.told()) for note in board.notes),
     )
-    return Table(columns, tuple(rows), title=title, notes=notes, data=msgspec.to_builtins(board))
+    return Table(
+        columns, tuple(rows), title=title, notes=notes, data=msgspec.to_builtins(board, enc_hook=as_text)
+    )
 
 
 def _cell(figure: ScoreValue, n: int, name: str, stars: str) -> Score:

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import regex
 
-from lapsus.errors import InputError
+from lapsus.errors import InputError, LapsusError
 from lapsus.model import in_language
-from lapsus.notices import Notice
-from lapsus.translation import translated
+from lapsus.notices import Notice, localized
 from lapsus.word_files import word_file
 
 SHOWN = 100
@@ -37,7 +36,7 @@ class RunProblem(msgspec.Struct, frozen=True):
 
     def line(self, language: str = "en") -> str:
         """The place, and what is wrong there."""
-        turn = "" if self.turn is None else f", {translated(f'turn {self.turn}', language)}"
+        turn = "" if self.turn is None else f", {localized(Notice('turn', segment=self.turn), language)}"
         return f"{self.file}{turn}: {self.text(language)}"
 
 
@@ -59,23 +58,25 @@ class RunError(InputError):
     def __init__(self, problems: Sequence[RunProblem], where: str, count: int) -> None:
         self.problems = tuple(problems)
         self.count = count
-        reasons = "1 reason" if self.count == 1 else f"{self.count:,} reasons"
         super().__init__(
-            f"is not taken, for {reasons}:{self._lines('en')}\n",
+            f"{self._reasons()}{self._lines('en')}\n",
             where=showable(where),
             hint=Notice("nothing-kept-mend-hand"),
         )
 
-    def said_in(self, language: str) -> str | None:
+    def in_language(self, language: str) -> LapsusError:
         """Every fault in that language."""
-        if language == "en":
-            return None
-        return f"{translated(f'is not taken, for {self.count:,} reasons', language)}{self._lines(language)}\n"
+        found = super().in_language(language)
+        found.what = f"{localized(self._reasons(), language)}{self._lines(language)}\n"
+        return found
+
+    def _reasons(self) -> Notice:
+        return Notice("run-one-reason") if self.count == 1 else Notice("run-reasons", count=self.count)
 
     def _lines(self, language: str) -> str:
         more = Notice("and-more", count=self.count - SHOWN) if self.count > SHOWN else ""
         lines = [
             *(one.line(language) for one in self.problems),
-            *([translated(more, language)] if more else []),
+            *([localized(more, language)] if more else []),
         ]
         return "".join(f"\n  {line}" for line in lines)

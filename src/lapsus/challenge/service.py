@@ -31,7 +31,7 @@ from lapsus.formats.sink import put_in_place
 from lapsus.measures.comparison import swap_test
 from lapsus.measures.scores.breakdown_labels import LABELS, Rule
 from lapsus.model import Judgment, Unit
-from lapsus.notices import Notice
+from lapsus.notices import Notice, as_text
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 from lapsus.store.challenge_records import Challenge, ChallengePlan, GoldDocument, NewRun, StoredRun, Team
@@ -337,4 +337,4 @@ def _upright(pair: tuple[int, int]) -> tuple[int, int]:
 
 
 def _text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(value, enc_hook=as_text).decode()

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-from lapsus.errors import LapsusError
+from lapsus.errors import LapsusError, reason_of
 
 INTERRUPTED = 130
 
@@ -50,7 +50,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        complain(LapsusError(error.strerror or str(error), where=str(error.filename or "")))
+        complain(LapsusError(reason_of(error), where=str(error.filename or "")))
         # What could not be written is not tried again on the way out.
         sys.stdout = io.StringIO()
         sys.exit(1)

@@ -96,7 +96,7 @@ def message_command(
     """Leave a message that people see on their next page."""
     with open_database(db) as store:
         store.messages.send(name, text, person=None if to is None else _person(store, to))
-    say("message-waits", target=to or "everybody")
+    say("message-waits", target=to or Notice("everybody"))
 
 
 @asks_language_models("--lang")

@@ -91,4 +91,4 @@ def _next(told: Cascade, out: Path | None) -> None:
         remark(f"lapsus campaign create NAME --scheme {told.scheme} --data {out}")
 
 
-_WHOM = {"second": Notice("second-judge"), "people": "people"}
+_WHOM = {"second": Notice("second-judge"), "people": Notice("people")}

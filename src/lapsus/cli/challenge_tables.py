@@ -90,6 +90,7 @@ def tables_command(
     if name is not None:
         if only or train or test or run:
             raise UsageError("only-train-test-run")
+        how: str
         how, tables = (
             Notice("runs-challenges-teams-organisers"),
             _of_challenge(name, also or [], lang, db, chosen),
@@ -163,7 +164,7 @@ def _of_corpus(
         how = Notice("learned-dialogues-scored-others", count=len(first.learn), count2=len(first.judge))
         shown = {"train": corpus.trained_on, "test": corpus.track}
     if corpus.track.language == "ja":
-        how += f" Japanese words by {way_to_find_words('ja')}."
+        how = Notice("japanese-words-by", how=how, way=way_to_find_words("ja"))
     remark(how)
     scored = score_paper_runs(corpus, own, rule=rule, tell=lambda title: remark(f"{title} …"))
     return f"{_WHOSE}\n\n{how}", [

@@ -22,7 +22,7 @@ from lapsus.cli.language_model_options import (
     asks_language_models,
 )
 from lapsus.cli.output import JsonOption, print_json, reader_language, remark, warn
-from lapsus.errors import UsageError
+from lapsus.errors import UsageError, reason_of
 from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place, put_in_place
 
@@ -202,7 +202,7 @@ def _answers_file(log: Path, model: Annotator) -> Path | None:
         with path.open("ab") as stream:
             is_new = not stream.tell()
     except OSError as error:
-        warn("cannot-written-model-says", path=path, strerror=error.strerror)
+        warn("cannot-written-model-says", path=path, strerror=reason_of(error))
         return None
     if is_new:
         path.unlink()

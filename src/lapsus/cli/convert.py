@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from lapsus.cli.output import JsonOption, aside, in_words, print_json, progress, remark, say, warn
+from lapsus.cli.output import JsonOption, aside, print_json, progress, remark, say, warn
 from lapsus.formats import Conversion, EntryStream, convert, read
 from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place
+from lapsus.notices import Notice, listed
 
 _NAMED = 3
 """Files that are named of many."""
@@ -89,13 +90,11 @@ def tell_reading(reading: EntryStream) -> None:
         languages = ", ".join(f"{name}{aside(f'{count:,}')}" for name, count in told.most_common())
         remark("language-told-script-lang", languages=languages)
     if taken := {name: count for name, count in reading.options.taken.items() if name != "messages"}:
-        counts = (in_words("text", reason=in_words(what), count=count) for what, count in taken.items())
-        remark("taken as: " + ", ".join(counts))
+        kinds = listed(Notice("text", reason=what, count=count) for what, count in taken.items())
+        remark("taken-as", kinds=kinds)
     if dropped := reading.options.dropped:
-        counts = (
-            in_words("text", reason=in_words(what), count=count) for what, count in dropped.most_common()
-        )
-        remark("left out: " + ", ".join(counts))
+        counts = listed(Notice("text", reason=what, count=count) for what, count in dropped.most_common())
+        remark("left-out", counts=counts)
     for what, count in reading.options.mended.items():
         remark("text", reason=what, count=count)
     if others := reading.source.left_out():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from lapsus.errors import UsageError
-from lapsus.notices import Notice
+from lapsus.notices import Notice, listed
 
 if TYPE_CHECKING:
     from lapsus.store import Store
@@ -43,5 +43,5 @@ def open_database(db: str | None, *, make: bool = False) -> Iterator[Store]:
         try:
             yield store
         except UnknownNameError as error:
-            error.hint = f"{error.hint}; {_ANOTHER}"
+            error.hint = listed(filter(None, (error.hint, _ANOTHER)), "then")
             raise error.at(shown_address(store.database.engine.url)) from None

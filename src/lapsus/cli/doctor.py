@@ -17,9 +17,8 @@ import typer
 
 from lapsus.cli.database_option import DbOption
 from lapsus.cli.output import JsonOption, print_json, print_table, reader_language
-from lapsus.errors import LapsusError
-from lapsus.notices import Notice
-from lapsus.translation import translated
+from lapsus.errors import LapsusError, reason_of
+from lapsus.notices import Notice, localized
 from lapsus.version import __version__
 
 ROOM = 100_000_000
@@ -78,7 +77,7 @@ def _show(findings: Sequence[Finding]) -> None:
         return _JAPANESE.get(text, text) if language == "ja" else text
 
     def said(one: Finding) -> str:
-        found, hint = translated(one.found, language), translated(one.hint, language)
+        found, hint = (" ".join(localized(text, language).split()) for text in (one.found, one.hint))
         if one.where:
             found = f"{one.where}：{found}" if language == "ja" else f"{one.where}: {found}"
         return f"{found}（{hint}）" if hint and language == "ja" else f"{found} ({hint})" if hint else found
@@ -91,9 +90,9 @@ def _looked_at(name: str, check: Check, db: str | None) -> Iterator[Finding]:
     try:
         yield from check(db)
     except LapsusError as error:
-        yield Finding(name, "error", " ".join(error.what.split()), error.hint or "", error.where or "")
+        yield Finding(name, "error", error.what, error.hint or "", error.where or "")
     except OSError as error:
-        yield Finding(name, "error", error.strerror or str(error), where=str(error.filename or ""))
+        yield Finding(name, "error", reason_of(error), where=str(error.filename or ""))
 
 
 def _program(db: str | None) -> Iterator[Finding]:
@@ -103,7 +102,10 @@ def _program(db: str | None) -> Iterator[Finding]:
     if encoding != "utf8":
         hint = Notice("set-lang-c-utf-8")
         yield Finding(
-            "terminal", "warning", Notice("writes-japanese-may-break", encoding=encoding or "nothing"), hint
+            "terminal",
+            "warning",
+            Notice("writes-japanese-may-break", encoding=encoding or Notice("nothing")),
+            hint,
         )
 
 

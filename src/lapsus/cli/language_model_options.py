@@ -159,7 +159,11 @@ class Asking:
             if where.is_local:
                 remark("machine", sent=sent)
             else:
-                remark("another-machine", sent=sent, value="" if where.is_encrypted else ", unencrypted")
+                remark(
+                    "another-machine",
+                    sent=sent,
+                    value="" if where.is_encrypted else Notice("and-unencrypted"),
+                )
                 away = True
             if one.tokens:
                 remark("about-tokens-those-answers", tokens=one.tokens)

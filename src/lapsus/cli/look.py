@@ -63,7 +63,7 @@ def look_command(
 
 
 def _show(document: Document) -> None:
-    say("", id=document.id, language=document.language or "-")
+    say("document-in-language", id=document.id, language=document.language or "-")
     for segment in document.segments[:TURNS]:
         words = " ".join(segment.text.split())
         say(f"  {segment.role:<8} {words[:WIDTH]}{'…' if len(words) > WIDTH else ''}")

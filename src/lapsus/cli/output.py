@@ -25,7 +25,7 @@ from rich.progress import (
 from rich.table import Table
 
 from lapsus.errors import LapsusError, UsageError
-from lapsus.translation import translated, translated_error
+from lapsus.notices import as_text, localized, notice
 from lapsus.word_files import LANGUAGES, word_file
 
 _Item = TypeVar("_Item")
@@ -74,9 +74,9 @@ def word(english: str) -> str:
     return known.get(english, english)
 
 
-def in_words(english: str) -> str:
-    """A message, in the reader's language."""
-    return translated(english, reader_language())
+def in_words(text: str, /, **fields: Any) -> str:
+    """A notice by its id, in the reader's language; a text that is no notice, as it is."""
+    return localized(notice(text, fields), reader_language())
 
 
 def aside(text: str) -> str:
@@ -101,7 +101,9 @@ def notes() -> Console:
 
 def print_json(value: Any) -> None:
     """The result for another program."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    sys.stdout.write(
+        msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=2).decode() + "\n"
+    )
 
 
 def print_table(
@@ -116,26 +118,26 @@ def print_table(
     out().print(table)
 
 
-def say(text: str, to: Path | None = None) -> None:
+def say(text: str, /, to: Path | None = None, **fields: Any) -> None:
     """A result in words, in the reader's language; `to`: the file that holds it."""
-    typer.echo(in_words(text) + ("" if to is None else f" → {to}"))
+    typer.echo(in_words(text, **fields) + ("" if to is None else f" → {to}"))
 
 
-def remark(text: str) -> None:
+def remark(text: str, /, **fields: Any) -> None:
     """Something worth knowing that is no result."""
-    notes().print(shown(in_words(text)), style="dim", markup=False)
+    notes().print(shown(in_words(text, **fields)), style="dim", markup=False)
 
 
-def warn(text: str) -> None:
+def warn(text: str, /, **fields: Any) -> None:
     """Something that went less well than one might think."""
     begin = "警告" if reader_language() == "ja" else "warning"
-    notes().print(f"{begin}{colon()}{shown(in_words(text))}", style="yellow", markup=False)
+    notes().print(f"{begin}{colon()}{shown(in_words(text, **fields))}", style="yellow", markup=False)
 
 
 def complain(error: LapsusError) -> None:
     """An error: what, where, and what to do."""
     console, language = notes(), reader_language()
-    said = translated_error(error, language)
+    said = error.in_language(language)
     begin = "エラー" if language == "ja" else "error"
     place = f"{said.where}{colon()}" if said.where else ""
     console.print(f"{begin}{colon()}{shown(place + said.what.rstrip())}", style="red", markup=False)

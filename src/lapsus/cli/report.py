@@ -52,7 +52,7 @@ def report_command(
 
     kind = out.suffix.removeprefix(".").lower()
     if kind not in KINDS:
-        raise UsageError("cannot-write", hint="end", name=out.name, kinds=", ".join((f".{k}" for k in KINDS)))
+        raise UsageError("cannot-write", hint="end", name=out.name, kinds=", ".join(f".{k}" for k in KINDS))
     language = lang or reader_language()
     if language not in ("en", "ja"):
         raise UsageError("no-words", hint="known-en-ja", language=language)

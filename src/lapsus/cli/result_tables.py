@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeGuard
 
 import msgspec
 import typer
@@ -17,9 +17,9 @@ from lapsus.formats import EntryStream
 from lapsus.formats.remote import location
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.score import Score
+from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
-from lapsus.translation import translated_error
 
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 LatexOption = Annotated[bool, typer.Option("--latex", help="Print the table for LaTeX (booktabs).")]
@@ -100,8 +100,8 @@ def announce_once() -> Callable[[EntryStream], None]:
 def tell_broken(notes: Iterable[str]) -> None:
     """Say what was found of judgments that break the guideline."""
     for note in notes:
-        if note.startswith("warning: "):
-            warn(note.removeprefix("warning: "))
+        if _is_warning(note):
+            warn(note.fields["text"])
         else:
             remark(note)
 
@@ -142,10 +142,11 @@ def _cell(cell: Cell) -> Cell:
 
 
 def _note(note: str) -> str:
-    warning = "warning: "
-    if not note.startswith(warning):
-        return in_words(note)
-    return f"警告：{in_words(note.removeprefix(warning))}"
+    return in_words(note)
+
+
+def _is_warning(note: str) -> TypeGuard[Notice]:
+    return isinstance(note, Notice) and note.id == "warning"
 
 
 def print_each_scheme(
@@ -175,8 +176,9 @@ def print_each_scheme(
         sys.stdout.write("\n" if place else "")
         print_result(table, as_json=as_json, csv=csv, latex=latex)
     for name, problem in problems.items():
-        said = translated_error(problem, reader_language())
-        remark(f"{name}: {said.what}" + (f" ({said.hint})" if said.hint else ""))
+        said = problem.in_language(reader_language())
+        text = Notice("bracketed", text=said.what, more=said.hint) if said.hint else said.what
+        remark("prefixed", name=name, text=text)
 
 
 def print_result(table: Table, *, as_json: bool, csv: bool, latex: bool, across: bool = False) -> None:
@@ -194,4 +196,4 @@ def print_result(table: Table, *, as_json: bool, csv: bool, latex: bool, across:
         text = (shown.transposed() if across else shown).to_text()
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     if as_json or csv or latex:
-        tell_broken(note for note in table.notes if note.startswith("warning: "))
+        tell_broken(note for note in table.notes if _is_warning(note))

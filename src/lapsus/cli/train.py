@@ -153,7 +153,7 @@ def _report(annotator: Annotator, target: Path, as_json: bool) -> None:
     words = ", ".join(f"{language} by {way}" for language, way in origin.words.items())
     if words and not annotator.any_language:
         remark("words-told-apart", words=words)
-    things = "texts" if annotator.scheme.unit.role == "document" else "turns"
+    things = Notice("texts" if annotator.scheme.unit.role == "document" else "turns-many")
     say(
         "learned-documents-votes",
         method=annotator.method,

@@ -15,6 +15,7 @@ from typing import IO, Final
 
 from lapsus.errors import InputError
 from lapsus.formats import columnar_process
+from lapsus.notices import Notice
 
 SECONDS: Final = 600
 _KEPT: Final = 1000
@@ -38,14 +39,16 @@ def check_columnar(stream: IO[bytes], name: str, kind: str = "Parquet") -> None:
             timeout=SECONDS,
             check=False,
         )
-        said = json.loads(done.stdout or b'"it ends in the middle, or asks for too much memory"')
+        found_wrong = json.loads(done.stdout) if done.stdout else Notice("ends-middle")
     except subprocess.TimeoutExpired:
-        said = f"it takes longer than {SECONDS} seconds"
+        found_wrong = Notice("takes-longer", seconds=SECONDS)
     finally:
         # The other process shares the place in the file, and what is buffered here goes by it.
         os.lseek(stream.fileno(), place, os.SEEK_SET)
-    if said is not None:
-        raise InputError("not-sound-file", where=name, kind=kind, said=said)
+    if isinstance(found_wrong, dict):
+        found_wrong = Notice("rows-unpack-bytes", **found_wrong)
+    if found_wrong is not None:
+        raise InputError("not-sound-file", where=name, kind=kind, said=found_wrong)
     _sound[key] = None
     while len(_sound) > _KEPT:
         _sound.popitem(last=False)

@@ -11,8 +11,6 @@ import os
 import sys
 from typing import Final
 
-from lapsus.notices import Notice
-
 ROWS: Final = 2_000
 """How many rows are unpacked at a time; the same as where they are read."""
 LARGEST_ROWS: Final = 256_000_000
@@ -24,7 +22,7 @@ LARGEST_PROCESS: Final = 4 << 30
 def look_through() -> None:
     """Read what comes on standard input through, and write what is wrong with it as JSON, or null."""
     _bound_memory()
-    said: str | None = None
+    said: str | dict[str, int] | None = None
     try:
         said = _trouble()
     except BaseException as error:
@@ -32,7 +30,7 @@ def look_through() -> None:
     sys.stdout.write(json.dumps(said))
 
 
-def _trouble() -> str | None:
+def _trouble() -> dict[str, int] | None:
     from arro3.io import read_ipc, read_ipc_stream, read_parquet
 
     with open(0, "rb", closefd=False) as stream:
@@ -45,7 +43,7 @@ def _trouble() -> str | None:
             batches = read_ipc(stream) if start == b"ARROW1" else read_ipc_stream(stream)
         for batch in batches:
             if batch.nbytes > LARGEST_ROWS:
-                return Notice("rows-unpack-bytes", num_rows=batch.num_rows, nbytes=batch.nbytes)
+                return {"num_rows": batch.num_rows, "nbytes": batch.nbytes}
     return None
 
 

@@ -20,7 +20,7 @@ from lapsus.formats.library import FORMATS, recognise
 from lapsus.formats.remote import location
 from lapsus.formats.source import Source
 from lapsus.model import Document, Entry
-from lapsus.notices import Notice
+from lapsus.notices import Notice, listed
 from lapsus.schemes.spelling import Spelling
 
 MAP: ContextVar[FieldMap | None] = ContextVar("map", default=None)
@@ -96,10 +96,10 @@ class EntryStream:
                 places.setdefault(entry.id, []).append(self.source.place)
                 texts.setdefault(entry.id, set()).add(_digest(entry.document))
         kinds = {
-            "with different text": [name for name in places if len(texts[name]) > 1],
-            "with the same text": [name for name in places if len(texts[name]) == 1],
+            "doubled-different-text": [name for name in places if len(texts[name]) > 1],
+            "doubled-same-text": [name for name in places if len(texts[name]) == 1],
         }
-        counts = "; ".join(f"{len(names)} {how}" for how, names in kinds.items() if names)
+        counts = listed((Notice(how, count=len(names)) for how, names in kinds.items() if names), "then")
         lines = [f"\n  {name} ({_said(places[name])})" for names in kinds.values() for name in names]
         more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
         return InputError(

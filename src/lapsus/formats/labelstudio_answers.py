@@ -132,7 +132,7 @@ class LabelStudioAnswers:
         try:
             return asked.kind.from_control(_Control(self, result, asked))
         except InvalidError as error:
-            raise InputError(f"{asked.scheme.id}.{error.what}", hint=error.hint) from error
+            raise InputError("dotted", name=asked.scheme.id, text=error.what, hint=error.hint) from error
 
     def labels(self, result: Result, asked: Asked) -> list[str]:
         """The ids of the labels that a result gives."""

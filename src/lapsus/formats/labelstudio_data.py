@@ -12,6 +12,7 @@ from lapsus.formats.labelstudio_records import VERSION, Known, KnownSegment, Tas
 from lapsus.formats.messages import ROLES
 from lapsus.model import Document, Judgment, Role, Segment
 from lapsus.model.decoders import converted
+from lapsus.notices import Notice
 
 DIALOGUE = "dialogue"
 _LISTS = (DIALOGUE, "messages")
@@ -41,7 +42,9 @@ def read_data(task: Task, number: int, options: ReadOptions) -> tuple[Document, 
     segments = tuple(_segments(data))
     if not segments:
         raise InputError(
-            "no-text-data-only", hint="text-dialogue-messages-known", data=", ".join(data) or "nothing"
+            "no-text-data-only",
+            hint="text-dialogue-messages-known",
+            data=", ".join(data) or Notice("nothing"),
         )
     metadata = {key: value for key, value in data.items() if key not in (*_LISTS, "text")}
     if task.meta:

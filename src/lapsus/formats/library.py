@@ -12,7 +12,7 @@ from lapsus.notices import Notice
 from lapsus.registry import Registry
 
 FORMATS: Registry[type[Format]] = Registry(
-    "format",
+    "kind-format",
     "lapsus.formats",
     {
         "jsonl": "lapsus.formats.jsonl:Jsonl",

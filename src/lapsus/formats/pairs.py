@@ -17,7 +17,7 @@ from lapsus.notices import Notice
 
 _DATA: Final = ("data", "triples")
 _TEXT: Final = "text"
-NEEDS: Final = Notice("each-needs-data-triples", texts=", ".join((f"`{name}`" for name in TEXTS[1:])))
+NEEDS: Final = Notice("each-needs-data-triples", texts=", ".join(f"`{name}`" for name in TEXTS[1:]))
 _LANGUAGES: Final = ("language", "lang")
 _SYSTEMS: Final = ("system", "generator", "model")
 

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn
 
-from lapsus.errors import InputError, LapsusError
+from lapsus.errors import InputError, LapsusError, reason_of
 from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
 from lapsus.formats.remote import STANDARD_INPUT_FILE, STANDARD_INPUT_SHOWN, Address, location
 from lapsus.notices import Notice
@@ -97,7 +97,7 @@ class Source:
         try:
             is_there = self.path.exists()
         except OSError as error:
-            raise InputError("cannot-read", where=self.shown, error=error.strerror) from error
+            raise InputError("cannot-read", where=self.shown, error=reason_of(error)) from error
         if not is_there:
             raise InputError("no-file-folder", where=self.shown)
         if not self.path.is_dir() and not self.path.is_file():
@@ -213,7 +213,7 @@ def _member(name: str, open: Callable[[], IO[bytes]]) -> Member:
 
 
 def _refuse(error: OSError) -> NoReturn:
-    raise InputError("cannot-read", where=_printable(str(error.filename)), error=error.strerror) from error
+    raise InputError("cannot-read", where=_printable(str(error.filename)), error=reason_of(error)) from error
 
 
 def _open_file(path: Path) -> IO[bytes]:

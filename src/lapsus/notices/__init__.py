@@ -5,7 +5,7 @@ A finished sentence is never searched or taken apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -25,6 +25,7 @@ class Notice(str):
     fields: Mapping[str, Any]
 
     def __new__(cls, id: str, /, **fields: Any) -> Notice:
+        """The notice of that id, with its fields."""
         self = super().__new__(cls, _filled(catalogue("en")[id], fields))
         self.id, self.fields = id, fields
         return self
@@ -51,6 +52,14 @@ def listed(parts: Iterable[str], joint: str = "and-so-on") -> str:
     for part in rest:
         first = Notice(joint, first=first, second=part)
     return first
+
+
+def with_texts(text: str, change: Callable[[str], str]) -> str:
+    """A text changed by a function; of a notice its fields are."""
+    if not isinstance(text, Notice):
+        return change(text)
+    fields = text.fields.items()
+    return Notice(text.id, **{n: with_texts(v, change) if isinstance(v, str) else v for n, v in fields})
 
 
 def localized(text: str, language: str) -> str:
@@ -81,7 +90,8 @@ def packed(text: str) -> str:
 
 def unpacked(text: str) -> str:
     """What `packed` made of a text, and its notice."""
-    return _from_tree(msgspec.json.decode(text))
+    found: str = _from_tree(msgspec.json.decode(text))
+    return found
 
 
 def _tree(value: Any) -> Any:

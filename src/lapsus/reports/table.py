@@ -16,6 +16,7 @@ from markupsafe import Markup
 from lapsus.formats.csv_cells import in_one_line
 from lapsus.measures.comparison import Difference
 from lapsus.measures.score import Score, shown
+from lapsus.notices import as_text
 
 MARK = "mark"
 """The detail of a score that is shown behind its value: stars, where it was compared with another."""
@@ -101,7 +102,7 @@ class Table:
             if self.data is not None
             else [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         )
-        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+        return msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=2).decode()
 
     def _repr_html_(self) -> str:
         head = Markup("").join(Markup("<th>{}</th>").format(name) for name in self.columns)

@@ -109,7 +109,7 @@ def _label(question: Question, label: Label, path: YamlPath) -> Iterator[Incoher
         yield Incoherence(path, rule, message)
     yield from _examples(label.examples, (*path, "examples"))
     for language, examples in label.examples.items():
-        for fits, word in ((True, "fits"), (False, Notice("does-not-fit"))):
+        for fits, word in ((True, Notice("fits")), (False, Notice("does-not-fit"))):
             if not any(example.fits is fits for example in examples):
                 at = (*path, "examples", language)
                 yield Incoherence(at, "examples", Notice("no-example", id=label.id, word=word), severe=False)

@@ -49,9 +49,9 @@ def read_scheme(path: Path | Traversable) -> Scheme:
     scheme, problems = check_scheme(text, path.name)
     errors = [problem for problem in problems if problem.severe]
     if scheme is None or errors:
-        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        first, others = errors[0].message, len(errors) - 1
         raise InputError(
-            f"{errors[0].message}{more}",
+            Notice("text-and-more", text=first, count=others) if others else first,
             where=Notice("line", name=path.name, line=errors[0].line),
             hint="lapsus-scheme-check-lists",
             name=path.name,

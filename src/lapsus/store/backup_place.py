@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import regex
 
-from lapsus.errors import LapsusError, UsageError
+from lapsus.errors import LapsusError, UsageError, reason_of
 from lapsus.store.backup import Backup
 from lapsus.store.store import Store
 
@@ -101,7 +101,7 @@ class BackupPlace:
         except LapsusError:
             raise
         except OSError as error:
-            raise UsageError("cannot-used", where=self.where, strerror=error.strerror or error) from error
+            raise UsageError("cannot-used", where=self.where, strerror=reason_of(error)) from error
         except Exception as error:  # Each store has errors of its own.
             raise UsageError(
                 "cannot-be-used", where=self.where, name=type(error).__name__, error=error

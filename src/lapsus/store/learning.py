@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, delete, exists, fun
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Answer, Document
 from lapsus.model.decoders import decoder
-from lapsus.notices import Notice
+from lapsus.notices import Notice, packed
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
@@ -306,7 +306,7 @@ class Learning(Part):
 
     def failed(self, work: Work, error: LapsusError, units: int) -> None:
         """Keep the error, and end the claim. It is tried again when there are more judgments, or when somebody asks."""
-        told = Trouble(error.what, error.where, error.hint)
+        told = Trouble(packed(error.what), _packed(error.where), _packed(error.hint))
 
         def keep(conn: Connection) -> None:
             learn = plan_of(campaign_row(conn, work.id)).learn
@@ -399,3 +399,7 @@ def _document_rows(campaign: int, suggestions: Sequence[Suggestion]) -> list[dic
         {"campaign": campaign, "document": document, "doubt": sum(found) / len(found)}
         for document, found in sorted(doubts.items())
     ]
+
+
+def _packed(text: str | None) -> str | None:
+    return None if text is None else packed(text)

@@ -11,6 +11,7 @@ import msgspec
 import regex
 
 from lapsus.errors import InputError
+from lapsus.notices import as_text
 
 T = TypeVar("T")
 
@@ -62,7 +63,7 @@ def check_words(text: str, what: str, *, longest: int, lines: bool = False) -> s
 def to_json(value: Any) -> str:
     """JSON text; a value that has none is refused."""
     try:
-        return msgspec.json.encode(value).decode()
+        return msgspec.json.encode(value, enc_hook=as_text).decode()
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InputError("cannot-kept-json", error=error) from error
 

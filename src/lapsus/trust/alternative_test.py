@@ -19,7 +19,7 @@ from lapsus.measures.bootstrap import Floats
 from lapsus.measures.student import t_cdf, t_quantile
 from lapsus.notices import Notice
 
-EPSILONS = {0.1: Notice("crowd-workers"), 0.15: Notice("trained-annotators"), 0.2: "experts"}
+EPSILONS = {0.1: Notice("crowd-workers"), 0.15: Notice("trained-annotators"), 0.2: Notice("experts")}
 """How much worse a judge may be, for what it saves: more where people are dear."""
 LEAST_UNITS = 30
 """People with fewer units are not tested; what they said still counts as what others are compared with."""

@@ -12,7 +12,7 @@ from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
 from lapsus.measures.score import signature
 from lapsus.model.votes import Votes
-from lapsus.notices import Notice
+from lapsus.notices import Notice, listed
 from lapsus.trust.alternative_test import (
     EPSILONS,
     LEAST_UNITS,
@@ -228,18 +228,18 @@ def verdict(
         return Notice("passes-but-does-not", floor=floor, nothing=NOTHING)
     text = _for_whom(usual)
     if easy:
-        text += f"; {floor} passes for {_names(easy)} too"
+        text = Notice("floor-passes-too", text=text, floor=floor, people=_names(easy))
     if shaky := [one for one in passed if not one.clustered_passes]:
-        text += f"; with documents as clusters it does not hold for {_names(shaky)}"
+        text = Notice("not-with-clusters", text=text, people=_names(shaky))
     if not better:
-        text += f"; it is not shown to agree with people better than {FLOORS[CONSTANT]}"
+        text = Notice("not-better-than-floor", text=text, floor=FLOORS[CONSTANT])
     return text
 
 
 def floor_verdict(stands: Sequence[Stand]) -> str:
     """What it says of the data where a floor passes."""
     passed = any(one.passes for one in _usual(stands))
-    return f"passes, though it is a floor: {NOTHING}" if passed else "does not pass, as a floor should not"
+    return Notice("floor-passes", nothing=NOTHING) if passed else Notice("floor-does-not-pass")
 
 
 def _for_whom(usual: Sequence[Stand]) -> str:
@@ -254,4 +254,4 @@ def _usual(stands: Sequence[Stand]) -> list[Stand]:
 
 
 def _names(stands: Sequence[Stand]) -> str:
-    return " or ".join(one.people for one in stands)
+    return listed((one.people for one in stands), "or")

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lapsus.errors import LapsusError
+from lapsus.notices import localized
 from lapsus.store import RefusedError, StoreError
-from lapsus.translation import translated
 from lapsus.web.page_words import refusal
 from lapsus.web.pages.judging.unit import EarlierError
 from lapsus.web.rendering import json_response, page_response, redirect
@@ -56,7 +56,7 @@ def refusal_response(error: LapsusError, language: str) -> RefusalResponse:
         messages = error.messages(language)
         broken = [BrokenResponse(rule.rule, rule.question, rule.message(language)) for rule in error.broken]
         return RefusalResponse(reason, messages[0], messages, broken)
-    message = refusal(reason, language) or translated(error.what, language)
+    message = refusal(reason, language) or localized(error.what, language)
     return RefusalResponse(reason, message, [message], unit=unit)
 
 

@@ -15,7 +15,6 @@ from starlette.routing import BaseRoute, Route
 
 from lapsus.errors import LapsusError
 from lapsus.store import StoreError
-from lapsus.translation import translated_error
 from lapsus.web.addresses import path_at
 from lapsus.web.page_routes import Page, respond
 from lapsus.web.request_context import RequestContext, number_in
@@ -81,14 +80,14 @@ def _worked(
 
 def with_error(record: Callable[..., Any]) -> Again:
     """The page as it is, with what was wrong with the form on it."""
-    return lambda visit, form, error: record(visit, error=str(translated_error(error, visit.language)))
+    return lambda visit, form, error: record(visit, error=str(error.in_language(visit.language)))
 
 
 def told(error: LapsusError | None, language: str) -> dict[str, str | UnsetType]:
     """What was wrong and what to do about it, as the fields `error` and `hint` of a page."""
     if error is None:
         return {"error": UNSET, "hint": UNSET}
-    said = translated_error(error, language)
+    said = error.in_language(language)
     return {"error": " · ".join(filter(None, (said.where, said.what))), "hint": said.hint or UNSET}
 
 

@@ -14,6 +14,7 @@ import msgspec
 from lapsus.annotators.language_model import LanguageModel
 from lapsus.campaign_stats.program_work import judge_campaign
 from lapsus.errors import LapsusError
+from lapsus.notices import listed, packed
 from lapsus.store import Store, StoreError
 from lapsus.store.people import new_secret
 from lapsus.store.program_runs import ProgramRun, RunState
@@ -28,6 +29,10 @@ BEAT: Final = 3.0
 """Seconds after which the lease on a run is renewed."""
 PATIENCE: Final = 5.0
 """Seconds that programs at work have to finish what is under way when the server ends."""
+
+
+def _in_words(error: LapsusError) -> str:
+    return listed((text for text in (error.where, error.what, error.hint) if text), "then")
 
 
 class JudgeWork:
@@ -91,10 +96,10 @@ class JudgeWork:
             _log.warning("%s waits: %s", run.name, error)
             self._end.wait(EVERY)
         except LapsusError as error:
-            state, note = "failed", "\n".join(filter(None, (error.where, error.what, error.hint)))
+            state, note = "failed", packed(_in_words(error))
         except Exception as error:
             _log.exception("%s could not go on in %s", run.name, run.campaign)
-            state, note = "failed", f"{type(error).__name__}: {error}"
+            state, note = "failed", packed(f"{type(error).__name__}: {error}")
         # Where that fails, its lease runs out by itself.
         with _survived(f"{run.name} could not be released"):
             self._store.program_runs.release(run.id, worker, state, note, refused)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lapsus.errors import UsageError
+from lapsus.errors import UsageError, reason_of
 from lapsus.web.addresses import own_path
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -161,5 +161,5 @@ def serve_metrics(host: str, port: int) -> int:
         server, _ = start_http_server(port, host, registry)
     except OSError as error:
         where = f"{host}:{port}"
-        raise UsageError("cannot-listen", where=where, strerror=error.strerror) from error
+        raise UsageError("cannot-listen", where=where, strerror=reason_of(error)) from error
     return int(server.server_port)

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from starlette.responses import RedirectResponse, Response
 
 from lapsus.model import in_language
+from lapsus.notices import as_text
 from lapsus.web.addresses import Addresses, at
 from lapsus.web.assets import THEMES
 from lapsus.web.cookies import LANGUAGE, SESSION, THEME, YEAR
@@ -25,7 +26,9 @@ from lapsus.word_files import LANGUAGES
 
 def json_response(shape: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A record as JSON."""
-    return Response(msgspec.json.encode(shape), status, dict(headers or {}), "application/json")
+    return Response(
+        msgspec.json.encode(shape, enc_hook=as_text), status, dict(headers or {}), "application/json"
+    )
 
 
 def page_response(

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from lapsus.model import Answer
+from lapsus.notices import as_text
 
 LARGEST = 2**31 - 1
 
@@ -350,4 +351,4 @@ class RefusalResponse(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def plain(shape: Any) -> Any:
     """A record as plain lists and dicts: what templates get, and exactly what the JSON twin says."""
-    return msgspec.json.decode(msgspec.json.encode(shape))
+    return msgspec.json.decode(msgspec.json.encode(shape, enc_hook=as_text))

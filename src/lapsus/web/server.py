@@ -15,7 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.supervisors.multiprocess import Multiprocess
 
-from lapsus.errors import UsageError
+from lapsus.errors import UsageError, reason_of
 from lapsus.store import Store, open_store
 from lapsus.web.app import create_app
 from lapsus.web.connection import LimitedProtocol
@@ -72,7 +72,7 @@ def listen(host: str, port: int | None) -> socket.socket:
             "cannot-listen",
             where=f"{host}:{port}",
             hint="choose-another-port",
-            strerror=getattr(error, "strerror", None) or error,
+            strerror=reason_of(error) if isinstance(error, OSError) else error,
         ) from error
 
 

@@ -14,6 +14,7 @@ from starlette.datastructures import UploadFile
 from lapsus.challenge.run_problems import showable
 from lapsus.errors import InputError, LapsusError
 from lapsus.formats.source import check_unpacked
+from lapsus.notices import with_texts
 from lapsus.store import StoreError
 
 LARGEST_UNPACKED: Final = 100_000_000
@@ -49,5 +50,5 @@ def on_disk(file: UploadFile | None) -> Iterator[Path]:
                 whole = text.replace(str(path), name).replace(folder, "")
                 return whole.replace(path.name, name) if safe else whole
 
-            where = None if error.where is None else renamed(error.where)
-            raise InputError(renamed(error.what), where=where, hint=error.hint) from error
+            where = None if error.where is None else with_texts(error.where, renamed)
+            raise InputError(with_texts(error.what, renamed), where=where, hint=error.hint) from error

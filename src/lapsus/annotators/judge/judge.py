@@ -51,6 +51,7 @@ from lapsus.kinds import Kind, countable, kinds_of
 from lapsus.kinds.votes import marks_in
 from lapsus.model import EMPTY
 from lapsus.model.votes import SpanVotes, Votes
+from lapsus.notices import as_text
 from lapsus.reports import Table
 
 MOST: Final = 20_000
@@ -138,7 +139,10 @@ class Judge(Annotator):
 
     def report(self) -> dict[str, Any]:
         """What `account` tells, as JSON values."""
-        return {"agreement": msgspec.to_builtins(self.reports_), "unanswered": self.unanswered}
+        return {
+            "agreement": msgspec.to_builtins(self.reports_, enc_hook=as_text),
+            "unanswered": self.unanswered,
+        }
 
     def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
         if not any(kind.choices or kind.on_text for kind in kinds_of(self.scheme).values()):
@@ -295,7 +299,7 @@ class Judge(Annotator):
             "sides": {id: [list(side.labels) for side in sides] for id, sides in self.sides_.items()},
             "least": {id: model.decision.least for id, model in self.models_.items()},
             "open": list(self.open_),
-            REPORTS: msgspec.to_builtins(self.reports_),
+            REPORTS: msgspec.to_builtins(self.reports_, enc_hook=as_text),
         }
         if self.features_.readers:
             data["readers"] = self.features_.readers

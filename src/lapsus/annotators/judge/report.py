@@ -46,12 +46,13 @@ def report_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> Iterat
         brought = Notice(
             "units-brought", question=report.question, units=half.units, units2=full.units, gain=report.gain
         )
-        yield f"{brought}: {'more judgments would help' if report.more_would_help else 'more would bring little'}"
+        told = "more-would-help" if report.more_would_help else "more-brings-little"
+        yield Notice("prefixed", name=brought, text=Notice(told))
 
 
 def short_lines(reports: Sequence[Report], unanswered: Sequence[str]) -> list[str]:
     """How well units are told apart, and agreement beyond chance, of the judge and of people, a line a question."""
-    lines = [
+    lines: list[str] = [
         Notice(
             "agrees-people-beyond-chance",
             question=report.question,

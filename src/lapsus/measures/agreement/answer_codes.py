@@ -12,7 +12,7 @@ from lapsus.errors import InvalidError, UsageError
 from lapsus.measures.bootstrap import Floats
 from lapsus.model import ANONYMOUS
 from lapsus.model.votes import MISSING, LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, VoteTable
-from lapsus.notices import Notice
+from lapsus.notices import Notice, notice
 from lapsus.registry import did_you_mean
 
 MANY = 1000
@@ -87,7 +87,9 @@ def require_names(votes: VoteTable, measure: str, better: str) -> None:
 def choose(what: str, given: str, choices: Sequence[str]) -> str:
     """One of a few words, or an error that lists them."""
     if given not in choices:
-        raise UsageError("no-called", hint=did_you_mean(given, list(choices)), kind=what, name=given)
+        raise UsageError(
+            "no-called", hint=did_you_mean(given, list(choices)), kind=notice(what, {}), name=given
+        )
     return given
 
 

@@ -30,7 +30,7 @@ def cohen_kappa(
     numbers (between their places, where they are no numbers), or its square. Pairs without a unit in common,
     or without any variation, are left out of the mean; `details` says how many had no variation.
     """
-    measure = "cohen" if choose("weighting", weights, WEIGHTS) == "none" else f"cohen({weights})"
+    measure = "cohen" if choose("kind-weighting", weights, WEIGHTS) == "none" else f"cohen({weights})"
     answers, found = pair_tables(votes, measure)
     distance = LINES[weights](answers.numbers)
     return mean_over_pairs(measure, answers, found, lambda tables: cohen_value(tables, distance), bootstrap)
@@ -38,7 +38,7 @@ def cohen_kappa(
 
 def cohen_matrix(votes: LabelVotes | ScaleVotes, weights: str = "none") -> PairMatrix:
     """Cohen's kappa of every two annotators."""
-    choose("weighting", weights, WEIGHTS)
+    choose("kind-weighting", weights, WEIGHTS)
     answers, found = pair_tables(votes, "cohen")
     distance = LINES[weights](answers.numbers)
     return pair_matrix(votes.annotators, found, lambda tables: cohen_value(tables, distance))

@@ -115,7 +115,7 @@ def disputed(votes: Votes, most: int = 20, by: str = "pairs") -> list[Dispute]:
         return disputed_spans(votes, most)
     if isinstance(votes, SpanVotes):
         raise unsuitable(votes, "disagreement by entropy")
-    choose("order", by, ("pairs", "entropy"))
+    choose("kind-order", by, ("pairs", "entropy"))
     apart = _mean_distance(votes) if by == "pairs" else _entropy(votes)
     apart = np.where(_answered(votes).sum(axis=1) >= 2, apart, 0.0)
     worst = np.argsort(-apart, kind="stable")[: max(most, 0)]

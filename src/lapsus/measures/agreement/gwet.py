@@ -52,7 +52,7 @@ def gwet_ac2(
 
     Linear and quadratic weights go by the labels' numbers, or by their places where they are no numbers.
     """
-    return _score(f"ac2({choose('weighting', weights, WEIGHTS)})", votes, weights, bootstrap)
+    return _score(f"ac2({choose('kind-weighting', weights, WEIGHTS)})", votes, weights, bootstrap)
 
 
 def _score(measure: str, votes: object, weights: str, bootstrap: Bootstrap | None) -> Score:

@@ -76,7 +76,7 @@ def krippendorff_alpha(
     The metric is nominal, ordinal (labels in their order), interval or ratio (labels that are numbers;
     interval also takes others, as evenly spaced), or masi or jaccard for several labels from each annotator.
     """
-    measure = f"alpha({choose('metric', metric, METRICS)})"
+    measure = f"alpha({choose('kind-metric', metric, METRICS)})"
     if metric == "interval" and isinstance(votes, ScaleVotes):
         return _alpha_of_numbers(measure, scale_values(votes), bootstrap)
     if isinstance(votes, LabelSetVotes):

@@ -72,7 +72,7 @@ __all__ = [
 _FAMILIES = "lapsus.measures.scores.families"
 
 SCORES: Registry[Callable[..., dict[str, Score]]] = Registry(
-    "score",
+    "kind-score",
     "lapsus.measures.scores",
     {
         "label_f1": f"{_FAMILIES}:label_f1",

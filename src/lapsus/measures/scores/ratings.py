@@ -123,7 +123,7 @@ def _prepared(
 ) -> _Ratings:
     given = [array for array in (predicted, gold, documents, systems) if array is not None]
     if any(array.shape != (len(predicted),) for array in given):
-        raise InputError("ratings-do-not-fit", given=", ".join((str(array.shape) for array in given)))
+        raise InputError("ratings-do-not-fit", given=", ".join(str(array.shape) for array in given))
     by = systems if level == "system" else documents
     if by is None and level != "unit":
         raise UsageError("cannot-score-without-knowing", level=level)

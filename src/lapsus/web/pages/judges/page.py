@@ -24,10 +24,10 @@ from lapsus.campaign_stats.judge_charts import (
 )
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
 from lapsus.errors import LapsusError, UsageError
+from lapsus.notices import localized, unpacked
 from lapsus.reports.charts import FORMATS, Chart, Theme, inline
 from lapsus.store import RefusedError, StoreError
 from lapsus.store.program_runs import ProgramRun
-from lapsus.translation import translated
 from lapsus.trust.ranking import Stand, Standing
 from lapsus.web.forms import field, fields, number, posts, told
 from lapsus.web.judge_sources import EndpointChoice, JudgeSpec, ModelChoice
@@ -186,7 +186,7 @@ def judges_page(
 def _run(visit: RequestContext, run: ProgramRun) -> RunResponse:
     waits = run.state == "running" and not run.is_held
     state = "waiting" if waits else run.state
-    note = " ".join(translated(part, visit.language) for part in run.note.split("\n"))
+    note = localized(unpacked(run.note), visit.language) if run.note else ""
     return filled(RunResponse, run, state=state, note=note, total=run.judged + run.left)
 
 

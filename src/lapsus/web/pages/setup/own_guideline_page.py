@@ -12,11 +12,11 @@ from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
 from lapsus.model import Scheme
+from lapsus.notices import localized
 from lapsus.samples import sample_path
 from lapsus.schemes import scheme_names
 from lapsus.store import RefusedError
 from lapsus.store.drafts import Draft
-from lapsus.translation import translated
 from lapsus.web.forms import field, fields, posts, told, upload
 from lapsus.web.page_routes import for_managers, managing, single, twins
 from lapsus.web.pages.setup import own_guideline as own
@@ -146,7 +146,7 @@ def _record(
         for group in own.groups(text)
     ]  # fmt: skip
     problems = [
-        GuidelineProblemResponse(one.line, translated(one.message, visit.language), one.severe)
+        GuidelineProblemResponse(one.line, localized(one.message, visit.language), one.severe)
         for one in own.checked(text)[1]
     ]
     return OwnGuidelineResponse(draft, groups, problems, text, error)

@@ -11,10 +11,10 @@ from starlette.routing import BaseRoute
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.errors import LapsusError, UsageError
+from lapsus.notices import unpacked
 from lapsus.reports.charts import Chart
 from lapsus.store import Learn, RefusedError
 from lapsus.store.learning import Followed, Lesson, Trouble
-from lapsus.translation import translated_error
 from lapsus.web.forms import field, number, posts
 from lapsus.web.page_routes import campaign_here, filled, managing
 from lapsus.web.page_words import say
@@ -108,7 +108,9 @@ def curve(stats: CampaignStats, language: str) -> Chart:
 
 
 def _told(trouble: Trouble, language: str) -> str:
-    error = translated_error(LapsusError(trouble.what, hint=trouble.hint), language)
+    error = LapsusError(unpacked(trouble.what), hint=trouble.hint and unpacked(trouble.hint)).in_language(
+        language
+    )
     return " ".join(filter(None, (error.what + ("。" if language == "ja" else "."), error.hint)))
 
 
