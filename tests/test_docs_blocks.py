@@ -29,6 +29,7 @@ NOT_RUN = {
     "README.ja.md": {"checkout": 1, "network": 1},
     "docs/annotators/index.md": {"corpus": 1},
     "docs/annotators/judge.md": {"network": 1},
+    "docs/annotators/large-en.md": {"network": 1},
     "docs/bulk.md": {"package": 3},
     "docs/campaigns.md": {"language-model": 1},
     "docs/challenge.md": {"files": 1, "server": 1},

@@ -148,7 +148,7 @@ def test_a_profile_is_kept_in_the_file(model: Encoder, tmp_path: Path) -> None:
     other = model.under("dbdc3")
     other.save(path)
     loaded = load_model(path)
-    assert loaded.parameters() == {"profile": "dbdc3", "held": other.held, "decide": BY_PROFILE}
+    assert loaded.parameters() == {"profile": "dbdc3", "held": other.held, "decide": BY_PROFILE, "reader": ""}
     documents = [chat(name) for name in CHATS]
     assert list(loaded.judge(documents)) == list(other.judge(documents))
 

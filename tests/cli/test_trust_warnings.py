@@ -249,7 +249,7 @@ def test_a_jury_names_no_file_that_does_not_stay(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["detect", str(tmp_path / "talk.jsonl"), *members, "-o", target])
     assert done.exit_code == 0, done.output
     assert "jury.jsonl." not in done.output
-    assert "breakdown-en: 3 documents, 15 units" in done.output
+    assert "jury of judge, breakdown-en" in done.output
     assert done.stdout.count("→") == 1
     told = CliRunner().invoke(
         app, ["detect", str(tmp_path / "talk.jsonl"), *members, "-o", target, "--overwrite", "--json"]

@@ -192,7 +192,7 @@ def refuse_asking(asking: Mapping[str, Any]) -> None:
     for name, value in asking.items():
         if value is not None and value is not False:
             option = "the prompt's language" if name == "words" else f"--{name.replace('_', '-')}"
-            raise UsageError("language-models", hint="model", option=option, openai=OPENAI)
+            raise UsageError("language-models", hint="with-model", option=option, openai=OPENAI)
 
 
 def shipped_models() -> list[str]:

@@ -44,7 +44,7 @@ def probe_command(
     from lapsus.schemes import load_scheme
 
     if not is_language_model(judge):
-        raise UsageError("detectors-always-answer-same", hint="model", openai=OPENAI)
+        raise UsageError("detectors-always-answer-same", hint="with-model", openai=OPENAI)
     guideline = load_scheme(scheme)
     reading = read(data, only=only, language=lang)
     documents = (entry.document for entry in reading if entry.document is not None)

@@ -145,7 +145,7 @@ class Campaigns(Part):
             if state != "closed":
                 changed["archived"] = None
             conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(changed))
-            self.note(conn, Notice("campaign-2", state=state), by=by, campaign=id)
+            self.note(conn, f"campaign {state}", by=by, campaign=id)
 
     def set_archived(self, campaign: str, archived: bool, *, by: int | None = None) -> None:
         """Close a campaign and take it out of the lists, or put it back there, still closed. Nothing is deleted."""

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, delete, exists, fun
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Answer, Document
 from lapsus.model.decoders import decoder
-from lapsus.notices import Notice, packed
+from lapsus.notices import Notice, packed, unpacked
 from lapsus.store import tables as t
 from lapsus.store.base import Part
 from lapsus.store.chains import ANSWERS
@@ -172,7 +172,7 @@ class Learning(Part):
                 conn.scalar(select(func.count()).select_from(left)) or 0,
                 row.doing if row.holder is not None and row.until >= self.clock() else None,
                 row.rest,
-                None if row.trouble is None else decoder(Trouble).decode(row.trouble),
+                None if row.trouble is None else _unpacked(decoder(Trouble).decode(row.trouble)),
                 _lessons(row),
                 conn.scalar(told) or 0,
             )
@@ -403,3 +403,8 @@ def _document_rows(campaign: int, suggestions: Sequence[Suggestion]) -> list[dic
 
 def _packed(text: str | None) -> str | None:
     return None if text is None else packed(text)
+
+
+def _unpacked(trouble: Trouble) -> Trouble:
+    where, hint = (text and unpacked(text) for text in (trouble.where, trouble.hint))
+    return Trouble(unpacked(trouble.what), where, hint)

@@ -253,6 +253,10 @@ def _reach(value: float, bound: float | None) -> float:
     return abs(value - (value if bound is None else bound))
 
 
+MOST_WORTH = 1e8
+"""The most independent answers that an interval of a share is worked out for."""
+
+
 def around(value: float, variance: float, degrees: float, draws: int, is_share: bool) -> Estimate:
     """The interval: of a share Clopper and Pearson's, for as many answers as would be as sure; else Student's.
 
@@ -266,7 +270,8 @@ def around(value: float, variance: float, degrees: float, draws: int, is_share: 
     value = _clip(value)
     inner = min(max(value, 0.5 / draws), 1 - 0.5 / draws)
     worth = inner * (1 - inner) / variance if variance > 0 else float(draws)
-    worth *= (_NORMAL / t) ** 2
+    # Beyond that the logarithms of the gamma function lose their digits; the interval is a hair's breadth anyway.
+    worth = min(worth * (_NORMAL / t) ** 2, MOST_WORTH)
     return Estimate(value, *share_bounds(value, worth, LEVEL), error, degrees)
 
 

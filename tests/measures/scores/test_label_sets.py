@@ -17,6 +17,7 @@ from lapsus.measures.scores.precision import PrecisionRecall
 from lapsus.measures.scores.set_overlap import set_overlap
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelSetVotes
+from lapsus.notices import as_text
 
 LABELS = ("a", "b", "c")
 
@@ -142,7 +143,7 @@ def test_names_and_signature() -> None:
 
 def test_json_comes_back() -> None:
     found = label_set_scores(rows("a", "b"), votes(["a", "b"], ["a", None]), bootstrap=Bootstrap(10))
-    assert msgspec.json.decode(msgspec.json.encode(found), type=LabelSetScores) == found
+    assert msgspec.json.decode(msgspec.json.encode(found, enc_hook=as_text), type=LabelSetScores) == found
 
 
 def test_nothing_to_score() -> None:

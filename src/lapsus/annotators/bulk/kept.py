@@ -15,7 +15,7 @@ from lapsus.errors import InputError
 from lapsus.formats.jsonl import VERSION, Line
 from lapsus.model import Judgment, UnitKey
 from lapsus.model.decoders import decoder
-from lapsus.notices import Notice
+from lapsus.notices import Notice, as_text
 
 ENDING = ".chunk"
 
@@ -52,7 +52,7 @@ class KeptChunks:
         if not work.can_travel:
             return
         self.folder.mkdir(exist_ok=True)
-        content = msgspec.json.encode(results)
+        content = msgspec.json.encode(results, enc_hook=as_text)
         path = self._path(work, things)
         draft = path.with_suffix(f".{os.getpid()}")
         with draft.open("wb") as stream:

@@ -15,7 +15,7 @@ from lapsus.annotators.bulk.work import Work, unpack
 from lapsus.annotators.optional_libraries import require
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model.decoders import decoder
-from lapsus.notices import Notice
+from lapsus.notices import Notice, as_text
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -159,8 +159,8 @@ def _reply(sent: Sequence[Any], digest: str, content: bytes) -> bytes:
         results = work.do(decoder(work.takes).decode(content))
     except LapsusError as error:
         failure = _Failure(type(error).__name__, error.what, error.where, error.hint)
-        return msgspec.json.encode(_Reply(failure=failure))
-    return msgspec.json.encode(_Reply(msgspec.Raw(msgspec.json.encode(results))))
+        return msgspec.json.encode(_Reply(failure=failure), enc_hook=as_text)
+    return msgspec.json.encode(_Reply(msgspec.Raw(msgspec.json.encode(results, enc_hook=as_text))))
 
 
 def _taken(reply: bytes, work: Work[Any, R]) -> list[R]:

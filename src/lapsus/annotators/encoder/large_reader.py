@@ -24,6 +24,7 @@ from lapsus.annotators.encoder.calibration import Matrix, centred, shares_of
 from lapsus.annotators.encoder.reader import Passage
 from lapsus.annotators.encoder.tokens import LargeTokens
 from lapsus.errors import UsageError
+from lapsus.model.decoders import decoder
 
 PACKAGE: Final = "lapsus-large"
 MODULE: Final = "lapsus_large"
@@ -68,7 +69,7 @@ class LargeReader:
         self.digest: Final = hashlib.sha256(content).hexdigest()[:16]
         """Of the manifest, and so of all files."""
         try:
-            self.manifest: Final = msgspec.json.decode(content, type=Manifest)
+            self.manifest: Final = decoder(Manifest).decode(content)
         except msgspec.DecodeError as error:
             raise _damaged(folder / MANIFEST) from error
         self._known: dict[Passage, NDArray[np.float64]] = {}

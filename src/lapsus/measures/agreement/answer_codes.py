@@ -87,9 +87,8 @@ def require_names(votes: VoteTable, measure: str, better: str) -> None:
 def choose(what: str, given: str, choices: Sequence[str]) -> str:
     """One of a few words, or an error that lists them."""
     if given not in choices:
-        raise UsageError(
-            "no-called", hint=did_you_mean(given, list(choices)), kind=notice(what, {}), name=given
-        )
+        kind = notice(what, {}) if what.startswith("kind-") else what
+        raise UsageError("no-called", hint=did_you_mean(given, list(choices)), kind=kind, name=given)
     return given
 
 

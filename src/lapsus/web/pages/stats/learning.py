@@ -11,7 +11,6 @@ from starlette.routing import BaseRoute
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.errors import LapsusError, UsageError
-from lapsus.notices import unpacked
 from lapsus.reports.charts import Chart
 from lapsus.store import Learn, RefusedError
 from lapsus.store.learning import Followed, Lesson, Trouble
@@ -108,9 +107,7 @@ def curve(stats: CampaignStats, language: str) -> Chart:
 
 
 def _told(trouble: Trouble, language: str) -> str:
-    error = LapsusError(unpacked(trouble.what), hint=trouble.hint and unpacked(trouble.hint)).in_language(
-        language
-    )
+    error = LapsusError(trouble.what, hint=trouble.hint).in_language(language)
     return " ".join(filter(None, (error.what + ("。" if language == "ja" else "."), error.hint)))
 
 
