@@ -67,7 +67,7 @@ class Compressed:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.compressing = GZipMiddleware(app, minimum_size=1000, compresslevel=5)
+        self.compressing = GZipMiddleware(app, minimum_size=1000, compresslevel=6)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, by way of the compressor where it is worth it."""

@@ -60,16 +60,10 @@ function drawTurn(turn, unit, scheme, words, go) {
     el("span", { class: "visually-hidden", text: role }),
   );
   const said = BEHIND.has(turn.role)
-    ? el("details", { class: "said", lang: unit.language }, el("summary", { text: shortened(turn.text) }), turn.text)
+    ? el("details", { class: "said", lang: unit.language }, el("summary", { text: turn.text.slice(0, 60) }), turn.text)
     : el("p", { class: "said", lang: unit.language, text: turn.text });
   const classes = `turn ${turn.role}${isTarget ? " target" : ""}`;
   return el("li", { class: classes, data: { segment: turn.id } }, who, said, drawMark(turn, unit, scheme, words, go));
-}
-
-/** The beginning of what stands behind the talk, shown while it is folded.
- * @param {string} text */
-function shortened(text) {
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
 /** One's own answer about a turn: a small sign, and the way back to it.

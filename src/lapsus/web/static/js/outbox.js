@@ -194,8 +194,8 @@ export class Outbox extends EventTarget {
     if (answer.status === 401 || said?.reason === "csrf") {
       return !renewed && (await this.renew()) ? this.send(entry, true) : false;
     }
-    const isRefused = answer.status >= 400 && answer.status < 500 && answer.status !== 408 && answer.status !== 429;
-    return isRefused && typeof said?.reason === "string" && this.notAccepted(entry, said);
+    const { status } = answer;
+    return status >= 400 && status < 500 && ![408, 429].includes(status) && !!said?.reason && this.notAccepted(entry, said);
   }
 
   /** The server has it. What follows on the same sheet now builds on it. @param {Entry} entry @param {Saved} saved */
