@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -67,6 +67,9 @@ _REASONS = {
         ("content_filter", "safety", "refusal", "recitation", "prohibited_content"), "content_filter"
     ),
 }
+_SAID = frozenset({"role", "content"})
+_PARTED = frozenset({"lc", "data", "message", "delta", "author", "type", "from", "refusal", *_CALLS})
+"""Keys of messages that must be looked into."""
 _COMMON = {
     **dict.fromkeys(_TIMES, "time"),
     **dict.fromkeys(_MODELS, "model"),
@@ -96,12 +99,13 @@ def messages_in(message: Any, names: Mapping[str, Role] = ROLES) -> list[Message
     """What one message holds, in order: results of tools, words, calls of tools."""
     if not isinstance(message, dict):
         raise InvalidError("not-json-object")
-    if (
-        len(message) == 2
-        and type(text := message.get("content")) is str
-        and (name := message.get("role")) in _PLAIN
-    ):
-        return [Message(_PLAIN[name], text)]
+    text, name = message.get("content"), message.get("role")
+    # Most messages of most logs: a text and who said it, and nothing to be taken apart.
+    if type(text) is str and type(name) is str and name in _PLAIN:
+        if len(message) == 2:
+            return [Message(_PLAIN[name], text)]
+        if _PARTED.isdisjoint(message):
+            return [Message(_PLAIN[name], text, _metadata(message, _SAID))]
     return _messages(unwrapped(message), names)
 
 
@@ -164,7 +168,7 @@ def _messages(message: dict[str, Any], names: Mapping[str, Role]) -> list[Messag
     name = str(message[speaker])
     role = role_of(name, names)
     place = next((key for key in _CONTENT if message.get(key) is not None and key != speaker), None)
-    calls = [call for key in _CALLS for call in _listed(message.get(key))]
+    calls = [call for key in _CALLS if key in message for call in _listed(message[key])]
     if place is None and not calls and message.keys().isdisjoint((*_CONTENT, *_CALLS)):
         raise InvalidError("no-text", hint="content-value-holds")
     content = _Content(message.get(place) if place else message.get("refusal"))
@@ -294,20 +298,19 @@ class _Content:
         return f"[{_PART_NAME.sub('', kind or 'part')}]"
 
 
-def _metadata(message: dict[str, Any], taken: set[Any]) -> dict[str, Any]:
+def _metadata(message: dict[str, Any], taken: Collection[Any]) -> dict[str, Any]:
     """What else a message says of itself; time, model and why it ended under one name each."""
     found: dict[str, Any] = {}
     for key, value in message.items():
         if key in taken or value is None or value == [] or value == {}:
             continue
-        common = _COMMON.get(key, key)
-        if common in found and common != key:
-            common = key
-        if common == "time":
-            value = moment(value) or value
-        elif common == "finish_reason":
-            value = finish_reason(value)
-        found[common] = value
+        if key in _COMMON:
+            key = _COMMON[key] if _COMMON[key] not in found else key
+            if key == "time":
+                value = moment(value) or value
+            elif key == "finish_reason":
+                value = finish_reason(value)
+        found[key] = value
     return found
 
 
@@ -323,6 +326,9 @@ def _listed(value: Any) -> Iterable[Any]:
 
 def numbered(place: int, messages: Sequence[Message]) -> list[Segment]:
     """The segments of one message: `3` is the first of the fourth message, then come `3.1`, `3.2`."""
+    if len(messages) == 1:
+        one = messages[0]
+        return [Segment(str(place), one.role, one.text, None, one.metadata)]
     return [
         Segment(f"{place}.{inner}" if inner else str(place), one.role, one.text, None, one.metadata)
         for inner, one in enumerate(messages)
@@ -346,6 +352,8 @@ def compact(value: Any) -> str:
 
 def moment(value: Any) -> str:
     """A time that sorts as text, from ISO 8601, a datetime, or a number of seconds to nanoseconds since 1970."""
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        return value
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
     try:
@@ -362,6 +370,10 @@ def moment(value: Any) -> str:
         return datetime.fromtimestamp(number, UTC).isoformat()
     except (OverflowError, OSError, ValueError):
         return ""
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+00:00")
+"""How `moment` writes a time."""
 
 
 def _iso(text: str) -> str:

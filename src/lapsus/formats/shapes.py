@@ -91,6 +91,8 @@ def _speaker(value: Any) -> str | None:
     """Who speaks in what looks like a message; None where it does not."""
     if not isinstance(value, dict):
         return None
+    if isinstance(name := value.get("role"), str):
+        return name
     inner = unwrapped(value)
     if isinstance(name := inner.get("role", inner.get("from")), str):
         return name
