@@ -1,6 +1,6 @@
 """Good logs of modern assistants, and errors planted in them: the material of benchmarks/planted.py.
 
-In some dialogues one reply is replaced or damaged, by rule or from `planted_words.yaml`. Both lists of wordings
+In some dialogues one reply is replaced or damaged by the rules of `lapsus.mutation.turn_rules`. Both lists of wordings
 were looked at while the rules of `check` were mended: figures on them flatter. Japanese logs with
 tools are made up here.
 """
@@ -11,17 +11,16 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from lapsus.mutation.turn_rules import RULES, Scene
 
 Talk = dict[str, Any]
 """A conversation: id, model, messages."""
 MANY, EACH = 200, 3
 """Dialogues of a log, and plants of each kind in it."""
-WORDS = yaml.safe_load(Path(__file__).with_name("planted_words.yaml").read_text(encoding="utf-8"))
 
 
 class Plant(NamedTuple):
@@ -111,138 +110,30 @@ def bookings(many: int) -> list[Talk]:
     return made
 
 
-# The plants. Each gives the new reply, or None where the kind cannot be planted there.
+# The plants.
 
-Planter = Callable[["Scene"], str | None]
+PLANTS = (
+    "empty", "cut-off", "refusal", "other-language", "error-text", "leak", "same-again", "looping", "abuse",
+    "encoding", "another-chat", "left", "against-tool",
+)  # fmt: skip
 
 
-class Scene(NamedTuple):
-    """A reply that is to be spoilt, what came before it, and where chance and wordings come from."""
+def scene(
+    talk: Talk, place: int, language: str, chance: random.Random, wordings: str, talks: list[Talk]
+) -> Scene:
+    """A reply of a conversation as the rules see it."""
 
-    talk: Talk
-    place: int
-    language: str
-    chance: random.Random
-    wordings: str
-    others: list[Talk]
-
-    @property
-    def reply(self) -> str:
-        return str(self.talk["messages"][self.place]["content"])
-
-    def before(self, role: str) -> list[str]:
-        found = self.talk["messages"][: self.place]
+    def before(role: str) -> list[str]:
+        found = talk["messages"][:place]
         return [one["content"] for one in found if one["role"] == role and one["content"]]
 
-    def written(self, kind: str) -> str:
-        lists = [WORDS[kind][key] for key in (self.language, "both") if key in WORDS[kind]]
-        sorts = ("known", "held") if self.wordings == "both" else (self.wordings,)
-        return str(self.chance.choice([text for one in lists for sort in sorts for text in one[sort]]))
-
-
-def cut_off(scene: Scene) -> str | None:
-    """The reply ends in the middle of a sentence."""
-    text = scene.reply
-    if len(text) < 60:
-        return None
-    cut = text[: int(len(text) * scene.chance.uniform(0.3, 0.8))].rstrip()
-    return cut if cut and cut[-1].isalnum() and "```" not in cut else None
-
-
-def leak(scene: Scene) -> str:
-    return scene.written("leak").replace("{reply}", scene.reply)
-
-
-def same_again(scene: Scene) -> str | None:
-    """An earlier reply again, to another question; sometimes with a word before it."""
-    earlier = [text for text in scene.before("assistant") if len(text) > 30]
-    if not earlier:
-        return None
-    opening = {"en": ["", "", "Sure! ", "As I said, "], "ja": ["", "", "はい。", "先ほどのとおり、"]}
-    return scene.chance.choice(opening[scene.language]) + scene.chance.choice(earlier)
-
-
-def looping(scene: Scene) -> str | None:
-    """The end of the reply over and over."""
-    text = scene.reply[:400]
-    piece = text[-scene.chance.randint(12, 50) :].strip()
-    return text + "".join(f" {piece}" for _ in range(scene.chance.randint(6, 15))) if len(text) > 30 else None
-
-
-def broken_encoding(scene: Scene) -> str | None:
-    """Read in a wrong encoding, escaped twice, or with letters lost."""
-    text = scene.reply[:600]
-    if scene.language == "en":
-        text = text.replace("'", "’").replace('"', "”").replace(" - ", " – ")
-    ways: list[Callable[[], str]] = [
-        lambda: text.encode().decode("cp1252", "replace"),
-        lambda: text.encode().decode("latin-1"),
-        lambda: "".join("\ufffd" if scene.chance.random() < 0.06 else sign for sign in text),
-        lambda: text.encode("ascii", "xmlcharrefreplace").decode(),
-        lambda: text.encode("unicode_escape").decode(),
-    ]
-    if scene.language == "ja":
-        ways.append(lambda: text.encode().decode("shift_jis", "replace"))
-        ways.append(lambda: text.encode("shift_jis", "replace").decode("utf-8", "replace"))
-    found = scene.chance.choice(ways)()
-    return found if found != text and found != scene.reply else None
-
-
-def another_chat(scene: Scene) -> str | None:
-    """What was said in another conversation."""
-    other = scene.chance.choice(scene.others)
+    other = chance.choice(talks)
     said = [one["content"] for one in other["messages"] if one["role"] == "assistant" and one["content"]]
-    asked = str(other["messages"][0]["content"])[:30]
-    same = asked == str(scene.talk["messages"][0]["content"])[:30]
-    return None if same or not said else str(scene.chance.choice(said))
-
-
-def left(scene: Scene) -> str | None:
-    """A question, a request or a greeting gets words that fit anything."""
-    asked = scene.before("user")
-    asks = asked and re.search(r"[?？]|ください|please|can you|could you", asked[-1], re.I)
-    return scene.written("left") if asks else None
-
-
-def against_tool(scene: Scene) -> str | None:
-    """A number in the reply that stands in the tool's last results becomes another."""
-    told = " ".join(scene.before("tool")[-1:])
-    known = set(re.findall(r"\d+(?:\.\d+)?", told.replace(",", "")))
-    places = [
-        match
-        for match in re.finditer(r"(?<![A-Za-z\d.,_-])\d[\d,]*(?:\.\d+)?(?![A-Za-z\d_-])", scene.reply)
-        if match[0].replace(",", "") in known and match[0] != "0"
-    ]
-    if not places:
-        return None
-    match = scene.chance.choice(places)
-    value = float(match[0].replace(",", ""))
-    other = value + scene.chance.choice([1, 2, 3, 10]) * (1 if value < 50 else 7)
-    shown = (
-        f"{other:,.2f}" if "." in match[0] else (f"{int(other):,}" if "," in match[0] else f"{int(other)}")
-    )
-    return f"{scene.reply[: match.start()]}{shown}{scene.reply[match.end() :]}"
-
-
-def _list(kind: str) -> Planter:
-    return lambda scene: scene.written(kind)
-
-
-PLANTS: dict[str, Planter] = {
-    "empty": _list("empty"),
-    "cut off": cut_off,
-    "refusal": _list("refusal"),
-    "other language": _list("other-language"),
-    "error text": _list("error"),
-    "leak": leak,
-    "same again": same_again,
-    "looping": looping,
-    "abuse": _list("abuse"),
-    "encoding": broken_encoding,
-    "another chat": another_chat,
-    "left": left,
-    "against tool": against_tool,
-}
+    same = str(other["messages"][0]["content"])[:30] == str(talk["messages"][0]["content"])[:30]
+    others = [] if same or not said else [str(chance.choice(said))]
+    reply, asked = str(talk["messages"][place]["content"]), "".join(before("user")[-1:])
+    tool = "".join(before("tool")[-1:])
+    return Scene(reply, before("assistant"), asked, tool, others, language, chance, wordings)
 
 
 def planted(talks: list[Talk], language: str, chance: random.Random, wordings: str) -> Iterator[Plant]:
@@ -250,7 +141,7 @@ def planted(talks: list[Talk], language: str, chance: random.Random, wordings: s
     free = list(range(len(talks)))
     chance.shuffle(free)
     # First the kinds that fit few places.
-    for kind in sorted(PLANTS, key=lambda name: name not in ("against tool", "same again")):
+    for kind in sorted(PLANTS, key=lambda name: name not in ("against-tool", "same-again")):
         done = 0
         for place in list(free):
             if done == EACH:
@@ -262,7 +153,7 @@ def planted(talks: list[Talk], language: str, chance: random.Random, wordings: s
                 if number and one["role"] == "assistant" and one.get("content") and not one.get("tool_calls")
             ]
             for spot in chance.sample(spots, len(spots)):
-                text = PLANTS[kind](Scene(talk, spot, language, chance, wordings, talks))
+                text = RULES[kind](scene(talk, spot, language, chance, wordings, talks))
                 if text is not None and text != talk["messages"][spot]["content"]:
                     talk["messages"][spot]["content"] = text
                     free.remove(place)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lapsus.formats import read as read
     from lapsus.formats.frame import to_frame as to_frame
     from lapsus.log_check import check as check
+    from lapsus.mutation.stress import stress as stress
     from lapsus.reports.marked_text import to_html as to_html
     from lapsus.schemes import broken_rules as broken_rules
     from lapsus.schemes import load_scheme as load_scheme
@@ -42,6 +43,7 @@ _FROM = {
     "detect": "lapsus.annotators",
     "train": "lapsus.annotators",
     "check": "lapsus.log_check",
+    "stress": "lapsus.mutation.stress",
     "Client": "lapsus.client",
     "read": "lapsus.formats",
     "convert": "lapsus.formats",

@@ -32,6 +32,7 @@ from lapsus.cli import (
     scheme,
     score,
     serve,
+    stress,
     tour,
     train,
     trust,
@@ -99,6 +100,7 @@ app.command("estimate")(estimate.estimate_command)
 app.command("plan")(plan.plan_command)
 app.command("cascade")(cascade.cascade_command)
 app.command("probe")(probe.probe_command)
+app.command("stress")(stress.stress_command)
 app.command("train")(train.train_command)
 app.command("detect")(detect.detect_command)
 app.command("check")(check.check_command)
