@@ -1,6 +1,6 @@
 """Bulk judging on Ray with 1, 2 and 4 workers of this machine, and what a hundred million turns would take.
 
-    pip install 'lapsus[ray]'; python benchmarks/scale.py [--turns 1000] [--language en] [--plan 100000000]
+    pip install 'lapsus-eval[ray]'; python benchmarks/scale.py [--turns 1000] [--language en] [--plan 100000000]
 
 The dialogues are made up (see detect.py). A round judges the same turns on a cluster of so many workers, each with the
 model loaded before the clock starts, and its judgments must be those of this process. More workers than cores only

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from argon2 import PasswordHasher
@@ -14,7 +15,7 @@ from sqlalchemy import Connection, event
 from sqlalchemy.pool import Pool
 
 from lapsus.store import access, database, people
-from lapsus.store.migrations import upgrade
+from lapsus.store.migrations import STEPS, Step, upgrade
 
 Statement = tuple[str, Any]
 _made: dict[str, list[Statement]] = {}
@@ -30,10 +31,10 @@ def make_cheap() -> None:
     event.listen(Pool, "checkout", lambda connection, *_: do_not_wait(connection))
 
 
-def upgraded(conn: Connection, to: str = "head", *, scripts: str | None = None) -> None:
+def upgraded(conn: Connection, to: str | None = None, steps: Sequence[Step] = STEPS) -> None:
     """As the migrations do it, but for a new database by heart."""
-    if to != "head" or scripts is not None or database.own_tables(conn):
-        upgrade(conn, to, scripts=scripts)
+    if to is not None or steps is not STEPS or database.own_tables(conn):
+        upgrade(conn, to, steps)
     elif statements := _made.get(conn.dialect.name):
         for statement, parameters in statements:
             conn.exec_driver_sql(statement, parameters)

@@ -1,3 +1,3 @@
 """Which Lapsus this is; every signature carries it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

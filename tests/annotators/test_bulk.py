@@ -312,7 +312,7 @@ def test_engines_on_the_command_line(data: Path, monkeypatch: pytest.MonkeyPatch
     assert "no engine is called 'spark'" in refused(*asked, "--engine", "spark")
     assert "--ray is for a cluster" in refused(*asked, "--ray", "auto")
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert "pip install 'lapsus[ray]'" in refused(*asked, "--engine", "ray")
+    assert "pip install 'lapsus-eval[ray]'" in refused(*asked, "--engine", "ray")
     assert not out.exists()
     monkeypatch.setitem(sys.modules, "ray", fake_ray())
     _, remarks = lapsus(*asked, "--engine", "ray", "--ray", "10.0.0.7:6379")

@@ -131,4 +131,4 @@ def test_without_torch_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(UsageError, match="needs torch") as caught:
         Acts().fit(*invented.data("en", 3))
-    assert caught.value.hint == "pip install 'lapsus[train]'"
+    assert caught.value.hint == "pip install 'lapsus-eval[train]'"

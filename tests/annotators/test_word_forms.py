@@ -28,7 +28,7 @@ def test_without_a_dictionary_japanese_is_runs_of_characters(no_dictionary: None
 def test_a_model_with_words_of_a_dictionary_asks_for_it(no_dictionary: None) -> None:
     with pytest.raises(UsageError, match="SudachiPy") as caught:
         Words({"ja": SUDACHI})
-    assert caught.value.hint == "pip install 'lapsus[ja]'"
+    assert caught.value.hint == "pip install 'lapsus-eval[ja]'"
 
 
 def test_a_model_with_characters_keeps_to_them() -> None:

@@ -36,12 +36,12 @@ def test_an_older_database_is_told_and_left_alone(tmp_path: Path) -> None:
     db = tmp_path / "a.sqlite"
     open_store(db).close()
     with closing(sqlite3.connect(db)) as conn:
-        conn.execute("UPDATE alembic_version SET version_num = '0'")
+        conn.execute("UPDATE schema_version SET version = '0'")
         conn.commit()
     code, found = states(db)
     assert (code, found["database"][0]) == (0, "warning")
     with closing(sqlite3.connect(db)) as conn:
-        assert conn.execute("SELECT version_num FROM alembic_version").fetchone() == ("0",)
+        assert conn.execute("SELECT version FROM schema_version").fetchone() == ("0",)
 
 
 def test_a_damaged_database_is_an_error(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_the_table_is_in_the_readers_language(tmp_path: Path) -> None:
     db = tmp_path / "a.sqlite"
     open_store(db).close()
     with closing(sqlite3.connect(db)) as conn:
-        conn.execute("UPDATE alembic_version SET version_num = '0'")
+        conn.execute("UPDATE schema_version SET version = '0'")
         conn.commit()
     english, japanese = (
         CliRunner().invoke(app, ["--words", language, "doctor", "--db", str(db)]).stdout

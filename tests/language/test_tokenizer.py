@@ -44,7 +44,7 @@ def test_without_a_dictionary_japanese_is_cut_at_visible_characters(monkeypatch:
 
 
 def test_the_real_dictionary_cuts_japanese_at_words() -> None:
-    """What `lapsus[ja]` brings: words as wholes, whatever their length, and long texts in pieces."""
+    """What `lapsus-eval[ja]` brings: words as wholes, whatever their length, and long texts in pieces."""
     assert words("東京都に行きたいです。", "ja") == ["東京都", "に", "行き", "たい", "です", "。"]
     assert word_count("東京都に行きたいです。", "ja") == 5
     text = "今日は良い天気ですね。" * 2_000

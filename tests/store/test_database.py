@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import make_url, text
+from sqlalchemy import Connection, make_url, text
 
 from lapsus.errors import InputError, LapsusError, UsageError
-from lapsus.store import Store, database, default_database, open_store
-from lapsus.store import migrations as scripts
-from lapsus.store.database import bring_up_to_date, open_engine, schema_version
+from lapsus.store import Store, database, default_database, migrations, open_store
+from lapsus.store.database import bring_up_to_date, open_engine
+from lapsus.store.migrations import Step, schema_version
 from lapsus.store.tables import metadata
 from tests import quick
 from tests.store.helpers import campaign, people, reserve, save
@@ -35,16 +35,15 @@ def test_opening_twice_changes_nothing(url: str) -> None:
 def test_migrations_make_the_tables_that_the_code_uses(url: str) -> None:
     engine = open_engine(url)
     with engine.connect() as conn:
-        assert compare_metadata(MigrationContext.configure(conn), metadata) == []
-        assert schema_version(conn) == scripts.HEAD == scripts.known_versions()[0]
+        context = MigrationContext.configure(conn, opts={"version_table": migrations.VERSION.name})
+        assert compare_metadata(context, metadata) == []
+        assert schema_version(conn) == migrations.HEAD
     engine.dispose()
 
 
 def test_a_step_stands_by_itself_once_another_follows_it() -> None:
     """Tables of the code change with every version, those of a step never: only the newest may be made from them."""
-    versions = Path(str(scripts.__file__)).parent / "versions"
-    borrowed = [path.stem for path in versions.glob("v*.py") if "lapsus.store" in path.read_text()]
-    assert borrowed in ([], [f"v{scripts.HEAD}"])
+    assert metadata.create_all not in [step.upgrade for step in migrations.STEPS[:-1]]
 
 
 def test_sqlite_is_set_to_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,11 +60,11 @@ def test_sqlite_is_set_to_lose_nothing(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_database_of_a_newer_version_is_left_alone(url: str) -> None:
     engine = open_engine(url)
     with engine.execution_options(lapsus_write=True).begin() as conn:
-        conn.execute(text("UPDATE alembic_version SET version_num = '99'"))
+        conn.execute(text("UPDATE schema_version SET version = '99'"))
     engine.dispose()
     with pytest.raises(
         InputError,
-        match=rf"made by a newer Lapsus .database version 99, known: {scripts.HEAD}.*update Lapsus",
+        match=rf"made by a newer Lapsus .database version 99, known: {migrations.HEAD}.*update Lapsus",
     ):
         open_store(url)
 
@@ -74,28 +73,24 @@ def test_a_database_of_another_program_is_left_alone(url: str) -> None:
     engine = open_engine(url)
     with engine.execution_options(lapsus_write=True).begin() as conn:
         metadata.drop_all(conn)
-        conn.execute(text("DROP TABLE alembic_version"))
+        conn.execute(text("DROP TABLE schema_version"))
         conn.execute(text("CREATE TABLE recipes (id INTEGER)"))
     engine.dispose()
     with pytest.raises(InputError, match=r"tables of another program .recipes"):
         open_store(url)
 
 
-def later_version(folder: Path) -> str:
-    """The migrations of a later Lapsus: one more step, which adds a column and fills it."""
-    own = Path(str(scripts.__file__)).parent
-    shutil.copytree(own, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "later.py").write_text(
-        "import sqlalchemy as sa\nfrom alembic import op\n"
-        f"revision = 'later'\ndown_revision = '{scripts.HEAD}'\n"
-        "def upgrade():\n"
-        "    with op.batch_alter_table('judgment') as table:\n"
-        "        table.add_column(sa.Column('mood', sa.Text(), nullable=False, server_default='calm'))\n"
-    )
-    return str(folder)
+def add_mood(conn: Connection) -> None:
+    """The step of a later version: it adds a column and fills it."""
+    conn.execute(text("ALTER TABLE judgment ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'"))
 
 
-def test_an_older_database_is_copied_then_changed_and_keeps_everything(url: str, tmp_path: Path) -> None:
+def later_version(upgrade: Callable[[Connection], None]) -> list[Step]:
+    """The steps of a later Lapsus."""
+    return [*migrations.STEPS, Step("later", upgrade)]
+
+
+def test_an_older_database_is_copied_then_changed_and_keeps_everything(url: str) -> None:
     with open_store(url) as store:
         campaign(store)
         (me,) = people(store, "avery")
@@ -104,7 +99,7 @@ def test_an_older_database_is_copied_then_changed_and_keeps_everything(url: str,
         before = store.judgments.history("chat", 1)
     engine = open_engine(url)
     path = Path(engine.url.database or "") if url.startswith("sqlite") else None
-    bring_up_to_date(engine, path, later_version(tmp_path / "later"))
+    bring_up_to_date(engine, path, later_version(add_mood))
     with engine.connect() as conn:
         assert schema_version(conn) == "later"
         assert set(conn.scalars(text("SELECT mood FROM judgment"))) == {"calm"}
@@ -112,21 +107,23 @@ def test_an_older_database_is_copied_then_changed_and_keeps_everything(url: str,
     assert Store(engine).judgments.history("chat", 1) == before
     engine.dispose()
     if path is not None:
-        (copy,) = path.parent.glob(f"{path.name}.version-{scripts.HEAD}.*")
+        (copy,) = path.parent.glob(f"{path.name}.version-{migrations.HEAD}.*")
         assert stat.S_IMODE(copy.stat().st_mode) == 0o600
         with open_store(copy) as store:
             assert store.judgments.history("chat", 1) == before
 
 
-def test_a_step_that_fails_leaves_the_database_as_it_was(url: str, tmp_path: Path) -> None:
+def test_a_step_that_fails_leaves_the_database_as_it_was(url: str) -> None:
     with open_store(url) as store:
         campaign(store)
-    folder = later_version(tmp_path / "later")
-    step = Path(folder, "versions", "later.py")
-    step.write_text(step.read_text() + "    op.drop_table('nowhere')\n")
+
+    def fails_in_the_middle(conn: Connection) -> None:
+        add_mood(conn)
+        conn.execute(text("DROP TABLE nowhere"))
+
     engine = open_engine(url)
     with pytest.raises(Exception, match="nowhere"):
-        bring_up_to_date(engine, None, folder)
+        bring_up_to_date(engine, None, later_version(fails_in_the_middle))
     engine.dispose()
     with open_store(url) as store:
         assert len(store.units.document_names("chat")) == 4

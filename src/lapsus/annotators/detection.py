@@ -320,8 +320,8 @@ def detect(
     `model` is an annotator, a model's file, a shipped model, a method that needs no fitting or a language model
     (`openai:MODEL`, with `endpoint` and the other options of `Asking`); several are a jury; else the model that is
     shipped for the documents' language. `reader` is `small`, or `large` to have every English turn read by the large
-    reader of `lapsus[large]` too, which else reads again what the small one doubts. With `keep` the judgments that the
-    data holds stand beside. `turns` is `judged` or `all` (see `Detection`). `own` are judged dialogues, as
+    reader of `lapsus-eval[large]` too, which else reads again what the small one doubts. With `keep` the judgments that
+    the data holds stand beside. `turns` is `judged` or `all` (see `Detection`). `own` are judged dialogues, as
     `training_data` gives them, to adapt to. `engine` is where it is judged, here by default; `stop`, once set, ends the
     asking of language models. Nothing is judged before the result is iterated over or written.
     """

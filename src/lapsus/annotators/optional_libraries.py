@@ -19,5 +19,5 @@ def require(module: str, extra: str, purpose: str) -> Any:
     except ImportError as error:
         package = module.partition(".")[0]
         raise UsageError(
-            "needs", hint=f"pip install 'lapsus[{extra}]'", purpose=purpose, package=package
+            "needs", hint=f"pip install 'lapsus-eval[{extra}]'", purpose=purpose, package=package
         ) from error

@@ -113,7 +113,7 @@ def _packages(db: str | None) -> Iterator[Finding]:
     """Every package that is required, and which extras are whole."""
     missing: dict[str, list[str]] = {}
     extras: set[str] = set()
-    for line in importlib.metadata.requires("lapsus") or []:
+    for line in importlib.metadata.requires("lapsus-eval") or []:
         name, _, condition = line.partition(";")
         extra = condition.partition("extra ==")[2].strip(" \"'") or ""
         if extra in ("dev", "docs"):
@@ -144,8 +144,8 @@ def _database(db: str | None) -> Iterator[Finding]:
     """The database as it is: neither made nor brought up to date."""
     from sqlalchemy import text
 
-    from lapsus.store.database import connected, database_url, default_database, schema_version
-    from lapsus.store.migrations import HEAD
+    from lapsus.store.database import connected, database_url, default_database
+    from lapsus.store.migrations import HEAD, schema_version
 
     path = default_database() if db is None else None
     if path is None and (url := database_url(db)).drivername == "sqlite":
@@ -236,7 +236,9 @@ def _large_reader() -> Finding:
     from lapsus.annotators.encoder.reader import Passage
 
     if not is_installed():
-        return Finding("large reader", "ok", Notice("not-installed-small-one"), "pip install 'lapsus[large]'")
+        return Finding(
+            "large reader", "ok", Notice("not-installed-small-one"), "pip install 'lapsus-eval[large]'"
+        )
     large_reader().said([Passage((), "Hello.")])
     return Finding(
         "large reader",

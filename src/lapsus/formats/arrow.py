@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Any
 
-from arro3.core import RecordBatchReader
-from arro3.io import read_ipc, read_ipc_stream
-
 from lapsus.errors import InputError
+from lapsus.formats.arrow_library import RecordBatchReader, read_ipc, read_ipc_stream
 from lapsus.formats.columnar_check import check_columnar
 from lapsus.formats.source import Member
 from lapsus.formats.table_parquet import damage_named, open_parquet, opened

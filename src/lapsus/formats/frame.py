@@ -1,18 +1,16 @@
-"""Entries as a table in memory that pandas, polars and DuckDB take: by Arrow, and without any of them installed."""
+"""Entries as a table in memory that pandas, polars and DuckDB take, without any of them installed."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 import msgspec
-from arro3.core import Array, DataType, Field, RecordBatch, Schema, Table
 
 from lapsus.errors import UsageError
 from lapsus.formats.entry_stream import read
-from lapsus.formats.table_parquet import table_of_rows
-from lapsus.formats.table_rows import rows_of
+from lapsus.formats.table_rows import COLUMNS, DECIMAL, WHOLE, Row, rows_of
 from lapsus.model import Document, Entry
 
 Of: TypeAlias = Literal["judgments", "segments"]
@@ -33,48 +31,77 @@ class SegmentRow(NamedTuple):
     """Of the document, as JSON, in the row of its first segment."""
 
 
-_SEGMENTS = Schema([Field(column, DataType.string(), nullable=True) for column in SegmentRow._fields])
+_NAMES: Final = {int: "Int64", float: "Float64", bool: "Boolean", str: "String"}
+"""What polars calls a type of cells."""
 
 
 class Frame:
-    """A table with Arrow's PyCapsule interface: `polars.DataFrame(frame)` and DuckDB's SQL take it without a copy."""
+    """A table in memory: columns of plain Python cells, None where one is empty.
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    With the extra `parquet` it has Arrow's PyCapsule interface too, by which `polars.DataFrame(frame)` and DuckDB's SQL
+    take it.
+    """
+
+    def __init__(self, cells: Mapping[str, Sequence[Any]], types: Mapping[str, type]) -> None:
+        """`types` names the columns that hold something else than text: int, float or bool."""
+        self._cells, self._types = cells, types
+
+    @classmethod
+    def of_rows(
+        cls, rows: Iterable[tuple[Any, ...]], columns: Sequence[str], types: Mapping[str, type]
+    ) -> Self:
+        """A table from rows whose cells stand in the order of the columns."""
+        cells = list(zip(*rows, strict=True)) or [()] * len(columns)
+        return cls(dict(zip(columns, cells, strict=True)), types)
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
-        return list(self.table.column_names)
+        return list(self._cells)
 
     def __len__(self) -> int:
-        return self.table.num_rows
+        return len(next(iter(self._cells.values())))
 
     def __arrow_c_schema__(self) -> object:
-        return self.table.__arrow_c_schema__()
+        return self._arrow().__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
+        return self._arrow().__arrow_c_stream__(requested_schema)
 
     def to_pydict(self) -> dict[str, list[Any]]:
         """The cells of each column, as plain Python values."""
-        cells: dict[str, Any] = {name: self.table.column(name).to_pylist() for name in self.columns}
-        return cells
+        return {name: list(cells) for name, cells in self._cells.items()}
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame; whole numbers stay whole beside empty cells."""
         pandas = _library("pandas")
         frame = pandas.DataFrame(self.to_pydict(), columns=self.columns)
-        schema = self.table.schema
-        whole = [name for name in self.columns if schema.field(name).type == DataType.int64()]
-        return frame.astype(dict.fromkeys(whole, "Int64"))
+        return frame.astype({name: "Int64" for name, type in self._types.items() if type is int})
 
     def to_polars(self) -> Any:
-        """A polars DataFrame, which shares the table's memory."""
-        return _library("polars").DataFrame(self)
+        """A polars DataFrame."""
+        polars = _library("polars")
+        schema = {name: getattr(polars, _NAMES[self._types.get(name, str)]) for name in self.columns}
+        return polars.DataFrame(self.to_pydict(), schema=schema)
 
     def __repr__(self) -> str:
         return f"Frame of {len(self):,} rows: {', '.join(self.columns)}"
+
+    def _arrow(self) -> Any:
+        from lapsus.formats.arrow_library import Array, DataType, Table
+
+        kinds = {
+            int: DataType.int64(),
+            float: DataType.float64(),
+            bool: DataType.bool(),
+            str: DataType.string(),
+        }
+        return Table.from_pydict(
+            {
+                name: Array(cells, type=kinds[self._types.get(name, str)])
+                for name, cells in self._cells.items()
+            }
+        )
 
 
 def to_frame(data: Any, of: Of = "judgments") -> Frame:
@@ -86,9 +113,11 @@ def to_frame(data: Any, of: Of = "judgments") -> Frame:
         raise UsageError("table-not-known", hint="known-judgments-segments", of=of)
     entries = read([data] if isinstance(data, Entry | Document) else data)
     if of == "judgments":
-        return Frame(table_of_rows(row for entry in entries for row in rows_of(entry)))
+        return Frame.of_rows(
+            (_judgment_row(row) for entry in entries for row in rows_of(entry)), COLUMNS, _JUDGMENTS
+        )
     rows = (row for entry in entries if entry.document is not None for row in _segments(entry.document))
-    return Frame(_table(rows))
+    return Frame.of_rows(rows, SegmentRow._fields, {})
 
 
 def _segments(document: Document) -> Iterator[SegmentRow]:
@@ -106,10 +135,14 @@ def _segments(document: Document) -> Iterator[SegmentRow]:
         )
 
 
-def _table(rows: Iterable[SegmentRow]) -> Table:
-    columns = list(zip(*rows, strict=True)) or [()] * len(SegmentRow._fields)
-    arrays = [Array(cells, type=DataType.string()) for cells in columns]
-    return Table.from_batches([RecordBatch.from_arrays(arrays, schema=_SEGMENTS)], schema=_SEGMENTS)
+_JUDGMENTS: Final = dict.fromkeys(WHOLE, int) | dict.fromkeys(DECIMAL, float)
+
+
+def _judgment_row(row: Row) -> Row:
+    """The row with answers as text and decimals as floats, as the types of the columns say."""
+    cells = {name: float(getattr(row, name)) for name in DECIMAL if getattr(row, name) is not None}
+    answer = repr(row.answer) if isinstance(row.answer, int | float) else row.answer
+    return row._replace(answer=answer, **cells)
 
 
 def _json(value: Any) -> str | None:

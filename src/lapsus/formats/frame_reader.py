@@ -135,7 +135,7 @@ def _columns(table: Any) -> dict[str, list[Any]]:
         # pandas speaks Arrow only where pyarrow is installed.
         columns = {str(name): list(cells) for name, cells in table.to_dict("list").items()}
     else:
-        from arro3.core import Table
+        from lapsus.formats.arrow_library import Table
 
         whole = Table.from_arrow(table)
         columns = {column: list(whole.column(column).to_pylist()) for column in whole.column_names}

@@ -108,7 +108,7 @@ def _unpacked(stream: IO[bytes], ending: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        raise UsageError("zst-file", hint="pip install 'lapsus[remote]'") from None
+        raise UsageError("zst-file", hint="pip install 'lapsus-eval[remote]'") from None
     return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
 
 

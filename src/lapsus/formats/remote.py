@@ -110,7 +110,7 @@ def _fetched(address: str, folder: Path) -> Path:
     try:
         import fsspec
     except ImportError:
-        where, hint = shown(address), "pip install 'lapsus[remote]'"
+        where, hint = shown(address), "pip install 'lapsus-eval[remote]'"
         raise UsageError("address", where=where, hint=hint) from None
     bare = re.split(r"[?#]", rest, maxsplit=1)[0] if scheme in _WEB else rest
     # Signatures hold for an address as it was written.

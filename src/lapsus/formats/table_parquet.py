@@ -11,10 +11,17 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema, Table
-from arro3.io import read_parquet, write_parquet
-
 from lapsus.errors import InputError
+from lapsus.formats.arrow_library import (
+    Array,
+    DataType,
+    Field,
+    RecordBatch,
+    RecordBatchReader,
+    Schema,
+    read_parquet,
+    write_parquet,
+)
 from lapsus.formats.columnar_check import check_columnar
 from lapsus.formats.columnar_process import ROWS
 from lapsus.formats.source import Member
@@ -78,15 +85,10 @@ class _Target(io.RawIOBase):
             left = left[self.stream.write(left) :]
 
 
-def table_of_rows(rows: Iterable[Row]) -> Table:
-    """The rows as a table in memory."""
-    return Table.from_batches(list(_Batches(rows)), schema=SCHEMA)
-
-
 class _Batches:
     """Rows in bundles, made when they are asked for."""
 
-    def __init__(self, rows: Iterable[Row], target: _Target | None = None) -> None:
+    def __init__(self, rows: Iterable[Row], target: _Target) -> None:
         self.rows = iter(rows)
         self.target = target
         self.error: BaseException | None = None
@@ -105,7 +107,7 @@ class _Batches:
         return batch
 
     def _next(self) -> RecordBatch | None:
-        if self.target is not None and self.target.error is not None:
+        if self.target.error is not None:
             raise self.target.error
         if not (bundle := list(islice(self.rows, WRITTEN))):
             return None

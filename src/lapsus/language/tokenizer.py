@@ -1,7 +1,7 @@
 """Words of a text, as spans of code points.
 
 Languages with spaces: runs of non-space characters. Languages without: words by SudachiPy where it is installed
-(Japanese, `pip install 'lapsus[ja]'`), else grapheme clusters, so that no visible character is ever cut.
+(Japanese, `pip install 'lapsus-eval[ja]'`), else grapheme clusters, so that no visible character is ever cut.
 """
 
 from __future__ import annotations

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-
-from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema, Table
-from arro3.io import write_parquet
 
 from lapsus.errors import UsageError
 from lapsus.formats.frame import Frame
@@ -42,10 +40,9 @@ class RankedTurn(NamedTuple):
     text: str
 
 
-_TYPES: Final = {"rank": DataType.int64(), "likely": DataType.bool()} | {
-    name: DataType.float64() for name in ("score", "o", "t", "x", "dialogue_score")
-}
-SCHEMA: Final = Schema([Field(name, _TYPES.get(name, DataType.string())) for name in RankedTurn._fields])
+_TYPES: Final[dict[str, type]] = {"rank": int, "likely": bool} | dict.fromkeys(
+    ("score", "o", "t", "x", "dialogue_score"), float
+)
 _BUNDLE: Final = 10_000
 
 
@@ -103,21 +100,17 @@ class RankedFile:
 
 def frame_of(rows: Iterable[RankedTurn]) -> Frame:
     """Rows as a table in memory."""
-    return Frame(Table.from_batches(list(_batches(rows)), schema=SCHEMA))
-
-
-def _batches(rows: Iterable[RankedTurn]) -> Iterator[RecordBatch]:
-    waiting = iter(rows)
-    while bundle := list(islice(waiting, _BUNDLE)):
-        columns = zip(RankedTurn._fields, zip(*bundle, strict=True), strict=True)
-        arrays = [Array(cells, type=_TYPES.get(name, DataType.string())) for name, cells in columns]
-        yield RecordBatch.from_arrays(arrays, schema=SCHEMA)
+    return Frame.of_rows(rows, RankedTurn._fields, _TYPES)
 
 
 def _writer(path: Path) -> Callable[[Iterator[RankedTurn], Path], None]:
     found = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}.get(path.suffix.lower())
     if found is None:
         raise UsageError("ranking-not-written", hint="endings-csv-jsonl-parquet", suffix=path.suffix)
+    if found is _parquet:
+        importlib.import_module(
+            "lapsus.formats.arrow_library"
+        )  # says before anything is judged that it is missing
     return found
 
 
@@ -139,4 +132,10 @@ def _jsonl(rows: Iterator[RankedTurn], path: Path) -> None:
 
 
 def _parquet(rows: Iterator[RankedTurn], path: Path) -> None:
-    write_parquet(RecordBatchReader.from_batches(SCHEMA, _batches(rows)), path, compression="zstd(3)")
+    from lapsus.formats.arrow_library import RecordBatchReader, Table, write_parquet
+
+    bundles = iter(lambda: list(islice(rows, _BUNDLE)), [])
+    first = Table.from_arrow(frame_of(next(bundles, ())))
+    batches = (batch for bundle in bundles for batch in Table.from_arrow(frame_of(bundle)).to_batches())
+    reader = RecordBatchReader.from_batches(first.schema, chain(first.to_batches(), batches))
+    write_parquet(reader, path, compression="zstd(3)")

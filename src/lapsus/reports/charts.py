@@ -1,7 +1,7 @@
 """Charts that people can read: drawn here as SVG, light or dark, with the table behind each.
 
 A page holds the drawing itself, so that marks lead to what is behind them and colours follow the page. PNG and PDF
-are made of the same drawing by `lapsus[charts]`.
+are made of the same drawing by `lapsus-eval[charts]`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lapsus.reports.table import Cell, Table, plain
 Kind: TypeAlias = Literal["bars", "stacked", "intervals", "lines", "progress", "matrix", "calibration"]
 Theme: TypeAlias = Literal["light", "dark"]
 FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "csv": "text/csv"}
-HINT = "pip install 'lapsus[charts]'"
+HINT = "pip install 'lapsus-eval[charts]'"
 
 WIDE, NARROW = 530, 320
 """Widths in pixels that a chart is laid out for: beside others or alone, and on a phone."""

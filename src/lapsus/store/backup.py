@@ -23,8 +23,8 @@ from lapsus.formats.sink import put_in_place
 from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.store.base import Part
-from lapsus.store.database import connected, database_url, own_tables, schema_version
-from lapsus.store.migrations import HEAD, known_versions, upgrade
+from lapsus.store.database import connected, database_url, own_tables
+from lapsus.store.migrations import HEAD, STEPS, VERSION, schema_version, upgrade
 from lapsus.store.rows import analyze_tables, insert_rows
 from lapsus.store.validation import chunks
 from lapsus.version import __version__
@@ -97,7 +97,7 @@ def _tables(conn: Connection) -> list[Table]:
     """The tables as they are in the database, whichever version it has; what is referred to comes first."""
     found = MetaData()
     found.reflect(conn)
-    return [table for table in found.sorted_tables if table.name != "alembic_version"]
+    return [table for table in found.sorted_tables if table.name != VERSION.name]
 
 
 def _dump(conn: Connection, table: Table, archive: zipfile.ZipFile) -> int:
@@ -124,7 +124,7 @@ def _header(archive: zipfile.ZipFile, path: Path) -> Backup:
         header = decoder(Backup).decode(archive.read(HEADER))
     except _DAMAGED as error:
         raise InputError("no-whole-backup", where=str(path), why=_why(error)) from error
-    if header.version not in known_versions():
+    if header.version not in {step.version for step in STEPS}:
         raise InputError(
             "made-newer-lapsus-database",
             where=str(path),

@@ -125,7 +125,7 @@ def _file_system(where: str) -> Any:
 
         return fsspec.core.url_to_fs(where)[0]
     except ImportError:
-        raise UsageError("address", where=where, hint="pip install 'lapsus[remote]' s3fs") from None
+        raise UsageError("address", where=where, hint="pip install 'lapsus-eval[remote]' s3fs") from None
     except ValueError as error:
         raise UsageError("no-address-store", where=where, error=error) from error
 

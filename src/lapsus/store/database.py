@@ -6,7 +6,7 @@ import os
 import shlex
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.notices import Notice
-from lapsus.store.migrations import HEAD, known_versions, upgrade
+from lapsus.store.migrations import STEPS, Step, schema_version, upgrade
 
 POSTGRES = "postgresql+psycopg"
 WAIT = 30
@@ -108,7 +108,7 @@ def _engine(database: str | Path | None) -> tuple[Engine, Path | None, str]:
         engine = create_engine(url, **_settings(url))
     except ModuleNotFoundError as error:
         raise UsageError(
-            "postgresql-needs-psycopg", where=where, hint="pip install 'lapsus[postgres]'"
+            "postgresql-needs-psycopg", where=where, hint="pip install 'lapsus-eval[postgres]'"
         ) from error
     if path is None:
         _check_encoding(engine, where)
@@ -198,9 +198,9 @@ def _trouble(error: DatabaseError, where: str) -> LapsusError:
     return InputError("cannot-read", where=where, hint="database-lapsus", error=str(error.orig).strip())
 
 
-def bring_up_to_date(engine: Engine, path: Path | None, scripts: str | None = None) -> None:
+def bring_up_to_date(engine: Engine, path: Path | None, steps: Sequence[Step] = STEPS) -> None:
     """Make or change the tables where need be; an SQLite file is copied before it is changed."""
-    newest = HEAD if scripts is None else known_versions(scripts)[0]
+    newest = steps[-1].version
     where = engine.url.render_as_string(hide_password=True)
     with engine.connect() as conn:
         if schema_version(conn) == newest:
@@ -216,26 +216,18 @@ def bring_up_to_date(engine: Engine, path: Path | None, scripts: str | None = No
                 hint="give-another-one",
                 tables=", ".join(tables[:3]),
             )
-        if version is not None and version not in known_versions(scripts):
+        if version is not None and version not in {step.version for step in steps}:
             raise InputError(
                 "made-newer-lapsus-database", where=where, hint="update-lapsus", version=version, head=newest
             )
         if version is not None and path is not None:
             copy_before_change(path, version)
-        upgrade(conn, scripts=scripts)
+        upgrade(conn, steps=steps)
 
 
 def own_tables(conn: Connection) -> list[str]:
     """The tables that are in a database."""
     return sorted(inspect(conn).get_table_names())
-
-
-def schema_version(conn: Connection) -> str | None:
-    """The version of the tables in a database; None where there are none of ours."""
-    if not inspect(conn).has_table("alembic_version"):
-        return None
-    found = conn.scalar(text("SELECT version_num FROM alembic_version"))
-    return None if found is None else str(found)
 
 
 @contextmanager

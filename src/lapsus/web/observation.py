@@ -152,7 +152,7 @@ def serve_metrics(host: str, port: int) -> int:
         from prometheus_client.multiprocess import MultiProcessCollector
     except ModuleNotFoundError as error:
         raise UsageError(
-            "figures-prometheus-need-prometheus-client", hint="pip install 'lapsus[metrics]'"
+            "figures-prometheus-need-prometheus-client", hint="pip install 'lapsus-eval[metrics]'"
         ) from error
 
     registry = CollectorRegistry()

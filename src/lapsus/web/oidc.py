@@ -56,7 +56,9 @@ class OidcClient:
         try:
             import jwt
         except ModuleNotFoundError as error:
-            raise UsageError("signing-provider-needs-pyjwt", hint="pip install 'lapsus[oidc]'") from error
+            raise UsageError(
+                "signing-provider-needs-pyjwt", hint="pip install 'lapsus-eval[oidc]'"
+            ) from error
         self._jwt = jwt
         self.provider = provider
 

@@ -147,7 +147,7 @@ def large_reader() -> LargeReader:
     """The installed one. UsageError where there is none."""
     spec = importlib.util.find_spec(MODULE)
     if spec is None or not spec.submodule_search_locations:
-        raise UsageError("large-reader-not-installed", hint="pip install 'lapsus[large]'")
+        raise UsageError("large-reader-not-installed", hint="pip install 'lapsus-eval[large]'")
     return LargeReader(Path(next(iter(spec.submodule_search_locations))))
 
 

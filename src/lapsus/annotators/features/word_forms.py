@@ -38,7 +38,7 @@ class Words:
     def __init__(self, ways: Mapping[str, str]) -> None:
         self.ways = dict(ways)
         if SUDACHI in self.ways.values() and not knows_words("ja"):
-            raise UsageError("model-knows-japanese-words", hint="pip install 'lapsus[ja]'")
+            raise UsageError("model-knows-japanese-words", hint="pip install 'lapsus-eval[ja]'")
 
     @classmethod
     def here(cls, languages: Iterable[str]) -> Words:
