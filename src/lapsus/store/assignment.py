@@ -64,7 +64,10 @@ class Assignment(Part):
         if row.state != "open":
             return Nothing(row.state)
         plan, now = plan_of(row), self.clock()
-        if (reason := _admit(conn, campaign, person, plan, now)) is not None:
+        if plan.collect is not None:
+            # Those who talk judge their own talk, nobody another's.
+            return Nothing("done")
+        if (reason := admit(conn, campaign, person, plan, now)) is not None:
             return reason
         held = _held(conn, campaign, person)
         if not held:
@@ -104,7 +107,7 @@ class Assignment(Part):
         return len(units)
 
 
-def _admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetime) -> Nothing | None:
+def admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetime) -> Nothing | None:
     """Let a person in, or say what stands before it."""
     me = {"c": campaign, "p": person}
     member = conn.execute(_MEMBER, me).one_or_none()

@@ -234,7 +234,8 @@ class Campaigns(Part):
             row = self._create(conn, plan, found.scheme, found.known, by)
             if plan.chain is None:
                 added = self._add_documents(conn, row.id, every(), by, found.known)
-                _check_any(plan, added)
+                if plan.collect is None:
+                    _check_any(plan, added)
             else:
                 added = Added(0, 0, 0, chosen_so_far(conn, row.source, row.id))
             if plan.has_known:

@@ -16,9 +16,12 @@ from sqlalchemy import Connection, Row, func, insert, literal, select, update
 
 from lapsus.errors import InputError
 from lapsus.kinds import kind_of
-from lapsus.model import Answer, Scheme, TargetRule
+from lapsus.model import Answer, Document, Scheme, TargetRule
+from lapsus.model.decoders import decoder
+from lapsus.model.targets import Screened
 from lapsus.notices import Notice
 from lapsus.store import tables as t
+from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.known_answers import KnownAnswers, open_known
 from lapsus.store.random_order import shuffle_of
 from lapsus.store.records import Chain, Chosen, Plan
@@ -34,6 +37,10 @@ def checked_chain(conn: Connection, plan: Plan, scheme: Scheme, source: int) -> 
     """The chain of a plan with its rule filled in, if the two campaigns fit together."""
     other = scheme_of(conn, source)
     where = Notice("campaign", campaign=plan.name)
+    if plan.chain is not None and plan_of(campaign_row(conn, source)).collect is not None:
+        if plan.chain.rule is not None:
+            raise InputError("no-rule-after-talks", where=where)
+        return plan.chain
     rule = (plan.chain.rule if plan.chain else None) or scheme.target
     if plan.chain is None or rule is None:
         raise InputError("scheme-does-not-say", where=where, hint="give-chain-rule", id=scheme.id)
@@ -61,7 +68,8 @@ def followers(conn: Connection, campaign: int) -> Sequence[Row[Any]]:
 
 def copy_documents(conn: Connection, source: int, campaign: int, known: KnownAnswers | None = None) -> None:
     """Give a campaign the documents and units of the one it is chained to that it does not have yet."""
-    plan = plan_of(campaign_row(conn, campaign, lock="units"))
+    row = campaign_row(conn, campaign, lock="units")
+    plan = plan_of(row)
     place = t.campaign_document
     last = conn.scalar(select(func.max(place.c.position)).where(place.c.campaign == campaign)) or 0
     new = select(place).where(place.c.campaign == source, place.c.position > last).order_by(place.c.position)
@@ -70,6 +78,11 @@ def copy_documents(conn: Connection, source: int, campaign: int, known: KnownAns
         row._asdict() | fresh | {"shuffle": shuffle_of(plan.seed, row.digest)} for row in conn.execute(new)
     ]
     if not rows:
+        return
+    if plan.chain is not None and plan.chain.rule is None:
+        _judge_all(conn, row, [one["digest"] for one in rows])
+        for follower in followers(conn, campaign):
+            copy_documents(conn, campaign, follower.id)
         return
     conn.execute(insert(place), rows)
     same = t.unit.c.number, t.unit.c.document, t.unit.c.segment
@@ -86,6 +99,15 @@ def copy_documents(conn: Connection, source: int, campaign: int, known: KnownAns
         open_known(conn, campaign, known or KnownAnswers(plan, scheme_of(conn, campaign)), last)
     for follower in followers(conn, campaign):
         copy_documents(conn, campaign, follower.id)
+
+
+def _judge_all(conn: Connection, row: Row[Any], digests: list[str]) -> None:
+    """Take in talks that were collected: here every unit is judged."""
+    adding = DocumentIntake(conn, row, scheme_of(conn, row.id))
+    wanted = select(t.document.c.digest, t.document.c.content).where(t.document.c.digest.in_(digests))
+    contents = {one.digest: one.content for one in conn.execute(wanted)}
+    adding.add([Screened(decoder(Document).decode(contents[digest])) for digest in digests])
+    adding.finish()
 
 
 def choose_units(conn: Connection, source: int, units: Sequence[int] | None) -> None:

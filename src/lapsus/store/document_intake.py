@@ -116,7 +116,9 @@ class DocumentIntake:
         return "main"
 
     def _is_open(self, part: str) -> bool:
-        """While the pilot runs, the rest is there but not judged."""
+        """While the pilot runs, the rest is there but not judged; talks are judged by those who talked, or not here."""
+        if self.plan.collect is not None:
+            return self.plan.collect.ask
         return part != "main" or not self.is_pilot
 
     def _place(self, name: str, digest: str, part: str, units: int) -> dict[str, Any]:

@@ -9,8 +9,10 @@ import msgspec
 import regex
 
 from lapsus.errors import InvalidError
-from lapsus.model import EMPTY, Answer, TargetRule, Text, freeze
+from lapsus.model import EMPTY, Answer, TargetRule, Text
 from lapsus.notices import Notice
+from lapsus.store.collect_plan import Collect
+from lapsus.store.plan_part import Part
 
 Block: TypeAlias = Literal["training", "checks", "gold"]
 """Why the answers about a unit are known."""
@@ -26,21 +28,12 @@ def is_short_name(name: str) -> bool:
     return bool(_SLUG.fullmatch(name)) and len(name) <= 60
 
 
-class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Base of everything in a plan: immutable, and a mistyped key is an error."""
-
-    def __post_init__(self) -> None:
-        for field in self.__struct_fields__:
-            if type(value := getattr(self, field)) is dict:
-                msgspec.structs.force_setattr(self, field, freeze(value))
-
-
 class Chain(Part, frozen=True):
-    """Another campaign whose votes choose the units of this one, as they come in."""
+    """Another campaign whose votes choose the units of this one, or whose talks are its documents, as they come in."""
 
     campaign: str
     rule: TargetRule | None = None
-    """Which votes admit a unit; the scheme's own rule where none is given."""
+    """Which votes admit a unit; the scheme's own rule where none is given. After talks there is none."""
 
 
 class Data(Part, frozen=True):
@@ -192,6 +185,8 @@ class Plan(Part, frozen=True):
     """A program of the campaign whose answers people see as suggestions."""
     learn: Learn | None = None
     """A judge of the campaign's own, which suggests instead."""
+    collect: Collect | None = None
+    """People talk to systems here, and the talks are the documents."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -225,6 +220,8 @@ class Plan(Part, frozen=True):
             "all_turns is for campaigns with data of their own; a chain chooses by votes",
         )
         yield chained and self.data is not None, "documents come from the chain; leave out data"
+        given = chained or self.data is not None or self.pilot is not None or self.has_known
+        yield self.collect is not None and given, Notice("collect-alone")
 
     @property
     def titles(self) -> Text:

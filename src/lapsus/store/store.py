@@ -35,6 +35,7 @@ from lapsus.store.programs import Programs
 from lapsus.store.progress import CampaignProgress
 from lapsus.store.saves import Saves
 from lapsus.store.stats_cache import StatsCache
+from lapsus.store.talks import Talks
 from lapsus.store.unit_browsing import UnitBrowsing
 from lapsus.store.units import Units
 
@@ -82,6 +83,8 @@ class Store:
         """Counts and packed votes of a campaign, kept up to date."""
         self.imports = JudgmentImport(database, self.stats)
         """Takes in judgments that were given elsewhere."""
+        self.talks = Talks(database)
+        """People who talk to systems, turn by turn, and the documents that come of it."""
         self.programs = Programs(database, self.imports, self.judgments)
         """Detectors and language models as annotators of a campaign."""
         self.program_runs = ProgramRuns(database, self.programs)
@@ -101,6 +104,7 @@ class Store:
 
     def close(self) -> None:
         """Finish the saves that are in line and let go of the database."""
+        self.talks.close()
         self.saves.close()
 
     def __enter__(self) -> Self:

@@ -57,6 +57,7 @@ from lapsus.store.tables.stats import (
     gold,
     program_run,
 )
+from lapsus.store.tables.talks import talk, talk_answer, talk_turn
 
 __all__ = [
     "EPOCH",
@@ -102,5 +103,8 @@ __all__ = [
     "program_run",
     "scheme",
     "setting",
+    "talk",
+    "talk_answer",
+    "talk_turn",
     "unit",
 ]
