@@ -109,6 +109,17 @@ def create_command(
         str | None,
         typer.Option("--chain", help="Campaign whose votes choose the units.", metavar="CAMPAIGN"),
     ] = None,
+    collect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--collect",
+            help="People talk to this system: bot, person, PROVIDER:MODEL, URL, rasa:URL or a function; repeatable.",
+            metavar="SYSTEM",
+        ),
+    ] = None,
+    exchanges: Annotated[
+        int | None, typer.Option("--exchanges", help="Turns of each side in a talk; 10 by default.", metavar="N")
+    ] = None,
     all_turns: Annotated[
         bool, typer.Option("--all-turns", help="Judge every turn, not only the guideline's target turns.")
     ] = False,
@@ -127,8 +138,14 @@ def create_command(
         path = os.fspath(data if isinstance(data, Address) else data.absolute())
         found = {"path": path, "format": from_format, "only": only, "language": lang}
         given["data"] = {key: value for key, value in found.items() if value is not None}
-    elif from_format or only or lang:
+    elif from_format or only or (lang and not collect):
         raise UsageError("only-lang-say-how", hint="name-data-too")
+    if collect:
+        talks = {"systems": collect, "exchanges": exchanges, "language": lang}
+        given["collect"] = {key: value for key, value in talks.items() if value is not None}
+        given["scheme"] = scheme or (None if plan else "breakdown")
+    elif exchanges is not None:
+        raise UsageError("exchanges-with-collect")
     if people and who is None and plan is None:
         given["who"] = "named"
     complete, folder = _plan(plan, {key: value for key, value in given.items() if value is not None})
@@ -154,6 +171,13 @@ def _plan(path: Path | None, given: dict[str, Any]) -> tuple[Plan, Path]:
 def _create(store: Store, plan: Plan, folder: Path) -> tuple[Campaign, Added]:
     from lapsus.store import plan_documents, read_material
 
+    if plan.collect is not None:
+        from lapsus.collect import make_system
+
+        for system in plan.collect.known:
+            if system.use != "person":
+                make_system(system)
+        return store.campaigns.set_up(plan, material=read_material(plan, folder))
     if plan.chain is None and plan.data is None:
         raise UsageError("campaign-needs-documents", hint="name-data-chain-chain")
     material = read_material(plan, folder)
@@ -171,6 +195,12 @@ def _report(store: Store, campaign: Campaign, added: Added, *, as_json: bool) ->
         )
     tell_targets(added, store.campaigns.scheme(campaign.name), as_json=as_json)
     if as_json:
+        return
+    if (talks := campaign.plan.collect) is not None:
+        systems = ", ".join(system.called for system in talks.known)
+        named = {"name": campaign.name, "scheme": campaign.scheme, "version": campaign.version}
+        say("talks-open", systems=systems, exchanges=talks.exchanges, **named)
+        remark("talks-open-next", name=campaign.name)
         return
     counts = _counts(store, campaign)
     say(

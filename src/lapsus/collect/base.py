@@ -20,7 +20,7 @@ class NoReplyError(LapsusError):
 
 
 class TalkSoFar(msgspec.Struct, frozen=True):
-    """All that a system is told: what was said, in which language, and a name for the talk that says nothing of people."""
+    """All that a system is told: what was said, in which language, and a name of the talk's own."""
 
     id: str
     language: str

@@ -22,7 +22,9 @@ from lapsus.store.talk_records import Reply
 
 KEY: Final = "LAPSUS_API_KEY"
 MOST_TOKENS: Final = 600
-FUNCTIONS: Registry[Callable[[Sequence[Mapping[str, str]], str], str]] = Registry("system", "lapsus.systems", {})
+FUNCTIONS: Registry[Callable[[Sequence[Mapping[str, str]], str], str]] = Registry(
+    "system", "lapsus.systems", {}
+)
 """Python functions of other packages: messages so far and the language in, what the system says next out."""
 _BEGIN: Final = {
     "en": "(The talk begins. Say your first words to the person.)",
@@ -54,7 +56,7 @@ class ChatSystem:
         provider, model = provider_of(system.use)
         address = system.endpoint or provider.endpoint
         if address is None:
-            raise UsageError("language-model-needs-server", hint="endpoint-http-127-0", name=system.use)
+            raise UsageError("server", where=system.called, hint="system-endpoint")
         where = endpoint(address)
         key = _key(system)
         if key and not (where.is_local or where.is_encrypted):

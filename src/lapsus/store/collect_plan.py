@@ -69,7 +69,7 @@ class Collect(Part, frozen=True):
     least_minutes: float = 0.0
     """And not before so many minutes."""
     ask: bool = False
-    """Whether people judge the talk themselves by the campaign's guideline: each turn after it, or the whole at its end."""
+    """Whether those who talk judge by the campaign's guideline: each turn after it, or the whole at the end."""
     mask: tuple[Masked, ...] = ()
     """What is masked in what people write before it is kept or sent on."""
     seconds: int = 60

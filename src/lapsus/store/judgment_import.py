@@ -85,10 +85,8 @@ class JudgmentImport(Part):
         return result
 
 
-def take_in(
-    conn: Connection, row: Row[Any], scheme: Scheme, entries: list[Entry], now: datetime
-) -> Imported:
-    """Add documents with judgments that were checked before, in a transaction under way; what is there is passed over."""
+def take_in(conn: Connection, row: Row[Any], scheme: Scheme, entries: list[Entry], now: datetime) -> Imported:
+    """Add documents with judgments that were checked before, in a transaction under way."""
     job = _Import(conn, row, scheme, check=False, now=now, once=True)
     job.add(entries)
     return job.finish()

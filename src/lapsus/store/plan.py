@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
-import msgspec
 import regex
 
 from lapsus.errors import InvalidError

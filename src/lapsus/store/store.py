@@ -35,6 +35,7 @@ from lapsus.store.programs import Programs
 from lapsus.store.progress import CampaignProgress
 from lapsus.store.saves import Saves
 from lapsus.store.stats_cache import StatsCache
+from lapsus.store.talk_figures import TalkFigures
 from lapsus.store.talks import Talks
 from lapsus.store.unit_browsing import UnitBrowsing
 from lapsus.store.units import Units
@@ -85,6 +86,8 @@ class Store:
         """Takes in judgments that were given elsewhere."""
         self.talks = Talks(database)
         """People who talk to systems, turn by turn, and the documents that come of it."""
+        self.talk_figures = TalkFigures(database)
+        """How collecting goes, by system."""
         self.programs = Programs(database, self.imports, self.judgments)
         """Detectors and language models as annotators of a campaign."""
         self.program_runs = ProgramRuns(database, self.programs)

@@ -64,7 +64,11 @@ class Talk(msgspec.Struct, frozen=True):
         plan = self.collect
         least = plan.least_exchanges or plan.exchanges
         minutes = (now - self.begun).total_seconds() / 60
-        return self.state == "open" and plan.exchanged(len(self.turns)) >= least and minutes >= plan.least_minutes
+        return (
+            self.state == "open"
+            and plan.exchanged(len(self.turns)) >= least
+            and minutes >= plan.least_minutes
+        )
 
 
 class TurnRequest(msgspec.Struct, frozen=True):

@@ -6,14 +6,13 @@ of its campaign in the transaction of its last turn, and of those that are chain
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
-from sqlalchemy import Connection, Row, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
 from lapsus.errors import LapsusError
 from lapsus.language.masking import masked
@@ -23,11 +22,11 @@ from lapsus.store import tables as t
 from lapsus.store.assignment import admit
 from lapsus.store.base import Database, Part
 from lapsus.store.chains import ANSWERS
-from lapsus.store.collect_plan import PERSON, Collect
+from lapsus.store.collect_plan import Collect
 from lapsus.store.judgment_import import take_in
-from lapsus.store.random_order import shuffle_of
 from lapsus.store.records import Credential, Nothing, RefusedError, StoreError
 from lapsus.store.rows import campaign_row, plan_of, scheme_of
+from lapsus.store.talk_beginning import Beginning
 from lapsus.store.talk_records import Reply, Said, Talk, Turn, TurnRequest
 from lapsus.store.validation import check_words, number, to_json
 from lapsus.store.writer import Writer
@@ -87,7 +86,9 @@ class Talks(Part):
                 raise RefusedError("no-talks", "nobody talks in this campaign")
             if (reason := admit(conn, id, number(person), plan, now)) is not None:
                 return reason
-            beginning = _Beginning(conn, id, number(person), plan.collect, now - timedelta(minutes=plan.minutes))
+            beginning = Beginning(
+                conn, id, number(person), plan.collect, now - timedelta(minutes=plan.minutes)
+            )
             if beginning.is_enough(plan.per_person):
                 return Nothing("done")
             if (waiting := beginning.joined(now)) is not None:
@@ -103,6 +104,21 @@ class Talks(Part):
         """A talk so far."""
         with self.reading() as conn:
             return _read(conn, number(talk))
+
+    def last(self, campaign: str, person: int) -> Talk | None:
+        """The talk that a person began or joined last."""
+        id = self._campaign_id(campaign)
+        with self.reading() as conn:
+            mine = _of_person(id, number(person))
+            found = conn.scalar(select(t.talk.c.id).where(mine).order_by(t.talk.c.id.desc()).limit(1))
+            return None if found is None else _read(conn, found)
+
+    def count_done(self, campaign: str, person: int) -> int:
+        """How many talks a person has brought to their end."""
+        id = self._campaign_id(campaign)
+        with self.reading() as conn:
+            mine = _of_person(id, number(person)) & (t.talk.c.state == "done")
+            return conn.scalar(select(func.count()).select_from(t.talk).where(mine)) or 0
 
     def of(self, talk: int, campaign: str, person: int) -> Talk:
         """A talk, for one of the two who talk in it."""
@@ -132,8 +148,9 @@ class Talks(Part):
             now = self.clock()
             values = {"talk": said.talk, "position": said.position, "key": key, "text": text, "at": now}
             added = conn.execute(insert(t.talk_turn).returning(t.talk_turn), values).one()
-            hold = {"holder": said.holder or None, "until": now + timedelta(seconds=collect.seconds) + SPARE}
-            self._advance(conn, row, collect, now, {} if row.partner else hold)
+            until = now + timedelta(seconds=collect.seconds) + SPARE
+            is_held = bool(said.holder) and row.partner is None
+            self._advance(conn, row, collect, now, {"holder": said.holder, "until": until} if is_held else {})
             return _said(said, added, row, collect)
 
         return self._soon(work)
@@ -291,74 +308,12 @@ def as_document(talk: Talk) -> Document:
     if topic:
         about["topic"] = topic.get(talk.collect.language) or next(iter(topic.values()))
     segments = tuple(
-        Segment(str(turn.position), turn.side, turn.text, None, {"time": turn.at.isoformat(timespec="seconds")})
+        Segment(
+            str(turn.position), turn.side, turn.text, None, {"time": turn.at.isoformat(timespec="seconds")}
+        )
         for turn in talk.turns
     )
     return Document(f"{talk.campaign}-{talk.id}", segments, talk.collect.language, about)
-
-
-class _Beginning:
-    """Somebody wants to talk: with whom, and about what."""
-
-    def __init__(self, conn: Connection, campaign: int, person: int, plan: Collect, since: datetime) -> None:
-        self.conn, self.campaign, self.person, self.plan = conn, campaign, person, plan
-        self.rows = conn.execute(
-            select(t.talk.c.system, t.talk.c.topic, t.talk.c.person, t.talk.c.partner, t.talk.c.state, t.talk.c.last_at)
-            .where(t.talk.c.campaign == campaign)
-        ).all()  # fmt: skip
-        # Who left long ago takes no place.
-        self.counted = [row for row in self.rows if row.state == "done" or row.last_at >= since]
-        self.name: str = conn.scalar(select(t.person.c.name).where(t.person.c.id == person)) or ""
-
-    def is_enough(self, per_person: int) -> bool:
-        """Whether the person, or everybody together, has talked enough."""
-        done = [row for row in self.rows if row.state == "done"]
-        mine = sum(self.person in (row.person, row.partner) for row in done)
-        plays = any(self.name in system.people for system in self.plan.known)
-        return bool(per_person and mine >= per_person and not plays) or self._is_full(len(done))
-
-    def _is_full(self, many: int) -> bool:
-        return bool(self.plan.dialogues and many >= self.plan.dialogues)
-
-    @property
-    def must_wait(self) -> bool:
-        """Whether all places are taken, some by talks that may yet be left; or somebody who speaks for a system is early."""
-        plays = any(self.name in system.people for system in self.plan.known)
-        return plays or self._is_full(len(self.counted))
-
-    def joined(self, now: datetime) -> int | None:
-        """The talk of somebody who waits for a person on the other side, joined."""
-        mine = [
-            system.called
-            for system in self.plan.known
-            if system.use == PERSON and (not system.people or self.name in system.people)
-        ]
-        waiting = (t.talk.c.campaign == self.campaign) & (t.talk.c.state == "waiting") & t.talk.c.system.in_(mine)
-        first = select(t.talk.c.id).where(waiting, t.talk.c.person != self.person).order_by(t.talk.c.id).limit(1)
-        if (found := self.conn.scalar(first)) is None:
-            return None
-        values = {"partner": self.person, "state": "open", "begun": now, "last_at": now}
-        self.conn.execute(update(t.talk).where(t.talk.c.id == found).values(values))
-        return int(found)
-
-    def started(self, seed: int, now: datetime) -> int:
-        """A new talk, with the system and the topic that were had least: by all, then by this person, then by lot."""
-        systems = [system.called for system in self.plan.known]
-        system = self._least(systems, "system", seed)
-        topic = self._least(list(range(len(self.plan.topics))), "topic", seed) if self.plan.topics else None
-        needs_person = self.plan.system(system).use == PERSON
-        row = {
-            "campaign": self.campaign, "person": self.person, "partner": None, "system": system, "topic": topic,
-            "state": "waiting" if needs_person else "open", "turns": 0, "begun": now, "last_at": now,
-            "failures": 0, "failed": 0,
-        }  # fmt: skip
-        return int(self.conn.execute(insert(t.talk).returning(t.talk.c.id), row).scalar_one())
-
-    def _least(self, choices: list[Any], column: str, seed: int) -> Any:
-        all_ = Counter(getattr(row, column) for row in self.counted)
-        mine = Counter(getattr(row, column) for row in self.counted if row.person == self.person)
-        lot = f"{self.person}/{len(self.rows)}/{column}"
-        return min(choices, key=lambda one: (all_[one], mine[one], shuffle_of(seed, f"{lot}/{one}")))
 
 
 def _done_or_refused(work: _Work, conn: Connection) -> Any:
@@ -368,9 +323,13 @@ def _done_or_refused(work: _Work, conn: Connection) -> Any:
         return error
 
 
+def _of_person(campaign: int, person: int) -> ColumnElement[bool]:
+    return or_(t.talk.c.person == person, t.talk.c.partner == person) & (t.talk.c.campaign == campaign)
+
+
 def _open_talk(conn: Connection, campaign: int, person: int) -> int | None:
-    mine = or_(t.talk.c.person == person, t.talk.c.partner == person) & (t.talk.c.campaign == campaign)
-    return conn.scalar(select(t.talk.c.id).where(mine, t.talk.c.state != "done").order_by(t.talk.c.id).limit(1))
+    open_ = _of_person(campaign, person) & (t.talk.c.state != "done")
+    return conn.scalar(select(t.talk.c.id).where(open_).order_by(t.talk.c.id).limit(1))
 
 
 def _locked(conn: Connection, talk: int) -> Row[Any]:
@@ -396,7 +355,9 @@ def _read(conn: Connection, talk: int) -> Talk:
     collect = None if row is None else plan_of(row).collect
     if row is None or collect is None:
         raise RefusedError("not-your-talk", f"there is no talk {talk}")
-    turns = conn.execute(select(t.talk_turn).where(t.talk_turn.c.talk == talk).order_by(t.talk_turn.c.position))
+    turns = conn.execute(
+        select(t.talk_turn).where(t.talk_turn.c.talk == talk).order_by(t.talk_turn.c.position)
+    )
     said = select(t.talk_answer).where(t.talk_answer.c.talk == talk).order_by(t.talk_answer.c.revision)
     answers = {one.segment: ANSWERS.decode(one.answers) for one in conn.execute(said)} if collect.ask else {}
     return Talk(

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections import deque
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,6 +18,7 @@ from lapsus.schemes.procedure import Procedure
 from lapsus.store import Nothing, RefusedError, SaveRequest, StoreError
 from lapsus.version import __version__
 from lapsus.web.addresses import at
+from lapsus.web.awaited import awaited_result
 from lapsus.web.cookies import SESSION
 from lapsus.web.openapi import Operation, description
 from lapsus.web.page_routes import campaign_here, filled
@@ -30,6 +26,7 @@ from lapsus.web.pages.home.page import campaign_list
 from lapsus.web.pages.judging.campaign import campaign_page, own_judgments
 from lapsus.web.pages.judging.flags import find_flag
 from lapsus.web.pages.judging.unit import unit_view
+from lapsus.web.pages.talk.operations import TALK_OPERATIONS
 from lapsus.web.rendering import json_response
 from lapsus.web.request_context import READING, RequestContext, number_in
 from lapsus.web.schemas import (
@@ -202,49 +199,5 @@ OPERATIONS = (
         "GET", f"{_CAMPAIGN}/judgments", judgments, JudgmentsResponse, refuses=(404, 422), query=("before",)
     ),
     Operation("POST", f"{_UNIT}/flags", flag, FlaggedResponse, FlagBody, 201, (400, 403, 404, 413, 422)),
+    *TALK_OPERATIONS,
 )
-T = TypeVar("T")
-
-
-class _Landing:
-    """Where results come in for one event loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._ready: deque[tuple[asyncio.Future[Any], Future[Any]]] = deque()
-        self._is_called = False
-
-    def arrive(self, waiter: asyncio.Future[Any], done: Future[Any]) -> None:
-        """In the thread of whoever made the result."""
-        self._ready.append((waiter, done))
-        if not self._is_called:
-            self._is_called = True
-            # A loop that has ended has nobody left who waits.
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._hand_out)
-
-    def _hand_out(self) -> None:
-        # First of all: whatever arrives from here on calls again.
-        self._is_called = False
-        while self._ready:
-            waiter, done = self._ready.popleft()
-            if waiter.done():
-                continue
-            if (error := done.exception()) is not None:
-                waiter.set_exception(error)
-            else:
-                waiter.set_result(done.result())
-
-
-_LANDINGS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Landing] = WeakKeyDictionary()
-
-
-async def awaited_result(future: Future[T]) -> T:
-    """The result of a future of another thread. Who stops waiting does not stop the work."""
-    loop = asyncio.get_running_loop()
-    landing = _LANDINGS.get(loop)
-    if landing is None:
-        landing = _LANDINGS[loop] = _Landing(loop)
-    waiter: asyncio.Future[T] = loop.create_future()
-    future.add_done_callback(lambda done: landing.arrive(waiter, done))
-    return await waiter

@@ -29,6 +29,7 @@ from lapsus.web.proxy_user import ProxyUser
 from lapsus.web.request_context import Web
 from lapsus.web.security import BodyLimit, Compressed, SafeHeaders
 from lapsus.web.stats_refresh import refresh_stats
+from lapsus.web.talk_work import Replies
 
 
 class _Slug(Convertor[str]):
@@ -84,12 +85,13 @@ def create_app(
     from lapsus.web.routes import every_route
 
     sources = judges or JudgeSources()
-    work = JudgeWork(store, sources)
+    work, replies = JudgeWork(store, sources), Replies(store)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         keeping = asyncio.create_task(refresh_stats(store))
         work.start()
+        await run_in_threadpool(store.talks.release)
         learner = Learner(store)
         learner.start()
         try:
@@ -99,6 +101,7 @@ def create_app(
             await run_in_threadpool(learner.end)
             with suppress(asyncio.CancelledError, Exception):
                 await keeping
+            await run_in_threadpool(replies.close)
             await run_in_threadpool(work.close)
             store.close()
 
@@ -121,7 +124,7 @@ def create_app(
         # Before the first request: whatever else decodes them, in whichever thread, finds them known.
         decoder(kind)
     app.router.redirect_slashes = False
-    app.state.web = Web(store, links or {}, bool(links), deployment, sources, work)
+    app.state.web = Web(store, links or {}, bool(links), deployment, sources, work, replies)
     return app
 
 

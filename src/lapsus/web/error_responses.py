@@ -23,10 +23,11 @@ from lapsus.web.schemas import BrokenResponse, ErrorResponse, RefusalResponse
 _REASONS: Final[dict[int, str]] = {
     400: "not-json bad-request provider-again",
     401: "sign-in wrong-password",
-    403: "csrf not-yours not-yours-to-see not-invited disabled stopped managers-only no-team not-manager",
-    404: "not-found no-campaign no-scheme no-draft no-flag no-challenge no-run unknown-unit",
+    403: "csrf not-yours not-yours-to-see not-invited disabled stopped managers-only no-team not-manager not-your-talk",
+    404: "no-talks not-found no-campaign no-scheme no-draft no-flag no-challenge no-run unknown-unit",
     408: "too-slow",
-    409: "earlier closed key-reused challenge-frozen same-run too-many-runs run-name revealed new-account",
+    409: "earlier closed key-reused challenge-frozen same-run too-many-runs run-name revealed new-account"
+    " turn-taken no-more-talks not-yet",
     410: "invitation",
     413: "too-large too-much",
     422: "loss no-units too-many-units rules shape",

@@ -17,7 +17,8 @@ _SCHEMAS: Final[Mapping[str, dict[str, Any]]] = {
     "number": {"type": "integer", "minimum": 1, "maximum": 999_999_999},
 }
 _QUERY: Final[Mapping[str, dict[str, Any]]] = {
-    "before": {"type": "integer", "minimum": 0, "maximum": 999_999_999}
+    "before": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
+    "after": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
 }
 _WHY = {
     400: "The body is not JSON.",

@@ -26,6 +26,7 @@ from lapsus.web.proxy_user import STATE
 from lapsus.web.schemas import PersonResponse
 from lapsus.web.security import BY_ADDRESS, BY_DEVICE, BY_NAME, BY_NAME_HERE, RateLimit
 from lapsus.web.sessions import Csrf, Session, Sessions, new_session
+from lapsus.web.talk_work import Replies
 from lapsus.word_files import LANGUAGES
 
 T = TypeVar("T")
@@ -48,6 +49,8 @@ class Web:
     """Which programs may judge here."""
     judge_work: JudgeWork | None = None
     """Where they judge."""
+    replies: Replies | None = None
+    """What systems say to those who talk to them."""
     assets: Assets = field(default_factory=own_assets)
     by_device: RateLimit = BY_DEVICE
     by_name_here: RateLimit = BY_NAME_HERE

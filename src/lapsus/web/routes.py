@@ -21,6 +21,8 @@ from lapsus.web.pages.manage import settings
 from lapsus.web.pages.setup import own_guideline_page, wizard
 from lapsus.web.pages.stats import export, learning
 from lapsus.web.pages.stats import page as stats
+from lapsus.web.pages.talk import collection
+from lapsus.web.pages.talk import page as talk
 from lapsus.web.pages.units import page as units
 
 # The interface first, since it is asked for most; the guideline before the wizard, whose addresses have the same form.
@@ -32,6 +34,8 @@ ROOMS: Final = (
     home,
     judging,
     flags,
+    talk,
+    collection,
     account,
     board,
     run,

@@ -22,7 +22,7 @@ from lapsus.web.pages.judging.campaign import campaign_page, own_progress
 from lapsus.web.pages.judging.unit import EarlierError, mark_signs, unit_view
 from lapsus.web.rendering import redirect, theme_of, with_cookies
 from lapsus.web.request_context import RequestContext, person_response
-from lapsus.web.schemas import OwnProgressResponse, PersonResponse
+from lapsus.web.schemas import CampaignPage, OwnProgressResponse, PersonResponse
 from lapsus.web.security import POLICY
 from lapsus.word_files import LANGUAGES
 
@@ -60,7 +60,7 @@ def routes() -> list[BaseRoute]:
     """All of them, each with its twin."""
     return [
         *twins("/session", session),
-        *twins("/c/{campaign:slug}", signed_in(campaign_page), "judging/campaign.html"),
+        *twins("/c/{campaign:slug}", signed_in(campaign), "judging/campaign.html"),
         *twins("/c/{campaign:slug}/judge", signed_in(judge), "judging/state.html"),
         *twins("/c/{campaign:slug}/u/{number:number}", read_together(signed_in(unit))),
         *twins("/c/{campaign:slug}/guideline", signed_in(guideline)),
@@ -75,9 +75,19 @@ def session(visit: RequestContext) -> SessionResponse | Response:
     return SessionResponse(person, visit.language, visit.csrf)
 
 
+def campaign(visit: RequestContext) -> CampaignPage | Response:
+    """A campaign; where people talk, those who do not manage it go on to the talk."""
+    found = campaign_here(visit)
+    if found.plan.collect is not None and not visit.wants_json:
+        return redirect(visit, f"/c/{found.name}/{'talks' if visit.manages else 'talk'}")
+    return campaign_page(visit)
+
+
 def judge(visit: RequestContext) -> StateResponse | Response:
     """On to the next unit, or why there is none."""
     found = campaign_here(visit)
+    if found.plan.collect is not None:
+        return redirect(visit, f"/c/{found.name}/talk")
     given = visit.store.assignment.next_units(visit.me.id, found.name)
     if not isinstance(given, Nothing):
         return redirect(visit, f"/c/{found.name}/u/{given.units[0].number}")

@@ -1,0 +1,63 @@
+/** The guideline's questions to whoever talks: about a turn right after it, or about the whole talk. */
+import { at } from "./addresses.js";
+import { el } from "./dom.js";
+import { isRequired } from "./scheme.js";
+import { loadWidgets } from "./widgets/registry.js";
+import { fetchWords } from "./words.js";
+
+/** Milliseconds after the last change before an answer is sent. */
+const PAUSE = 400;
+
+/**
+ * @param {any} talk
+ * @param {string} wordsUrl
+ * @param {Record<string, string>} said words of the talk's page
+ * @param {(segment: string, answers: any) => void} send
+ * @returns {Promise<(turn: any) => HTMLElement>} makes the questions about a turn
+ */
+export async function ownQuestions(talk, wordsUrl, said, send) {
+  const fetched = fetch(at(talk.scheme)).then((answer) => answer.json());
+  const [words, scheme, makeWidget] = await Promise.all([fetchWords(wordsUrl), fetched, fetched.then(loadWidgets)]);
+  words.guideline = talk.language;
+  const compulsory = scheme.questions.filter(isRequired).map((/** @type {any} */ question) => question.id);
+
+  return (turn) => {
+    const segment = String(turn.position);
+    /** @type {Record<string, any>} */
+    let now = { ...(talk.answers?.[segment] ?? {}) };
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    let timer;
+    const status = el("span", { class: "quiet small", role: "status", text: Object.keys(now).length ? said.kept : "" });
+    const isWhole = () => compulsory.every((/** @type {string} */ id) => now[id] !== undefined);
+    const keep = () => {
+      if (!isWhole()) return;
+      send(segment, now);
+      status.textContent = said.kept;
+    };
+    const sheet = {
+      words,
+      scheme,
+      unit: turn,
+      oneTouch: false,
+      isClosed: false,
+      current: undefined,
+      guide: { on() {}, explain() {} },
+      attend() {},
+      chosen() {},
+      advance() {},
+      submit: keep,
+      /** @param {string} question @param {any} answer */
+      set(question, answer) {
+        const { [question]: _, ...others } = now;
+        now = answer === undefined ? others : { ...others, [question]: answer };
+        for (const part of parts) part.show(now[part.question.id]);
+        clearTimeout(timer);
+        timer = setTimeout(keep, PAUSE);
+      },
+    };
+    /** @type {import("./types.js").Widget[]} */
+    const parts = scheme.questions.map((/** @type {any} */ question) => makeWidget(question, /** @type {any} */ (sheet)));
+    for (const part of parts) part.show(now[part.question.id]);
+    return el("details", { class: "own", open: !Object.keys(now).length }, el("summary", { class: "small" }, said.judge, " ", status), ...parts.map((part) => part.element));
+  };
+}
