@@ -24,7 +24,9 @@ def begun(store: Store, person: int, name: str = "talk") -> Talk:
     return found
 
 
-def said(talk: Talk, position: int, text: str = "yes", person: int | None = None, key: str = "") -> TurnRequest:
+def said(
+    talk: Talk, position: int, text: str = "yes", person: int | None = None, key: str = ""
+) -> TurnRequest:
     who = talk.person if person is None else person
     return TurnRequest(key or f"{talk.id}-{position}-{text}", talk.id, who, position, text)
 
@@ -183,7 +185,8 @@ def test_a_talk_may_be_ended_when_it_is_long_enough(store: Store) -> None:
     store.talks.replied(talk.id, 2, Reply("well")).result()
     assert store.talks.end(talk.id, ann).state == "done"
     (entry,) = store.exports.export("talk")
-    assert entry.document is not None and len(entry.document.segments) == 3
+    assert entry.document is not None
+    assert len(entry.document.segments) == 3
 
 
 def test_collect_judge_and_type_are_one_chain(store: Store) -> None:

@@ -118,7 +118,8 @@ def create_command(
         ),
     ] = None,
     exchanges: Annotated[
-        int | None, typer.Option("--exchanges", help="Turns of each side in a talk; 10 by default.", metavar="N")
+        int | None,
+        typer.Option("--exchanges", help="Turns of each side in a talk; 10 by default.", metavar="N"),
     ] = None,
     all_turns: Annotated[
         bool, typer.Option("--all-turns", help="Judge every turn, not only the guideline's target turns.")
@@ -144,6 +145,7 @@ def create_command(
         talks = {"systems": collect, "exchanges": exchanges, "language": lang}
         given["collect"] = {key: value for key, value in talks.items() if value is not None}
         given["scheme"] = scheme or (None if plan else "breakdown")
+        given["who"] = who or (None if plan or people else "open")
     elif exchanges is not None:
         raise UsageError("exchanges-with-collect")
     if people and who is None and plan is None:
@@ -172,11 +174,9 @@ def _create(store: Store, plan: Plan, folder: Path) -> tuple[Campaign, Added]:
     from lapsus.store import plan_documents, read_material
 
     if plan.collect is not None:
-        from lapsus.collect import make_system
+        from lapsus.collect import check_systems
 
-        for system in plan.collect.known:
-            if system.use != "person":
-                make_system(system)
+        check_systems(plan.collect)
         return store.campaigns.set_up(plan, material=read_material(plan, folder))
     if plan.chain is None and plan.data is None:
         raise UsageError("campaign-needs-documents", hint="name-data-chain-chain")
@@ -198,8 +198,14 @@ def _report(store: Store, campaign: Campaign, added: Added, *, as_json: bool) ->
         return
     if (talks := campaign.plan.collect) is not None:
         systems = ", ".join(system.called for system in talks.known)
-        named = {"name": campaign.name, "scheme": campaign.scheme, "version": campaign.version}
-        say("talks-open", systems=systems, exchanges=talks.exchanges, **named)
+        say(
+            "talks-open",
+            name=campaign.name,
+            systems=systems,
+            exchanges=talks.exchanges,
+            scheme=campaign.scheme,
+            version=campaign.version,
+        )
         remark("talks-open-next", name=campaign.name)
         return
     counts = _counts(store, campaign)

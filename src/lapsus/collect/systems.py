@@ -17,7 +17,7 @@ from lapsus.collect.bot import Bot
 from lapsus.collect.endpoints import HttpSystem, RasaSystem
 from lapsus.errors import UsageError
 from lapsus.registry import Registry
-from lapsus.store.collect_plan import System
+from lapsus.store.collect_plan import PERSON, Collect, System
 from lapsus.store.talk_records import Reply
 
 KEY: Final = "LAPSUS_API_KEY"
@@ -42,7 +42,18 @@ def make_system(system: System, *, seconds: float = 60.0, stop: threading.Event 
         return RasaSystem(system.called, system.use.removeprefix("rasa:"), seconds, stop)
     if system.use.partition(":")[0] in PROVIDERS.names():
         return ChatSystem(system, seconds, stop)
+    if system.use not in FUNCTIONS.names():
+        raise UsageError("no-such-system", hint="systems-known", name=system.use)
     return FunctionSystem(system.called, FUNCTIONS.get(system.use))
+
+
+def check_systems(plan: Collect) -> None:
+    """Complain of systems that cannot be asked, as far as that can be known without asking."""
+    for system in plan.known:
+        if system.use == PERSON:
+            continue
+        if isinstance(make_system(system), RasaSystem) and plan.opens == "system" and not system.opening:
+            raise UsageError("system-needs-opening", hint="give-opening-or-person-opens", name=system.called)
 
 
 def _key(system: System) -> str | None:
@@ -95,4 +106,4 @@ class FunctionSystem:
         return Reply(said if isinstance(said, str) else "")
 
 
-__all__ = ["NoReplyError", "Replier", "TalkSoFar", "make_system"]
+__all__ = ["NoReplyError", "Replier", "TalkSoFar", "check_systems", "make_system"]
