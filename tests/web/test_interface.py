@@ -15,7 +15,8 @@ from starlette.routing import Route
 
 from lapsus.client import Client, ServerError
 from lapsus.errors import LapsusError, UsageError
-from lapsus.store import Store
+from lapsus.store import Plan, Store
+from lapsus.store.collect_plan import Collect
 from lapsus.web.api import OPERATIONS, ROOT
 from tests.web.helpers import Bench, chat
 
@@ -65,9 +66,12 @@ def test_every_route_is_described(bench: Bench) -> None:
 def test_answers_are_what_the_description_says(bench: Bench) -> None:
     name, ada = bench.campaign(), bench.person("Ada")
     unit = ada.next(name)["unit"]
+    bench.store.campaigns.set_up(Plan(name="talk", scheme="breakdown", collect=Collect(("bot",))))
+    talk = ada.post(f"{ROOT}/campaigns/talk/talks", {}).json()["talk"]
     for operation in OPERATIONS:
         if operation.method == "GET":
-            path = operation.path.replace("{campaign:slug}", name).replace("{number:number}", str(unit))
+            where, number = ("talk", talk) if "/talks/" in operation.path else (name, unit)
+            path = operation.path.replace("{campaign:slug}", where).replace("{number:number}", str(number))
             answer = ada.get(ROOT + path)
             assert answer.status_code == 200
             fields = {field.encode_name for field in msgspec.structs.fields(operation.answer)}
