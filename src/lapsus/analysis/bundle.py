@@ -22,6 +22,7 @@ from lapsus.formats.sink import put_in_place
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.model import Entry, Scheme
 from lapsus.schemes import scheme_digest
+from lapsus.text_files import refuse_pipe
 from lapsus.version import __version__
 
 VOTES, CONTENTS = "judgments.jsonl", "bundle.json"
@@ -89,6 +90,7 @@ def write_bundle(
 
 def verify(path: Path) -> Verification:
     """Work out every figure of a bundle from the votes in it."""
+    refuse_pipe(path)
     with tempfile.TemporaryDirectory() as folder:
         try:
             with zipfile.ZipFile(path) as packed:

@@ -25,6 +25,7 @@ from lapsus.model import Judgment, Scheme
 from lapsus.notices import Notice, localized
 from lapsus.schemes import load_scheme
 from lapsus.schemes.marked_yaml import parse_yaml
+from lapsus.text_files import read_text
 from lapsus.trust.drift import Likeness, likeness
 from lapsus.trust.ranking import USUAL_EPSILON, Sight, standings
 
@@ -190,7 +191,7 @@ def check_gate(path: Path, run: Path | None = None, announce: Announce = lambda 
 def read_gate(path: Path) -> Gate:
     """A gate from its file."""
     try:
-        return msgspec.convert(parse_yaml(path.read_text(encoding="utf-8"), path.name).data, Gate)
+        return msgspec.convert(parse_yaml(read_text(path), path.name).data, Gate)
     except FileNotFoundError:
         raise UsageError("no-file", where=str(path), hint="lapsus-trust-data-freeze") from None
     except (OSError, msgspec.ValidationError, UnicodeDecodeError) as error:

@@ -26,6 +26,7 @@ from lapsus.formats.sink import put_in_place
 from lapsus.model import Question, Scheme, in_language
 from lapsus.notices import Notice
 from lapsus.schemes import check_scheme, load_scheme, scheme_names
+from lapsus.text_files import read_text
 
 app = typer.Typer(
     help="Show, check and print guidelines.", no_args_is_help=True, rich_markup_mode=None, cls=Commands
@@ -135,7 +136,7 @@ def check_command(
 ) -> None:
     """Check a scheme file; every problem is named with its line and rule."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except UnicodeDecodeError as error:
         raise InputError("not-utf-8-text", where=str(file), error=error) from error
     _, problems = check_scheme(text, file.name)

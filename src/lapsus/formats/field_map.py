@@ -15,6 +15,7 @@ from lapsus.formats.messages import ROLES
 from lapsus.model import Role
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
+from lapsus.text_files import read_text
 
 FIELDS = ("text", "speaker", "dialogue", "time", "model", "language", "messages", "prompt", "reply")
 """What can be mapped. A turn a record has text and speaker; a talk a record has messages, or prompt and reply."""
@@ -122,7 +123,7 @@ def _pairs(given: str) -> dict[str, Any]:
 
 def _kept(path: Path) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = yaml.safe_load(read_text(path))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError("cannot-read", where=str(path), error=error) from error
     if not isinstance(found, dict):

@@ -17,6 +17,7 @@ from lapsus.model.frozen import EMPTY
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean, points_of
 from lapsus.schemes.scheme_check import check_scheme
+from lapsus.text_files import read_text
 
 OWN = ("breakdown", "error-types", "response-quality", "semantic-errors")
 GROUP = "lapsus.schemes"
@@ -43,7 +44,7 @@ def load_scheme(name: AnyScheme) -> Scheme:
 def read_scheme(path: Path | Traversable) -> Scheme:
     """A scheme from a file; the first of its errors is raised where it has any."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("cannot-read", where=str(path), error=error) from error
     scheme, problems = check_scheme(text, path.name)

@@ -27,6 +27,7 @@ from lapsus.store.database import connected, database_url, own_tables
 from lapsus.store.migrations import HEAD, STEPS, VERSION, schema_version, upgrade
 from lapsus.store.rows import analyze_tables, insert_rows
 from lapsus.store.validation import chunks
+from lapsus.text_files import refuse_pipe
 from lapsus.version import __version__
 
 HEADER = "backup.json"
@@ -111,6 +112,7 @@ def _dump(conn: Connection, table: Table, archive: zipfile.ZipFile) -> int:
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
+    refuse_pipe(path)
     try:
         return zipfile.ZipFile(path)
     except FileNotFoundError as error:

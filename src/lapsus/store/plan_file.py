@@ -13,12 +13,13 @@ from lapsus.notices import Notice
 from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.schemes.scheme_check import SchemeProblem, convert_part
 from lapsus.store.plan import Plan
+from lapsus.text_files import read_text
 
 
 def read_plan(path: Path) -> Plan:
     """The plan in a file. Paths in it start from the file's folder."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("cannot-read", where=str(path), error=error) from error
     return parse_plan(text, path.name)
