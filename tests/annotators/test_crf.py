@@ -7,7 +7,8 @@ import pytest
 
 from lapsus.annotators.challenge.crf import Crf, _unbroken
 from lapsus.annotators.training_examples import Example
-from lapsus.model import Document, Segment, UnitRule, units
+from lapsus.errors import UsageError
+from lapsus.model import Document, Entry, Segment, UnitRule, units
 from tests.annotators import invented
 
 RULE = UnitRule(role="system")
@@ -51,3 +52,13 @@ def test_a_turn_that_nobody_judged_breaks_the_sequence() -> None:
     examples = [Example(unit, (1, 0, 0)) for unit in units(document, RULE)]
     runs = _unbroken([examples[0], examples[1], examples[3]])
     assert [[e.unit.key.segment for e in run] for run in runs] == [["0", "1"], ["3"]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_run_away_are_told() -> None:
+    """As in a model from elsewhere."""
+    documents, votes = invented.data("en")
+    crf = Crf().fit(documents, votes)
+    crf.steps_ = np.full((3, 3), 1e308)
+    with pytest.raises(UsageError, match="no distribution"):
+        list(crf.judge([Entry(documents[0].id, documents[0])]))

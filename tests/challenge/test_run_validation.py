@@ -129,6 +129,7 @@ def test_a_run_is_for_one_language(tmp_path: Path) -> None:
         b'{"turns": ' + b"[" * 200_000,
         b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b', "turns": []}',
         b'{"dialogue-id": "\xed\xa0\x80", "turns": []}',
+        b'{"unknown": "\xff", "turns": []}',
     ],
 )
 def test_files_that_are_no_runs_are_named(tmp_path: Path, data: bytes) -> None:

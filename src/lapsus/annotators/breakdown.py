@@ -70,7 +70,8 @@ class BreakdownAnnotator(Annotator):
 
     def _opinions(self, cases: Sequence[Case]) -> list[Opinion]:
         units = [case.unit for case in cases]
-        rows = _checked(self._distributions(units), len(units), self.name)
+        with np.errstate(all="ignore"):  # A model from elsewhere may hold any numbers; what comes of them is checked.
+            rows = _checked(self._distributions(units), len(units), self.name)
         labels = self._rule(rows).tolist()
         return [
             Opinion(
@@ -115,7 +116,8 @@ def _examples(lesson: Lesson) -> list[Example]:
 def _checked(rows: NDArray[Any], count: int, who: str) -> NDArray[np.float64]:
     """Distributions that sum to 1; a method that gives anything else is broken, and the user is told which."""
     rows = np.asarray(rows, dtype=np.float64)
-    if rows.shape != (count, len(LABELS)) or not np.isfinite(rows).all() or (rows < 0).any():
-        raise UsageError("gave-something-no-distribution", hint="fit-again", who=who)
-    normal: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
-    return normal
+    if rows.shape == (count, len(LABELS)) and (rows >= 0).all():
+        normal: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
+        if np.isfinite(normal).all():
+            return normal
+    raise UsageError("gave-something-no-distribution", hint="fit-again", who=who)

@@ -136,6 +136,8 @@ def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
         raw = msgspec.json.decode(content)
         _set_aside(raw, decoder.type)
         return msgspec.convert(raw, decoder.type)
+    except UnicodeDecodeError as error:
+        raise InputError("not-sound-json", where=member.name, error=error) from error
     except (msgspec.DecodeError, AttributeError, TypeError) as error:
         raise _misshapen(error, member) from error
 

@@ -316,7 +316,7 @@ def test_rasa_tracker_and_events_table(tmp_path: Path) -> None:
 def test_dialogflow_rows(tmp_path: Path) -> None:
     def row(position: int, heard: str, said: str) -> dict[str, Any]:
         response = {
-            "responseId": f"x{position}",
+            "responseId": 2**70 + position,
             "queryResult": {"responseMessages": [{"text": {"text": [said]}}]},
         }
         return {

@@ -56,7 +56,8 @@ class CallStore:
         self._database.execute(
             "CREATE TABLE call (conversation INTEGER, time TEXT, number INTEGER PRIMARY KEY, body BLOB)"
         )
-        self._encoder = msgspec.msgpack.Encoder()
+        # Of JSON, since whole numbers of any length came in as JSON.
+        self._encoder = msgspec.json.Encoder()
 
     def add(self, call: Call) -> None:
         """Keep a call."""
@@ -68,7 +69,7 @@ class CallStore:
 
     def conversations(self) -> Iterator[tuple[str, list[Call]]]:
         """Each conversation, in the order in which it was first seen, with its calls by time."""
-        decoder = msgspec.msgpack.Decoder(Call)
+        decoder = msgspec.json.Decoder(Call)
         rows = self._database.execute("SELECT body FROM call ORDER BY conversation, time, number")
         calls = (decoder.decode(body) for (body,) in rows)
         for conversation, group in groupby(calls, key=lambda call: call.conversation):
