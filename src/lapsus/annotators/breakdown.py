@@ -70,7 +70,9 @@ class BreakdownAnnotator(Annotator):
 
     def _opinions(self, cases: Sequence[Case]) -> list[Opinion]:
         units = [case.unit for case in cases]
-        with np.errstate(all="ignore"):  # A model from elsewhere may hold any numbers; what comes of them is checked.
+        with np.errstate(
+            all="ignore"
+        ):  # A model from elsewhere may hold any numbers; what comes of them is checked.
             rows = _checked(self._distributions(units), len(units), self.name)
         labels = self._rule(rows).tolist()
         return [
