@@ -28,7 +28,7 @@ def refuse_pipe(path: Path) -> None:
 
 
 def _piped(path: Path) -> bytes:
-    pieces = []
+    pieces: list[bytes] = []
     pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         while True:

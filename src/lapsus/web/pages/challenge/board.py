@@ -68,8 +68,9 @@ class ChallengePage(msgspec.Struct, frozen=True):
     takes_test_set: bool
     rounded_turns: int | UnsetType = UNSET
     """Where scores are rounded: by what so many turns can change."""
-    most_scored: int | UnsetType = UNSET
-    """Where scores are rounded: how many runs in a language have any."""
+    answers: int | UnsetType = UNSET
+    """Where scores are rounded: how many runs in a language are answered with scores."""
+    answers_left: int | UnsetType = UNSET
     teams: list[TeamResponse] | UnsetType = UNSET
     link: str | UnsetType = UNSET
     """The link of a team that was just added. Shown once."""
@@ -103,10 +104,11 @@ def board(visit: RequestContext, **more: Any) -> ChallengePage:
         raise RefusedError("not-found", "the challenge has no such language")
     by, runs = check_measure(query.get("by", FIRST)), viewer.runs()
     shown = None
+    coarse = coarse_runs(visit.store, challenge, runs) if viewer.sees == "rounded" else {}
     if viewer.sees in ("all", "own"):
         shown = challenge_board(visit.store, challenge, language=language, by=by, runs=runs)
     elif viewer.sees == "rounded":
-        shown = coarse_board(challenge, runs, coarse_runs(visit.store, challenge, runs), language, by)
+        shown = coarse_board(challenge, runs, coarse, language, by)
     counts = [run.team for run in runs]
     teams = visit.store.challenges.teams(challenge.name) if viewer.decides else []
     return filled(
@@ -122,7 +124,7 @@ def board(visit: RequestContext, **more: Any) -> ChallengePage:
         teams=[TeamResponse(team.name, counts.count(team.name)) for team in teams]
         if viewer.decides
         else UNSET,
-        **rounding(viewer, language),
+        **rounding(viewer, language, coarse),
         **more,
     )
 

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 
 from lapsus.challenge.run_details import WANTED, Confusion, DialogueSeen, Wanted, confusion, dialogues
 from lapsus.challenge.run_problems import RunError
-from lapsus.challenge.run_scores import Answers, RunScores, ScoreValues
+from lapsus.challenge.run_scores import Answers, ScoreValues
 from lapsus.challenge.service import challenge_floors, challenge_tracks, coarse_runs, entrant, submit
 from lapsus.errors import LapsusError
 from lapsus.notices import Notice
@@ -94,7 +94,8 @@ class RunPage(msgspec.Struct, frozen=True):
     one_hot: int = 0
     out_of_place: int = 0
     rounded_turns: int | UnsetType = UNSET
-    most_scored: int | UnsetType = UNSET
+    answers: int | UnsetType = UNSET
+    answers_left: int | UnsetType = UNSET
     """As on the board."""
 
 
@@ -140,7 +141,8 @@ def run_page(visit: RequestContext, id: int | None = None) -> RunPage:
     if run is None:
         # The same answer whether there is none or it is somebody else's.
         raise RefusedError("no-run", Notice("no-run", id=id))
-    figures = _figures(viewer, run)
+    coarse = coarse_runs(visit.store, viewer.challenge, viewer.runs()) if viewer.sees == "rounded" else {}
+    figures = entrant(run).figures if viewer.sees in ("all", "own") else coarse.get(run.id)
     return filled(
         RunPage,
         figures,
@@ -149,15 +151,8 @@ def run_page(visit: RequestContext, id: int | None = None) -> RunPage:
         measures=measures(),
         figures=figures.all if figures else None,
         browser=_browser(viewer, run) if viewer.sees_all else None,
-        **rounding(viewer, run.language),
+        **rounding(viewer, run.language, coarse),
     )
-
-
-def _figures(viewer: Viewer, run: StoredRun) -> RunScores | None:
-    """The scores of a run as one may see them; None where one may not."""
-    if viewer.sees == "rounded":
-        return coarse_runs(viewer.visit.store, viewer.challenge, viewer.runs()).get(run.id)
-    return entrant(run).figures if viewer.sees in ("all", "own") else None
 
 
 def _browser(viewer: Viewer, run: StoredRun) -> Browser:

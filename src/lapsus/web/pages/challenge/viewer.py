@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -9,8 +10,9 @@ from urllib.parse import quote
 import msgspec
 
 from lapsus.analysis.scores import SHOWN
-from lapsus.challenge.feedback import MOST_SCORED, grain
+from lapsus.challenge.feedback import MOST_ANSWERED, grain
 from lapsus.challenge.published import CLASSIFICATION
+from lapsus.challenge.run_scores import RunScores
 from lapsus.challenge.service import challenge_floors
 from lapsus.errors import UsageError
 from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
@@ -168,12 +170,13 @@ def handing_in(viewer: Viewer) -> Team:
     return viewer.team
 
 
-def rounding(viewer: Viewer, language: str) -> dict[str, Any]:
-    """By how many turns the scores are rounded, and how many runs have any; nothing where they are exact."""
+def rounding(viewer: Viewer, language: str, shown: Mapping[int, RunScores]) -> dict[str, Any]:
+    """By how many turns scores are rounded, and the budget of answers; nothing where scores are exact."""
     if viewer.sees != "rounded":
         return {}
     turns = challenge_floors(viewer.challenge)[language].prior.n
-    return {"rounded_turns": grain(turns), "most_scored": MOST_SCORED}
+    used = sum(run.language == language and run.id in shown for run in viewer.runs())
+    return {"rounded_turns": grain(turns), "answers": MOST_ANSWERED, "answers_left": MOST_ANSWERED - used}
 
 
 def for_known(show: Show) -> Show:
