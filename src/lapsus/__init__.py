@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lapsus.reports.marked_text import to_html as to_html
     from lapsus.schemes import broken_rules as broken_rules
     from lapsus.schemes import load_scheme as load_scheme
+    from lapsus.watching.watch import watch as watch
 
 _FROM = {
     "agree": "lapsus.analysis",
@@ -44,6 +45,7 @@ _FROM = {
     "train": "lapsus.annotators",
     "check": "lapsus.log_check",
     "stress": "lapsus.mutation.stress",
+    "watch": "lapsus.watching.watch",
     "Client": "lapsus.client",
     "read": "lapsus.formats",
     "convert": "lapsus.formats",

@@ -39,6 +39,7 @@ from lapsus.cli import (
     user,
     validate,
     verify,
+    watch,
 )
 from lapsus.cli.help_words import Commands
 from lapsus.cli.output import choose_words
@@ -104,6 +105,7 @@ app.command("stress")(stress.stress_command)
 app.command("train")(train.train_command)
 app.command("detect")(detect.detect_command)
 app.command("check")(check.check_command)
+app.command("watch")(watch.watch_command)
 app.command("serve")(serve.serve_command)
 app.command("demo")(demo.demo_command)
 app.add_typer(user.app, name="user")

@@ -19,7 +19,7 @@ from lapsus.cli.output import JsonOption, in_words, print_json, reader_language,
 from lapsus.errors import UsageError
 
 
-def _share(text: str) -> float:
+def share_of(text: str) -> float:
     """80%, 80 or .8 as a share."""
     try:
         number = float(text.strip().removesuffix("%"))
@@ -77,7 +77,7 @@ def stress_command(
     from lapsus.formats.sink import put_in_place
     from lapsus.mutation.stress import stress
 
-    bounds = [None if one is None else _share(one) for one in (least, most)]
+    bounds = [None if one is None else share_of(one) for one in (least, most)]
     with Asking(asking, [*judge, *([planter] if planter else [])]) as talk:
         found = stress(
             data,

@@ -1,0 +1,117 @@
+"""`lapsus watch`: logs that keep coming, with alarms that hold at any time one looks."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
+from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.language_model_options import ending_gently
+from lapsus.cli.output import JsonOption, complain, in_words, print_json, say, warn
+from lapsus.cli.stress import share_of
+from lapsus.errors import InputError
+
+if TYPE_CHECKING:
+    from lapsus.watching.watch import Watched
+
+SECRET = "LAPSUS_WEBHOOK_SECRET"  # noqa: S105  the name of a variable
+
+
+def watch_command(
+    data: DocumentsArgument,
+    state: Annotated[Path, typer.Option("--state", help="The file that remembers.", metavar="FILE")],
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", help="Who judges; else the programs' judgments in DATA count.", metavar="J"),
+    ] = None,
+    scheme: Annotated[
+        str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")
+    ] = "breakdown",
+    good: Annotated[
+        list[str] | None,
+        typer.Option("--good", help="A label that is no error. May be repeated.", metavar="LABEL"),
+    ] = None,
+    campaign: Annotated[
+        str | None, typer.Option("--campaign", help="The standing campaign of its queue.", metavar="NAME")
+    ] = None,
+    sample: Annotated[
+        str, typer.Option("--sample", help="Documents of which people see a turn.", metavar="SHARE")
+    ] = "2%",
+    flagged: Annotated[
+        bool, typer.Option("--flagged/--no-flagged", help="Turns that the judge flags go to people.")
+    ] = True,
+    doubt: Annotated[
+        float, typer.Option("--doubt", help="So do turns so near to one half.", min=0.0, max=0.5)
+    ] = 0.1,
+    limit: Annotated[
+        str | None, typer.Option("--limit", help="Alarm above this share of errors.", metavar="SHARE")
+    ] = None,
+    window: Annotated[
+        float, typer.Option("--window", help="Days held against the first as many.", min=0.01)
+    ] = 30.0,
+    webhook: Annotated[
+        str | None, typer.Option("--webhook", help="Where alarms, flags and ends are sent.", metavar="URL")
+    ] = None,
+    secret_env: Annotated[
+        str, typer.Option("--secret-env", help="Variable with the webhook's secret.", metavar="NAME")
+    ] = SECRET,
+    every: Annotated[
+        float, typer.Option("--every", help="Seconds between two passes.", min=1.0, metavar="S")
+    ] = 60.0,
+    once: Annotated[bool, typer.Option("--once", help="One pass, for cron; exit 1 on a new alarm.")] = False,
+    only: OnlyOption = None,
+    lang: DataLanguage = None,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge logs that keep coming, let people correct the judge, and raise alarms that hold whenever one looks."""
+    from lapsus.watching.watch import Rules, watch
+    from lapsus.watching.webhooks import Webhook
+
+    stop = threading.Event()
+    rules = Rules(share_of(sample), flagged, doubt, None if limit is None else share_of(limit), window)
+    with ExitStack() as opened:
+        store = opened.enter_context(open_database(db)) if campaign is not None else None
+        opened.enter_context(ending_gently(stop))
+        hook = Webhook(webhook, os.environ.get(secret_env, ""), stop=stop) if webhook else None
+        while True:
+            try:
+                found = watch(
+                    data, state, judge=judge, scheme=scheme, good=good or (), rules=rules, store=store,
+                    campaign=campaign, webhook=hook, language=lang, only=only, stop=stop,
+                )  # fmt: skip
+            except InputError as error:
+                # A file may be in the middle of being written; the next pass reads it again.
+                if once:
+                    raise
+                complain(error)
+            else:
+                _tell(found, as_json)
+                if once:
+                    raise typer.Exit(1 if found.alarms else 0)
+            if stop.wait(every):
+                return
+
+
+def _tell(found: Watched, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    say("watch-judged", new=found.new, judged=found.judged, errors=found.errors)
+    say("watch-people", to_people=found.to_people, answered=found.answered)
+    if found.share is None or found.interval is None:
+        say("watch-nothing-yet")
+    else:
+        low, high = found.interval
+        say("watch-share", share=found.share, low=low, high=high, window=found.window + 1)
+    for alarm in found.alarms:
+        id = {"limit": "watch-alarm-limit", "drift": "watch-alarm-drift"}[alarm.kind]
+        warn(in_words(id, low=alarm.low, high=alarm.high))
+    for trouble in found.unsent:
+        warn("watch-unsent", trouble=trouble)
