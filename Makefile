@@ -5,7 +5,7 @@ BASE := .venv/.base
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint acceptance docs types commands results samples screenshots kill ray fuzz bench language-model encoder constraints wheels clean
+.PHONY: demo test lint acceptance docs types commands results samples screenshots kill ray fuzz bench language-model encoder constraints wheels release-check clean
 
 demo: $(BASE)
 	@$(BIN)/lapsus demo
@@ -85,8 +85,13 @@ constraints: $(BASE)
 
 # What is published: the program, and the large reader's weights as a package of their own.
 wheels: $(READY)
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist . distributions/lapsus-large
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist distributions/lapsus-large
 	ls -l dist
+
+# The wheels installed into an empty environment, away from the checkout, and tried there.
+release-check: $(READY)
+	$(BIN)/python tools/release_check.py
 
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,14 @@ settings.register_profile("drawn", parent=settings.get_profile("same"), derandom
 settings.load_profile("same")
 
 make_cheap()
+
+
+@pytest.fixture(autouse=True)
+def _english() -> Iterator[None]:
+    """A command that a test ran in Japanese leaves the next test its language."""
+    yield
+    if output := sys.modules.get("lapsus.cli.output"):
+        output.choose_words(None)
 
 
 @pytest.hookimpl(trylast=True)

@@ -148,6 +148,24 @@ def test_figures_called_ours_are_those_of_the_results() -> None:
         assert figures in results, row
 
 
+@pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
+def test_figures_of_the_readme_are_those_of_the_cards(name: str) -> None:
+    rows = regex.findall(
+        r"^.*\]\((docs/annotators/[a-z-]+\.md)\) \|$", (ROOT / name).read_text(encoding="utf-8"), regex.M
+    )
+    lines = [
+        line
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+        if "](docs/annotators/" in line
+    ]
+    told = [line for line in lines if regex.search(r"\| \.\d+ \|", line)]
+    assert len(told) == len(rows) == 4
+    for line, page in zip(told, rows, strict=True):
+        card = (ROOT / page).read_text(encoding="utf-8")
+        for figure in regex.findall(r"(?<=\s)\.\d+", line):
+            assert figure in card, (figure, page)
+
+
 @pytest.mark.parametrize("name", ["README.md", "README.ja.md", "CONTRIBUTING.md"])
 def test_what_is_linked_to_is_there(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")

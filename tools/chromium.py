@@ -68,7 +68,7 @@ def _playwrights_own() -> Path | None:
 def _starts(path: str) -> bool:
     """Some systems have a script of that name that only says how to install it."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, timeout=60, check=False)  # noqa: S603
+        done = subprocess.run([path, "--version"], capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
@@ -77,7 +77,7 @@ def _starts(path: str) -> bool:
 def _run(*command: str) -> str:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -24,7 +24,7 @@ def page(before: str, printed: str) -> str:
 def main() -> None:
     """Print, and replace the page when all went well."""
     run = [sys.executable, "-m", "lapsus", "--words", "en", *COMMAND]
-    printed = subprocess.run(run, cwd=os.environ["LAPSUS_DATA"], capture_output=True, text=True, check=True)  # noqa: S603
+    printed = subprocess.run(run, cwd=os.environ["LAPSUS_DATA"], capture_output=True, text=True, check=True)
     TARGET.write_text(page(TARGET.read_text(encoding="utf-8"), printed.stdout), encoding="utf-8")
 
 

@@ -120,7 +120,7 @@ def pictures(report: Path) -> Iterator[Picture]:
 def demo() -> Iterator[tuple[str, dict[str, str]]]:
     """The demonstration, running: its address, and the link of each person."""
     command = [str(Path(sys.executable).parent / "lapsus"), "demo", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             lines = [process.stdout.readline() for _ in range(1 + len(PEOPLE))] if process.stdout else []
             links = [line.split()[-1] for line in lines[1:]]

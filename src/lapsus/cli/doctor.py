@@ -120,7 +120,7 @@ def _packages(db: str | None) -> Iterator[Finding]:
             continue
         extras.add(extra)
         package = _PACKAGE.match(name)
-        if package is None or package.group() == "lapsus":
+        if package is None or package.group() == "lapsus-eval":
             continue
         try:
             importlib.metadata.version(package.group())
@@ -228,6 +228,7 @@ def _detectors(db: str | None) -> Iterator[Finding]:
         except LapsusError as error:
             yield Finding(f"detector {language}", "error", error.what, error.hint or "")
     yield _large_reader()
+    yield Finding("licences", "ok", Notice("models-not-for-commerce"))
 
 
 def _large_reader() -> Finding:
