@@ -5,6 +5,9 @@ from __future__ import annotations
 from lapsus.annotators.features.evidence import kind_name, kinds
 from lapsus.log_check.ranking import LogCheck
 from lapsus.log_check.report_words import (
+    group_about,
+    group_name,
+    groups_title,
     headline,
     interval,
     label_name,
@@ -13,6 +16,7 @@ from lapsus.log_check.report_words import (
     points,
     says,
     system_name,
+    unseen,
     word,
 )
 from lapsus.measures.scores.breakdown_labels import LABELS
@@ -29,6 +33,10 @@ def check_page(check: LogCheck, *, by: str, language: str) -> str:
         by=by,
         headline=headline(check, language),
         apart=check.differences(),
+        groups_title=lambda groups: groups_title(groups, language),
+        group_name=lambda group: group_name(group, language),
+        group_about=lambda group: group_about(group, language),
+        unseen=lambda groups: unseen(groups, language),
         percent=percent,
         interval=interval,
         points=points,

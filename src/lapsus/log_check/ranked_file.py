@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from lapsus.errors import UsageError
 from lapsus.formats.frame import Frame
 from lapsus.log_check.finding import CUT, Finding
+from lapsus.log_check.grouping import asked_before
 from lapsus.log_check.ranking import DialogueFinding
 
 
@@ -37,6 +38,8 @@ class RankedTurn(NamedTuple):
     says: str
     """The heaviest sign in words."""
     dialogue_score: float
+    asked: str
+    """What the user said before."""
     text: str
 
 
@@ -62,6 +65,7 @@ def ranked_row(rank: int, finding: Finding, dialogue_score: float, cut: float, l
         " ".join(dict.fromkeys(one.sign for one in heavy)),
         heavy[0].says(language) if heavy else "",
         round(dialogue_score, 4),
+        asked_before(finding),
         finding.turn.text,
     )
 

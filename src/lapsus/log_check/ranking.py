@@ -18,6 +18,7 @@ from lapsus.annotators.features.evidence import kinds
 from lapsus.formats import EntryStream
 from lapsus.log_check.finding import CUT, Finding, find
 from lapsus.log_check.fit import unfitting
+from lapsus.log_check.grouping import FlaggedSample, Grouping, grouped
 from lapsus.log_check.likely_types import with_types
 from lapsus.log_check.own_turns import Drawn, turns_page
 from lapsus.model import Document, Entry, Unit, units
@@ -144,6 +145,8 @@ class LogCheck:
     """System turns that whoever judged could not judge, or was stopped before."""
     drawn: list[Unit] = field(default_factory=list)
     """Some turns drawn by chance, for the log's owner to judge."""
+    grouping: Grouping = field(default_factory=Grouping)
+    """The turns called likely, in groups that hang together."""
 
     def to_text(self, language: str = "en") -> str:
         """The report for a terminal."""
@@ -241,6 +244,7 @@ class LogCheck:
                 {"rank": rank, "likely": finding.is_likely(self.cut), **finding.as_data(language)}
                 for rank, finding in enumerate(self.findings, 1)
             ],
+            "groups": self.grouping.as_data(language),
             "worst_dialogues": [one._asdict() for one in self.worst_dialogues],
         }
 
@@ -258,6 +262,7 @@ def check_entries(
     """
     systems: dict[str | None, SystemSummary] = {}
     worst, dialogues, drawn = Worst[Finding](top), Worst[DialogueFinding](top), Drawn()
+    flagged = FlaggedSample()
     for entry in entries:
         if entry.document is None:
             continue
@@ -279,8 +284,17 @@ def check_entries(
         for finding in findings:
             drawn.offer(finding.unit)
             worst.offer(finding.score, finding)
+            if finding.is_likely(cut):
+                flagged.offer(finding)
             seen(finding, dialogue)
-    return LogCheck(with_types(worst.ranked), systems, dialogues.ranked, cut, drawn=drawn.turns)
+    return LogCheck(
+        with_types(worst.ranked),
+        systems,
+        dialogues.ranked,
+        cut,
+        drawn=drawn.turns,
+        grouping=grouped(flagged.turns, flagged.offered),
+    )
 
 
 def findings_of(document: Document, entry: Entry) -> Iterator[Finding]:

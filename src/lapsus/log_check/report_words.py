@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lapsus.annotators.features.evidence import kind_name
 from lapsus.log_check.finding import Finding
+from lapsus.log_check.grouping import Group, Grouping
 from lapsus.model import in_language
 from lapsus.reports.html_page import plain
 from lapsus.schemes import load_scheme
@@ -55,6 +56,31 @@ def headline(check: LogCheck, language: str) -> list[str]:
         share = percent(check.systems[worst].share.value)
         lines.append(word("whose", language, system=system_name(worst, language), share=share))
     return lines
+
+
+def groups_title(groups: Grouping, language: str) -> str:
+    """What the groups are of."""
+    name = "groups" if groups.turns == groups.flagged else "groups-of-some"
+    return word(name, language, count=len(groups.groups), turns=groups.turns, flagged=groups.flagged)
+
+
+def group_name(group: Group, language: str) -> str:
+    """What the turns of a group have in common."""
+    return group.name(language) if group.kind is not None else word("unexplained", language)
+
+
+def group_about(group: Group, language: str) -> str:
+    """How well a group holds, and its words."""
+    between = "、" if language == "ja" else ", "
+    told = [] if group.holds is None else [word("group-holds", language, share=f"{group.holds:.0%}")]
+    told += [word("group-words", language, words=between.join(group.words))] if group.words else []
+    return "".join(f" · {plain(one, 200)}" for one in told)
+
+
+def unseen(groups: Grouping, language: str) -> str:
+    """What Good and Turing say of kinds that were not seen."""
+    share, kinds = groups.unseen_share, groups.unseen_kinds
+    return word("unseen", language, share=f"{share or 0:.0%}", kinds=round(kinds or 0))
 
 
 def system_name(name: str | None, language: str) -> str:

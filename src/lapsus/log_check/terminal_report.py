@@ -8,6 +8,9 @@ from lapsus.annotators.features.evidence import kind_name
 from lapsus.log_check.finding import Finding
 from lapsus.log_check.ranking import LogCheck
 from lapsus.log_check.report_words import (
+    group_about,
+    group_name,
+    groups_title,
     headline,
     interval,
     label_name,
@@ -16,6 +19,7 @@ from lapsus.log_check.report_words import (
     points,
     says,
     system_name,
+    unseen,
     word,
 )
 from lapsus.measures.scores.breakdown_labels import LABELS
@@ -27,6 +31,7 @@ _COLUMNS = ("system", "dialogues", "turns", "breakdowns", "share", "interval", "
 _BEFORE = 2
 """Turns shown before the one that stands out; the page shows more."""
 _WIDE = 240
+_GROUPS, _QUOTE = 8, 120
 
 
 def check_lines(check: LogCheck, *, by: str, language: str) -> Iterator[str]:
@@ -37,6 +42,7 @@ def check_lines(check: LogCheck, *, by: str, language: str) -> Iterator[str]:
     yield from headline(check, language)
     yield ""
     yield _systems(check, language).to_text()
+    yield from _groups(check, language)
     for rank, finding in enumerate(check.findings, 1):
         yield ""
         yield from _finding(rank, finding, check.cut, language)
@@ -45,6 +51,20 @@ def check_lines(check: LogCheck, *, by: str, language: str) -> Iterator[str]:
         yield ""
         more = check.likely - likely
         yield word("more", language, count=more) if more else word("none", language)
+
+
+def _groups(check: LogCheck, language: str) -> Iterator[str]:
+    """The groups: size, how well they hold, words, quotes."""
+    groups = check.grouping
+    if not groups.groups:
+        return
+    yield ""
+    yield groups_title(groups, language)
+    for group in groups.groups[:_GROUPS]:
+        name, about = _line(group_name(group, language)), group_about(group, language)
+        yield f"  {group.size:>4,}  {name}{about}"
+        yield from (f"        “{_line(one.text)[:_QUOTE]}”" for one in group.typical[:2])
+    yield unseen(groups, language)
 
 
 def _systems(check: LogCheck, language: str) -> Table:

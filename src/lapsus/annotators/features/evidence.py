@@ -106,6 +106,11 @@ def kind_name(kind: str, language: str) -> str:
     return str(in_language(_data()["kinds"][kind]["name"], language))
 
 
+def kind_of(sign: str) -> str:
+    """The kind of evidence that a sign is."""
+    return str(_signs()[sign]["kind"])
+
+
 def kinds() -> list[str]:
     """Every kind of evidence."""
     return list(_data()["kinds"])
