@@ -158,6 +158,37 @@ def check_command(
         raise typer.Exit(1)
 
 
+@app.command("draft")
+def draft_command(
+    findings: Annotated[
+        Path, typer.Argument(help="Ranking that `lapsus check --out` wrote.", metavar="FINDINGS")
+    ],
+    target: Annotated[
+        Path, typer.Option("-o", "--out", help="Scheme file (.yaml) to write.", metavar="FILE")
+    ],
+    lang: Annotated[
+        str | None,
+        typer.Option("--lang", help="Language of the guideline (en, ja); yours by default.", metavar="LANG"),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+) -> None:
+    """Draft a scheme to edit from the findings of a check: a label a group, with its replies as examples."""
+    import yaml
+
+    from lapsus.log_check.scheme_draft import draft
+    from lapsus.word_files import LANGUAGES
+
+    if lang is not None and lang not in LANGUAGES:
+        raise UsageError("report-not-written", hint="languages", words=lang, known=", ".join(LANGUAGES))
+    name = "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in target.stem.lower())
+    scheme, groups = draft(findings, name.strip("-") or "draft", lang or reader_language())
+    text = yaml.safe_dump(scheme, allow_unicode=True, sort_keys=False, width=120)
+    with put_in_place(target, overwrite=overwrite) as written:
+        written.write_text(text, encoding="utf-8", errors="replace")
+    labels = len(scheme["questions"][0]["labels"])
+    remark("labels-of-groups", count=labels, groups=len(groups.groups), turns=groups.turns, target=target)
+
+
 @app.command("manual")
 def manual_command(
     name: NameArgument,
