@@ -216,8 +216,7 @@ class Conversations:
                 Call(str(called if id is None else id), time, messages_in(turn, self.names), [], rank=ROW)
             )
             return
-        if "model" in about:
-            rest["model"] = about["model"]
+        rest |= {key: about[key] for key in ("model", "language") if key in about}
         conversation = Conversation(own, None if id is None else str(id), rest)
         yield _entry(self.document(conversation, f"{called}-{record.number}"))
 

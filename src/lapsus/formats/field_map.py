@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import msgspec
 import yaml
 
 from lapsus.errors import InputError, UsageError
-from lapsus.formats.messages import ROLES
+from lapsus.formats.messages import ROLES, json_text
 from lapsus.model import Role
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
@@ -35,9 +36,16 @@ _USUAL = {
         "対話",
     ),
     "time": ("time", "timestamp", "created_at", "date", "sent_at"),
+    "model": ("model", "system", "engine", "variant", "model_name", "モデル", "システム"),
+    "prompt": ("prompt", "question", "query", "input", "instruction", "質問", "入力"),
+    "reply": ("reply", "response", "answer", "output", "completion", "応答", "回答", "返答"),
 }
 _FEW = 6
 """A column of speakers has few values."""
+_ALTERNATING = 0.5
+"""Speakers take turns: so often at least does the next row have another one."""
+_NESTED = 3
+"""How deep objects in records are looked into for columns."""
 
 
 class FieldMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -159,7 +167,49 @@ def guessed_map(records: Sequence[Mapping[str, Any]]) -> tuple[FieldMap | None, 
     return FieldMap(text=text, speaker=speaker, dialogue=dialogue, time=time), is_known
 
 
-def _named(field: str, columns: Mapping[str, Sequence[str]]) -> str | None:
+def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
+    """What the columns of some records probably hold, for people to put right; nothing where nothing tells."""
+    rows = [flattened(record) for record in records]
+    nested = next((key for row in rows[:1] for key, cell in row.items() if _is_talk(cell)), None)
+    if nested is not None:
+        return FieldMap(messages=nested, dialogue=_named("dialogue", rows[0]), model=_named("model", rows[0]))
+    found, _ = guessed_map(rows)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    if found is None:
+        found = FieldMap(prompt=_named("prompt", columns), reply=_named("reply", columns) or _longest(rows))
+        if found.prompt is None:
+            found = FieldMap(text=found.reply) if found.reply else FieldMap()
+    free = [key for key in columns if key not in found.taken]
+    return msgspec.structs.replace(found, model=_named("model", free))
+
+
+def flattened(record: Mapping[str, Any], depth: int = _NESTED) -> dict[str, Any]:
+    """A record with what its objects hold beside the rest, by paths: `payload.text`."""
+    cells: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping) and value and depth > 1:
+            inner = flattened({str(name): one for name, one in value.items()}, depth - 1)
+            cells |= {f"{key}.{name}": one for name, one in inner.items()}
+        else:
+            cells[key] = value
+    return cells
+
+
+def _is_talk(cell: Any) -> bool:
+    """Whether a cell holds a list of messages, perhaps as JSON."""
+    found = json_text(cell) if isinstance(cell, str) else cell
+    return isinstance(found, list) and bool(found) and all(isinstance(one, Mapping) for one in found)
+
+
+def _longest(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """The column with the most words in it."""
+    sizes: Counter[str] = Counter()
+    for row in rows:
+        sizes.update({key: len(cell) for key, cell in row.items() if isinstance(cell, str)})
+    return sizes.most_common(1)[0][0] if sizes else None
+
+
+def _named(field: str, columns: Iterable[str]) -> str | None:
     """The column whose name says that it holds a field."""
     plain = {key.strip().lower().removesuffix("_id").removesuffix(" id"): key for key in columns}
     return next((plain[name] for name in _USUAL[field] if name in plain), None)
@@ -170,4 +220,15 @@ def _speaker(columns: Mapping[str, Sequence[str]]) -> str | None:
     few = {key: Counter(cell.strip().lower() for cell in cells) for key, cells in columns.items()}
     few = {key: cells for key, cells in few.items() if 1 < len(cells) <= _FEW}
     known = [key for key, cells in few.items() if cells.keys() <= ROLES.keys()]
-    return known[0] if known else _named("speaker", {key: list(cells) for key, cells in few.items()})
+    return known[0] if known else _named("speaker", few) or _alternating({key: columns[key] for key in few})
+
+
+def _alternating(columns: Mapping[str, Sequence[str]]) -> str | None:
+    """The column of words whose value changes from row to row the most, where that is often."""
+    changes = {
+        key: sum(one != other for one, other in pairwise(cells)) / (len(cells) - 1)
+        for key, cells in columns.items()
+        if len(cells) > 1 and not all(cell.strip().isdigit() for cell in cells)
+    }
+    best = max(changes, key=lambda key: changes[key], default=None)
+    return best if best is not None and changes[best] >= _ALTERNATING else None

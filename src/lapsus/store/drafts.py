@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -150,6 +151,21 @@ class Drafts(Part):
             changed["documents"] = _text(_screened(entries))
         with self.writing() as conn:
             conn.execute(update(t.draft).where(mine).values(changed))
+
+    def keep_file(self, id: str, person: int, name: str, content: bytes) -> None:
+        """Keep the file that a draft's documents are read from, in place of the one before."""
+        self.get(id, person)
+        file = t.draft_file
+        with self.writing() as conn:
+            conn.execute(delete(file).where(file.c.draft == id))
+            conn.execute(insert(file), {"draft": id, "name": name, "content": b64encode(content).decode()})
+
+    def file(self, id: str) -> tuple[str, bytes] | None:
+        """The name and content of the file that came with a draft; None where none did."""
+        query = select(t.draft_file.c.name, t.draft_file.c.content).where(t.draft_file.c.draft == id)
+        with self.reading() as conn:
+            row = conn.execute(query).one_or_none()
+        return None if row is None else (row.name, b64decode(row.content))
 
     def drop(self, id: str, person: int) -> None:
         """Throw a draft away."""

@@ -36,7 +36,7 @@ PAUSE_SECONDS: Final = 30.0
 LARGEST_UPLOAD: Final = 10_000_000
 """Bytes of a file that is handed in: a zip with a run about many thousand turns, or the dialogues of a campaign."""
 _UPLOADS = regex.compile(
-    r"/(challenge/[a-z0-9-]{1,60}/submit|challenges/new|c/[a-z0-9-]{1,60}/documents|new(/[A-Za-z0-9_-]{10,100}/checks)?)(\.json)?"
+    r"/(challenge/[a-z0-9-]{1,60}/submit|challenges/new|c/[a-z0-9-]{1,60}/documents|new(/[A-Za-z0-9_-]{10,100}/(checks|data))?)(\.json)?"
 )
 
 

@@ -268,6 +268,15 @@ draft = Table(
     Column("changed", Moment, nullable=False),
 )
 
+# The file that the documents of a draft are read from, until the campaign is made.
+draft_file = Table(
+    "draft_file",
+    metadata,
+    Column("draft", ForeignKey("draft.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("content", Text, nullable=False),  # in base 64, as backups are JSON
+)
+
 invitation = Table(
     "invitation",
     metadata,

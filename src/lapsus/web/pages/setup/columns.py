@@ -1,0 +1,250 @@
+"""Files with any columns: five rows of one, what its columns probably hold, and what the manager says they do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+import regex
+from msgspec import UNSET, UnsetType
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from lapsus.errors import InputError, LapsusError
+from lapsus.formats.field_map import FieldMap, field_map, probable_map
+from lapsus.formats.messages import ROLES, json_text
+from lapsus.model import Document
+from lapsus.store.drafts import Draft
+from lapsus.web.forms import field, fields, posts, told
+from lapsus.web.page_routes import for_managers, managing, twins
+from lapsus.web.page_words import say
+from lapsus.web.pages.judging.unit import segment_response
+from lapsus.web.pages.setup import draft_file
+from lapsus.web.pages.setup.forms import STEPS
+from lapsus.web.pages.setup.preview import draft_here
+from lapsus.web.rendering import redirect
+from lapsus.web.request_context import RequestContext
+from lapsus.web.schemas import SegmentResponse
+
+OFFERED: Final = ("text", "speaker", "dialogue", "model", "time", "prompt", "reply", "messages")
+"""What a column can hold, in the order in which it is offered."""
+ROWS: Final = 5
+COLUMNS: Final = 60
+SPEAKERS: Final = 30
+TURNS: Final = 6
+WIDTH: Final = 200
+"""Characters of a cell that are shown."""
+_PAGE: Final = "setup/columns.html"
+_PROGRAM: Final = regex.compile(r"(?i)bot|assist|agent|\bai\b|gpt|llm|model|system|ボット|システム|アシスタント")
+
+Side = Literal["system", "user", ""]
+
+
+class ColumnResponse(msgspec.Struct, frozen=True):
+    """A column of the file."""
+
+    name: str
+    holds: str
+    """A word of `OFFERED`; empty where it is not used."""
+    cells: list[str]
+    """Its first five."""
+
+
+class SpeakerResponse(msgspec.Struct, frozen=True):
+    """Who speaks, by the name in the file."""
+
+    name: str
+    turns: int
+    """Among the rows that were looked at."""
+    side: Side
+    """Whether these turns are judged; empty where nothing tells."""
+
+
+class ColumnsResponse(msgspec.Struct, frozen=True):
+    """Which column of a file holds what, and what becomes of the file so."""
+
+    draft: str
+    steps: list[str]
+    file: str
+    columns: list[ColumnResponse]
+    speakers: list[SpeakerResponse]
+    documents: int
+    turns: int
+    sample: list[SegmentResponse]
+    """The beginning of the first conversation, as it was understood."""
+    sample_language: str | None
+    option: str
+    """The same map on the command line."""
+    error: str | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
+
+
+def routes() -> list[BaseRoute]:
+    """They stand before the steps, whose addresses have the same form."""
+    path = "/new/{draft:secret}/columns"
+    return [
+        *twins(path, for_managers(show), _PAGE),
+        *posts(path, change, who=managing, again=_again, template=_PAGE, fields=2 * COLUMNS + 4 * SPEAKERS),
+    ]
+
+
+def show(visit: RequestContext) -> ColumnsResponse:
+    """The columns as they were mapped, or as they probably are."""
+    draft = draft_here(visit)
+    rows = draft_file.first_rows(visit, draft.id)
+    return _record(visit, draft, rows, draft_file.map_of_draft(draft) or with_sides(probable_map(rows), rows))
+
+
+def change(visit: RequestContext, form: FormData) -> ColumnsResponse | Response:
+    """Keep what was said of the columns; then look at what comes of it, or take the documents and go on."""
+    draft, rows = draft_here(visit), draft_file.first_rows(visit, draft_here(visit).id)
+    known = _given(visit, form, rows)
+    if field(form, "go") != "next":
+        visit.store.drafts.change(draft.id, visit.me.id, {**draft.plan, draft_file.KEY: _kept(known)})
+        return _record(visit, draft, rows, known)
+    _check(visit, known, rows)
+    found = draft_file.read_file(visit, draft.id, known)
+    visit.store.drafts.change(
+        draft.id, visit.me.id, {**draft.plan, draft_file.KEY: _kept(known)}, found.entries
+    )
+    return redirect(visit, f"/new/{draft.id}/guideline")
+
+
+def _again(visit: RequestContext, form: FormData, error: LapsusError) -> ColumnsResponse:
+    draft = draft_here(visit)
+    rows = draft_file.first_rows(visit, draft.id)
+    try:
+        known = _given(visit, form, rows)
+    except LapsusError:
+        known = draft_file.map_of_draft(draft) or FieldMap()
+    return _record(visit, draft, rows, known, error)
+
+
+def _kept(known: FieldMap) -> dict[str, Any]:
+    return draft_file.kept_map(known)
+
+
+def _given(visit: RequestContext, form: FormData, rows: Sequence[Mapping[str, Any]]) -> FieldMap:
+    """The map that a form says; each thing stands in one column."""
+    given, found = fields(form), dict[str, Any]()
+    for place, name in enumerate(_names(rows)):
+        holds = given.get(f"column-{place}", "")
+        if holds in found:
+            what = say(f"setup.columns.holds.{holds}", visit.language)
+            raise InputError("two-columns-same", what=what, one=found[holds], other=name)
+        if holds in OFFERED:
+            found[holds] = name
+    known = msgspec.convert(found, FieldMap)
+    sides: dict[str, list[str]] = {"system": [], "user": []}
+    for place, (name, _) in enumerate(speakers(known, rows)):
+        side = given.get(f"speaker-{place}", "")
+        if side in sides and given.get(f"named-{place}") == name:
+            sides[side].append(name)
+    known = msgspec.structs.replace(known, system=tuple(sides["system"]), user=tuple(sides["user"]))
+    return with_sides(known, rows)
+
+
+def _check(visit: RequestContext, known: FieldMap, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Say what is missing in the words of the page, before a reader says it in its own."""
+    if not (known.messages or known.reply or known.text):
+        raise InputError("columns-no-text")
+    if known.text and not known.messages and not known.speaker:
+        raise InputError("columns-no-speaker")
+    if known.speaker and not any(_side(known, name) == "system" for name, _ in speakers(known, rows)):
+        raise InputError("columns-nobody-judged")
+
+
+def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))[:COLUMNS]
+
+
+def speakers(known: FieldMap, rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Who speaks in the rows, and how often."""
+    if known.messages:
+        listed = [json_text(row.get(known.messages)) for row in rows]
+        talks = [one for talk in listed if isinstance(talk, list) for one in talk if isinstance(one, Mapping)]
+        key = known.speaker or next((key for key in ("role", "from", "speaker", "sender") if talks and key in talks[0]), "")
+        found = [str(one[key]) for one in talks if one.get(key) is not None] if key else []
+    elif known.speaker:
+        found = [str(row[known.speaker]) for row in rows if row.get(known.speaker) is not None]
+    else:
+        found = []
+    return Counter(name.strip() for name in found).most_common(SPEAKERS)
+
+
+def _side(known: FieldMap, name: str) -> Side:
+    plain = name.lower()
+    if plain in {one.lower() for one in known.system}:
+        return "system"
+    if plain in {one.lower() for one in known.user}:
+        return "user"
+    usual = ROLES.get(plain)
+    return "system" if usual == "system" else "user" if usual is not None else ""
+
+
+def with_sides(known: FieldMap, rows: Sequence[Mapping[str, Any]]) -> FieldMap:
+    """The map with a side for speakers of whom nothing was said: a program by its name, the other one of two."""
+    found = [name for name, _ in speakers(known, rows)]
+    open_ = [name for name in found if not _side(known, name)]
+    programs = [name for name in open_ if _PROGRAM.search(name)]
+    judged = [name for name in found if _side(known, name) == "system"]
+    if not (programs or judged):
+        # `system` is what chat programs call instructions; beside one other name it speaks.
+        programs = [name for name in found if name.lower() == "system" and name not in known.user]
+    rest = [name for name in open_ if name not in programs] if programs or judged else []
+    if not (programs or judged) and len(open_) == 1 and len(found) == 2:
+        programs = open_
+    return msgspec.structs.replace(
+        known, system=(*known.system, *programs), user=(*known.user, *rest)
+    )
+
+
+def _record(
+    visit: RequestContext,
+    draft: Draft,
+    rows: Sequence[Mapping[str, Any]],
+    known: FieldMap,
+    error: LapsusError | None = None,
+) -> ColumnsResponse:
+    documents: list[Document] = []
+    if known.taken and error is None:
+        try:
+            _check(visit, known, rows)
+            documents = [
+                entry.document
+                for entry in draft_file.read_file(visit, draft.id, known).entries
+                if entry.document is not None
+            ]
+        except LapsusError as problem:
+            error = problem
+    file = visit.store.drafts.file(draft.id)
+    first = documents[0] if documents else None
+    return ColumnsResponse(
+        draft=draft.id,
+        steps=list(STEPS),
+        file="" if file is None else file[0],
+        columns=[_column(name, known, rows) for name in _names(rows)],
+        speakers=[SpeakerResponse(name, count, _side(known, name)) for name, count in speakers(known, rows)],
+        documents=len(documents),
+        turns=sum(len(document.segments) for document in documents),
+        sample=[] if first is None else [segment_response(one) for one in first.segments[:TURNS]],
+        sample_language=None if first is None else first.language,
+        option=str(known),
+        **told(error, visit.language),
+    )
+
+
+def _column(name: str, known: FieldMap, rows: Sequence[Mapping[str, Any]]) -> ColumnResponse:
+    holds = next((field for field in OFFERED if getattr(known, field) == name), "")
+    return ColumnResponse(name, holds, [_cell(row.get(name)) for row in rows[:ROWS]])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    words = " ".join(text.split())
+    return words if len(words) <= WIDTH else f"{words[:WIDTH]}…"
