@@ -18,7 +18,7 @@ from lapsus.web.pages.judging import flags
 from lapsus.web.pages.judging import page as judging
 from lapsus.web.pages.manage import page as manage
 from lapsus.web.pages.manage import settings
-from lapsus.web.pages.setup import own_guideline_page, wizard
+from lapsus.web.pages.setup import columns, own_guideline_page, wizard
 from lapsus.web.pages.stats import export, learning
 from lapsus.web.pages.stats import page as stats
 from lapsus.web.pages.talk import collection
@@ -47,6 +47,7 @@ ROOMS: Final = (
     administration,
     manage,
     settings,
+    columns,
     own_guideline_page,
     wizard,
     export,

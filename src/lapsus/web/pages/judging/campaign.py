@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import UNSET
 
@@ -29,12 +30,19 @@ def begun_drafts(visit: RequestContext) -> list[BegunDraftResponse]:
     """The campaigns that somebody has begun to set up, each with where to go on."""
     return [
         BegunDraftResponse(
-            in_language(titles, visit.language) if (titles := one.plan.get("title")) else one.plan["name"],
-            at(f"/new/{one.id}/{'review' if 'scheme' in one.plan else 'guideline'}"),
+            in_language(titles, visit.language)
+            if (titles := one.plan.get("title"))
+            else one.plan.get("name") or one.id[:8],
+            at(f"/new/{one.id}/{_where(one.plan)}"),
             one.changed,
         )
         for one in visit.store.drafts.of_person(visit.me.id)
     ]
+
+
+def _where(plan: Mapping[str, Any]) -> str:
+    """The step on which a draft goes on."""
+    return "review" if "scheme" in plan else "data" if "name" not in plan else "guideline"
 
 
 def own_progress(visit: RequestContext, campaign: str) -> OwnProgressResponse:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
-from lapsus.formats.field_map import FieldMap, field_map, probable_map
+from lapsus.formats.field_map import FieldMap, probable_map
 from lapsus.formats.messages import ROLES, json_text
 from lapsus.model import Document
 from lapsus.store.drafts import Draft
@@ -37,8 +37,11 @@ SPEAKERS: Final = 30
 TURNS: Final = 6
 WIDTH: Final = 200
 """Characters of a cell that are shown."""
+_SPEAKERS: Final = ("role", "from", "speaker", "sender")
 _PAGE: Final = "setup/columns.html"
-_PROGRAM: Final = regex.compile(r"(?i)bot|assist|agent|\bai\b|gpt|llm|model|system|ボット|システム|アシスタント")
+_PROGRAM: Final = regex.compile(
+    r"(?i)bot|assist|agent|\bai\b|gpt|llm|model|system|ボット|システム|アシスタント"
+)
 
 Side = Literal["system", "user", ""]
 
@@ -166,7 +169,9 @@ def speakers(known: FieldMap, rows: Sequence[Mapping[str, Any]]) -> list[tuple[s
     if known.messages:
         listed = [json_text(row.get(known.messages)) for row in rows]
         talks = [one for talk in listed if isinstance(talk, list) for one in talk if isinstance(one, Mapping)]
-        key = known.speaker or next((key for key in ("role", "from", "speaker", "sender") if talks and key in talks[0]), "")
+        key = known.speaker or next(
+            (key for key in ("role", "from", "speaker", "sender") if talks and key in talks[0]), ""
+        )
         found = [str(one[key]) for one in talks if one.get(key) is not None] if key else []
     elif known.speaker:
         found = [str(row[known.speaker]) for row in rows if row.get(known.speaker) is not None]
@@ -197,9 +202,7 @@ def with_sides(known: FieldMap, rows: Sequence[Mapping[str, Any]]) -> FieldMap:
     rest = [name for name in open_ if name not in programs] if programs or judged else []
     if not (programs or judged) and len(open_) == 1 and len(found) == 2:
         programs = open_
-    return msgspec.structs.replace(
-        known, system=(*known.system, *programs), user=(*known.user, *rest)
-    )
+    return msgspec.structs.replace(known, system=(*known.system, *programs), user=(*known.user, *rest))
 
 
 def _record(

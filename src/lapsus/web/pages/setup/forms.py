@@ -39,7 +39,7 @@ def with_fields(step: str, plan: Tree, fields: Fields) -> Tree:
 
 def complete_plan(plan: Tree) -> Plan:
     """The plan as it stands; an error says what is wrong with it."""
-    told = {key: value for key, value in plan.items() if key not in ("own", wizard_sample.KEY)}
+    told = {key: value for key, value in plan.items() if key not in ("own", "map", wizard_sample.KEY)}
     try:
         return parse_plan(to_yaml(told))
     except InvalidError as error:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
-from lapsus.formats import read
-from lapsus.model import Entry, Scheme, in_language
+from lapsus.model import Scheme, in_language
 from lapsus.schemes import load_scheme, scheme_names
-from lapsus.store import Material, Plan, RefusedError
+from lapsus.store import Material, Plan, RefusedError, StoreError
 from lapsus.store.drafts import Draft
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import is_short_name
@@ -26,6 +25,8 @@ from lapsus.web.page_words import say
 from lapsus.web.pages.judging.campaign import begun_drafts
 from lapsus.web.pages.setup import forms as wizard_forms
 from lapsus.web.pages.setup import known_units, own_guideline
+from lapsus.web.pages.setup.draft_file import KEY as MAP
+from lapsus.web.pages.setup.draft_file import first_rows, keep_upload, read_file
 from lapsus.web.pages.setup.preview import (
     BlockResponse,
     DraftUnits,
@@ -83,6 +84,10 @@ class WizardResponse(msgspec.Struct, frozen=True):
     """The same in words."""
     own: str = ""
     """The name of the guideline, where it is the manager's own."""
+    file: str = ""
+    """On the first step: the file that is kept with the draft."""
+    has_rows: bool = False
+    """Whether that file has columns that can be mapped."""
     has_own: bool = False
     """Whether there is one of the manager's own, chosen or not, in order or not."""
     sample: SampleResponse | None = None
@@ -102,6 +107,7 @@ def wizard_page(
     tree = draft.plan if draft else {}
     scheme = sound_scheme(tree)
     found = DraftUnits(visit, draft, scheme)
+    kept = visit.store.drafts.file(draft.id) if draft is not None and step == "data" else None
     # One step may have several forms; what was not sent is as it was.
     shown = {**wizard_forms.fields_of(step, tree), **(fields or {})}
     return WizardResponse(
@@ -119,6 +125,8 @@ def wizard_page(
         plan=_plan(tree) if step == "review" and error is None else "",
         summary=_summary(visit, tree, found) if step == "review" else [],
         own=scheme.id if scheme is not None and "own" in tree and scheme.id not in scheme_names() else "",
+        file="" if kept is None else kept[0],
+        has_rows=kept is not None and draft is not None and bool(first_rows(visit, draft.id)),
         has_own="own" in tree,
         sample=found.sample() if step == "review" else None,
         **told(error, visit.language),
@@ -224,16 +232,43 @@ def _first(visit: RequestContext) -> WizardResponse:
 
 
 def begin(visit: RequestContext, form: FormData) -> Response:
-    """Read the documents and keep them with the draft. The file itself is gone when this is through."""
-    given = fields(form)
+    """Make a draft. A file that came is kept with it before anything can be wrong, so that nobody sends it twice."""
+    given, file = fields(form), upload(form, "file")
+    if file is not None:
+        made = visit.store.drafts.new(visit.me.id, wizard_forms.with_fields("data", {}, given), ())
+        keep_upload(visit, made, file)
+        visit.request.state.draft = made
     tree = _named(visit, {}, given)
-    entries = () if "chain" in tree else _entries(upload(form, "file"), given.get("language") or None)
-    draft = visit.store.drafts.new(visit.me.id, tree, entries)
-    return redirect(visit, f"/new/{draft}/guideline")
+    if file is None and "chain" not in tree:
+        raise InputError("choose-file", where="file")
+    draft = made if file is not None else visit.store.drafts.new(visit.me.id, tree, ())
+    return _documents(visit, visit.store.drafts.get(draft, visit.me.id), tree, is_new=True)
+
+
+def _documents(visit: RequestContext, draft: Draft, tree: wizard_forms.Tree, *, is_new: bool) -> Response:
+    """Read the documents of a draft and go on; where the columns are in doubt, to the page that maps them."""
+    kept, me = visit.store.drafts, visit.me.id
+    if "chain" in tree or not is_new:
+        kept.change(draft.id, me, tree, () if "chain" in tree else None)
+        return redirect(visit, f"/new/{draft.id}/guideline")
+    tree.pop(MAP, None)
+    try:
+        found = read_file(visit, draft.id, None)
+        kept.change(draft.id, me, tree, found.entries)
+    except StoreError:
+        raise
+    except LapsusError:
+        if not first_rows(visit, draft.id):
+            raise
+        kept.change(draft.id, me, tree, ())
+        return redirect(visit, f"/new/{draft.id}/columns")
+    return redirect(visit, f"/new/{draft.id}/{'guideline' if found.map is None else 'columns'}")
 
 
 def _first_again(visit: RequestContext, form: FormData, error: LapsusError) -> WizardResponse:
-    return wizard_page(visit, "data", None, fields=fields(form), error=error)
+    made = getattr(visit.request.state, "draft", None)
+    draft = None if made is None else visit.store.drafts.get(made, visit.me.id)
+    return wizard_page(visit, "data", draft, fields=fields(form), error=error)
 
 
 def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str]) -> wizard_forms.Tree:
@@ -252,28 +287,9 @@ def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str,
     return tree
 
 
-def _renamed(
-    visit: RequestContext, draft: Draft, form: FormData
-) -> tuple[wizard_forms.Tree, Iterable[Entry] | None]:
-    """The first step again: the plan, and other documents where a file came or a chain was chosen."""
-    given = fields(form)
-    tree = _named(visit, draft.plan, given)
-    file = upload(form, "file")
-    if "chain" in tree:
-        return tree, ()
-    if file is None and not draft.lines:
-        raise InputError("choose-file", where="file")
-    return tree, None if file is None else _entries(file, given.get("language") or None)
-
-
 def _check_free(visit: RequestContext, name: str) -> None:
     if any(campaign.name == name for campaign in visit.store.campaigns.all()):
         raise InputError("campaign-already", hint="choose-another-name", name=name)
-
-
-def _entries(file: UploadFile | None, language: str | None) -> Iterator[Entry]:
-    with on_disk(file) as path:
-        yield from read(path, language=language)
 
 
 def draw(visit: RequestContext, form: FormData) -> Response:
@@ -303,9 +319,13 @@ def fill_in(visit: RequestContext, form: FormData) -> Response:
     """Keep what a step says and go where the button leads; at the end, make the campaign."""
     draft, step, go = draft_here(visit), _step(visit), field(form, "go")
     if step == "data":
-        tree, entries = _renamed(visit, draft, form)
-        visit.store.drafts.change(draft.id, visit.me.id, tree, entries)
-        return redirect(visit, f"/new/{draft.id}/guideline")
+        if (file := upload(form, "file")) is not None:
+            keep_upload(visit, draft.id, file)
+        tree = _named(visit, draft.plan, fields(form))
+        has_file = visit.store.drafts.file(draft.id) is not None
+        if "chain" not in tree and not draft.lines and not has_file:
+            raise InputError("choose-file", where="file")
+        return _documents(visit, draft, tree, is_new=file is not None or (has_file and not draft.lines))
     tree = _changed(draft, step, go, form)
     plan = wizard_forms.complete_plan(tree)
     if plan.has_known and (scheme := own_guideline.draft_scheme(tree)) is not None:
