@@ -16,6 +16,7 @@ from lapsus.campaign_stats.judge_charts import (
     standing_name,
 )
 from lapsus.campaign_stats.judge_figures import Cost, JudgeFigures, Judges, judges_of
+from lapsus.campaign_stats.stress_tests import SIGNATURE, stress_table, stress_tests
 from lapsus.measures.score import Interval, Score
 from lapsus.model import in_language
 from lapsus.reports.charts import Chart
@@ -52,6 +53,9 @@ def judges_part(by_question: Sequence[CampaignStats], say: Callable[..., str], l
             signatures |= {one.signature: None for one in judge.estimates[:1]}
         signatures |= {one.signature: None for one in found.beside[:1]}
         charts += [chart for chart in drawn if chart.rows]
+    if by_question and (tests := stress_tests(by_question[0].store, by_question[0].name, language)):
+        tables.append(stress_table(tests, spoken("stress-title"), spoken))
+        signatures |= {SIGNATURE: None}
     if not tables:
         return []
     return [

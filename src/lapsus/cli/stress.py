@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
+from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.detect import ProfileOption
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
@@ -67,6 +68,11 @@ def stress_command(
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write a page with the misses.", metavar="OUT")
     ] = None,
+    campaign: Annotated[
+        str | None,
+        typer.Option("--campaign", help="Show the result on this campaign's judges page.", metavar="NAME"),
+    ] = None,
+    db: DbOption = None,
     profile: ProfileOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
@@ -96,6 +102,9 @@ def stress_command(
             progress=talk.step,
             **asking.how,
         )
+    if campaign is not None:
+        with open_database(db) as store:
+            store.audit.stressed(campaign, found.notes())
     if html is not None:
         with put_in_place(html, overwrite=True) as draft:
             draft.write_text(found.report(reader_language()).to_html(), encoding="utf-8")

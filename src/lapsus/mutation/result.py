@@ -14,7 +14,7 @@ from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.reports.report import Example, Part, Report
 from lapsus.schemes import load_scheme
-from lapsus.word_files import word_file
+from lapsus.word_files import LANGUAGES, word_file
 
 SIGNATURE = "planted errors found,clopper-pearson,level=0.95,clusters=documents"
 
@@ -97,6 +97,25 @@ class Stress(msgspec.Struct, frozen=True):
             if most is not None and alarms is not None and alarms.value > most:
                 found.append(Notice("stress-alarms", judge=judge.judge, share=alarms.value))
         return tuple(found)
+
+    def notes(self) -> list[dict[str, Any]]:
+        """What a campaign keeps of it, a record for each judge; names of types in every language."""
+        words = [Words(language, self.scheme) for language in LANGUAGES]
+
+        def told(row: Found, alarms: Share | None) -> dict[str, Any]:
+            names = {language: one.type(row.type) for language, one in zip(LANGUAGES, words, strict=True)}
+            bounds = [(one.value, one.low, one.high) if one else (None,) * 3 for one in (row.share, alarms)]
+            return {"name": names, "planted": row.planted, "found": bounds[0], "alarms": bounds[1]}
+
+        return [
+            {
+                "judge": judge.judge,
+                "draw": self.seed,
+                "total": told(judge.total, judge.total.false_alarms),
+                "types": [told(row, row.false_alarms) for row in judge.types],
+            }
+            for judge in self.judges
+        ]
 
     def table(self, language: str = "en") -> Table:
         """A row for each judge and type, the weakest first, and one for all together."""

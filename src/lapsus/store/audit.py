@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from lapsus.store.records import Event
 from lapsus.store.validation import clamped
 
 EXPORTED = "exported"
+STRESSED = "judge stressed"
 
 
 class AuditTrail(Part):
@@ -26,6 +27,13 @@ class AuditTrail(Part):
         id = self._campaign_id(campaign)
         with self.writing() as conn:
             self.note(conn, EXPORTED, by=by, campaign=id, data=what, format=format, units=units)
+
+    def stressed(self, campaign: str, tests: Iterable[Mapping[str, Any]], *, by: int | None = None) -> None:
+        """Note what judges found of planted errors."""
+        id = self._campaign_id(campaign)
+        with self.writing() as conn:
+            for test in tests:
+                self.note(conn, STRESSED, by=by, campaign=id, **test)
 
     def events(
         self, campaign: str | None = None, *, what: str | None = None, limit: int = 100

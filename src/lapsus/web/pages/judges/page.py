@@ -23,6 +23,7 @@ from lapsus.campaign_stats.judge_charts import (
     standing_name,
 )
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
+from lapsus.campaign_stats.stress_tests import StressTest, stress_tests
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import localized, unpacked
 from lapsus.reports.charts import FORMATS, Chart, Theme, inline
@@ -93,6 +94,8 @@ class JudgesResponse(CampaignStatsResponse, frozen=True, kw_only=True):
 
     runs: list[RunResponse]
     judges: list[JudgeResponse]
+    stress: list[StressTest]
+    """What each judge found of errors planted in good units, the newest test of each."""
     cautions: list[str]
     """In words: where figures mean less than they look."""
     people: int
@@ -166,6 +169,7 @@ def judges_page(
             *(_judge(stats, one) for one in found.judges),
             *(_beside(one, spoken) for one in found.beside),
         ],
+        stress=stress_tests(visit.store, stats.name, visit.language),
         cautions=cautions(found, spoken, visit.language),
         people=found.people,
         unnamed=found.unnamed,
