@@ -143,6 +143,8 @@ def test_people_of_a_demonstration_have_worked_for_weeks(store: Store) -> None:
     for campaign in store.campaigns.all():
         people = store.progress.of_campaign(campaign.name).people
         assert all(one.last_at for one in people if one.submitted), campaign.name
+        if campaign.plan.collect is not None:
+            continue
         days = [row.day for row in store.stats.figures(campaign.name).days]
         assert min(days) > 0, campaign.name
         assert max(days) - min(days) > 7, campaign.name

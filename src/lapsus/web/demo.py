@@ -27,6 +27,7 @@ from lapsus.samples import sample_path
 from lapsus.schemes import load_scheme
 from lapsus.store import Chain, Person, Plan, Store
 from lapsus.store.challenge_records import ChallengePlan
+from lapsus.store.collect_plan import Collect
 from lapsus.store.decisions import How
 from lapsus.store.people import new_secret
 
@@ -72,6 +73,12 @@ def make_demo(store: Store) -> dict[str, Person]:
         for language in LANGUAGES:
             _campaign(store, sample, language)
     make_challenge(store, [_entries(f"dialogues-{language}") for language in LANGUAGES])
+    for language in LANGUAGES:
+        collect = Collect(("bot",), language=language, ask=True, topics=TOPICS)
+        title = _talk_title(language)
+        store.campaigns.set_up(
+            Plan(name=f"talk-{language}", scheme="breakdown", title=title, collect=collect)
+        )
     people = [store.people.add(MANAGER, "manager")]
     for language, (annotator, words) in FLAGS.items():
         store.flags.add(
@@ -83,6 +90,21 @@ def make_demo(store: Store) -> dict[str, Person]:
     for name, language in zip(ANNOTATORS, LANGUAGES, strict=True):
         people.append(store.people.add(name, language=language))
     return {new_secret(): person for person in people}
+
+
+TOPICS = (
+    {"en": "Talk about your last free day.", "ja": "最近の休みの日について話してください。"},
+    {
+        "en": "You plan a trip. Talk about where to go.",
+        "ja": "旅行の計画について話してください。",
+    },
+)
+"""What to talk about with the bot."""
+
+
+def _talk_title(language: str) -> Text:
+    words = {"en": "Talk to a bot", "ja": "ボットと話す"}
+    return {reader: f"{title} ({LANGUAGES[language]})" for reader, title in words.items()}
 
 
 def _campaign(store: Store, sample: Sample, language: str) -> None:

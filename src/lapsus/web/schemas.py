@@ -62,6 +62,8 @@ class CampaignResponse(msgspec.Struct, frozen=True):
     """When one saved something here last."""
     complete: bool = False
     """Whether every unit has all of its judgments, whoever gave them."""
+    collects: bool = False
+    """Whether people talk here: then `done` and `total` are talks."""
     everybody: EverybodyResponse | UnsetType = UNSET
     """For those who see everybody's work."""
 

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Literal, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
@@ -129,7 +129,27 @@ def _campaigns(visit: RequestContext) -> list[Campaign]:
     return [campaign for campaign in found if campaign.archived is None]
 
 
+def _collecting(visit: RequestContext, campaign: Campaign) -> CampaignResponse:
+    """A campaign in which people talk: how many talks one has had, of how many."""
+    own = visit.store.progress.of_person(campaign.name, visit.me.id)
+    done = visit.store.talks.count_done(campaign.name, visit.me.id)
+    last = visit.store.talks.last(campaign.name, visit.me.id)
+    everybody: EverybodyResponse | UnsetType = UNSET
+    if visit.manages:
+        all_ = sum(system.done for system in visit.store.talk_figures.of_campaign(campaign.name))
+        wanted = max(campaign.plan.collect.dialogues if campaign.plan.collect else 0, all_)
+        counted = filled(EverybodyResponse, visit.store.progress.of_campaign(campaign.name))
+        everybody = msgspec.structs.replace(counted, done=all_, wanted=wanted)
+    return CampaignResponse(
+        campaign.name, title(visit, campaign), campaign.scheme, campaign.version, campaign.state, done, 0,
+        campaign.plan.per_person or done + 1, own is not None and own.stopped, at(f"/c/{campaign.name}"),
+        last_at=None if last is None else last.last_at, collects=True, everybody=everybody,
+    )  # fmt: skip
+
+
 def _campaign(visit: RequestContext, campaign: Campaign, talk: int) -> CampaignResponse:
+    if campaign.plan.collect is not None:
+        return _collecting(visit, campaign)
     own = visit.store.progress.of_person(campaign.name, visit.me.id)
     total = visit.store.progress.own_total(campaign.name, visit.me.id)
     done, held = (own.submitted, own.held) if own else (0, 0)

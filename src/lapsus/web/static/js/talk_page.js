@@ -18,6 +18,7 @@ let csrf = who.csrf;
 let failures = 0;
 let busy = false;
 let again = false;
+let isOver = false;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let timer;
 /** @type {(turn: any) => HTMLElement|null} questions about a turn, once they are loaded */
@@ -95,6 +96,8 @@ async function pump() {
 async function step() {
   const entry = waiting()[0];
   if (entry) return deliver(entry);
+  // What comes after a talk depends on all others: the server knows.
+  if (isOver) location.reload();
   if (talk.state === "done" || talk.awaits === "me") return false;
   return refresh(talk.turns.length);
 }
@@ -130,11 +133,9 @@ async function refresh(after) {
   const found = await ask(after === undefined ? base : `${base}?after=${after}`);
   if (!found || found.status !== 200) return later();
   failures = 0;
-  const wasDone = talk.state === "done";
+  isOver ||= talk.state !== "done" && found.said.state === "done";
   talk = found.said;
   localStorage.setItem(`${place}-seen`, String(talk.turns.length));
-  // What comes after a talk depends on all others: the server knows.
-  if (talk.state === "done" && !wasDone && !talk.ask) location.reload();
   return true;
 }
 
@@ -183,7 +184,7 @@ function show(keepsStatus = false) {
   byId("done").hidden = talk.state !== "done";
   byId("end-questions").hidden = !(talk.state === "done" && talk.ask === "end");
   if (!keepsStatus) byId("status").textContent = status(mine);
-  if (isMore) byId(talk.state === "done" ? "done" : "say").scrollIntoView({ block: "end" });
+  if (isMore) (talk.state === "done" ? byId("done") : list.lastElementChild)?.scrollIntoView({ block: "nearest" });
 }
 
 /** @param {Sending|undefined} mine */

@@ -33,6 +33,8 @@ export async function ownQuestions(talk, wordsUrl, said, send) {
       if (!isWhole()) return;
       send(segment, now);
       status.textContent = said.kept;
+      // Room for the talk; it can be opened again to change one's mind.
+      whole.open = compulsory.length > 1;
     };
     const sheet = {
       words,
@@ -57,7 +59,12 @@ export async function ownQuestions(talk, wordsUrl, said, send) {
     };
     /** @type {import("./types.js").Widget[]} */
     const parts = scheme.questions.map((/** @type {any} */ question) => makeWidget(question, /** @type {any} */ (sheet)));
-    for (const part of parts) part.show(now[part.question.id]);
-    return el("details", { class: "own", open: !Object.keys(now).length }, el("summary", { class: "small" }, said.judge, " ", status), ...parts.map((part) => part.element));
+    for (const part of parts) {
+      part.show(now[part.question.id]);
+      // The same question stands under every turn: no landmark of the page.
+      part.element.setAttribute("role", "group");
+    }
+    const whole = el("details", { class: "own", open: !Object.keys(now).length }, el("summary", { class: "small" }, said.judge, " ", status), ...parts.map((part) => part.element));
+    return whole;
   };
 }
