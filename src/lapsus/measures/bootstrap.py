@@ -31,6 +31,7 @@ MANY: Final = 50
 
 _ROUNDING = 1e-12
 _MOST = 1e6
+_NEARLY = 0.999
 
 _BLOCK = 1 << 21
 """How many drawn numbers are in memory at a time."""
@@ -146,6 +147,25 @@ def interval(
     worth = min(max(sure, 1.0), _MOST) if math.isfinite(sure) and share * (1 - share) > 0 else float(groups)
     low, high = share_bounds(share, worth, level)
     return Interval(least + width * low, least + width * high)
+
+
+def smoothed_interval(
+    values: Floats, level: float, *, value: float, smoothed: float, groups: int
+) -> Interval | None:
+    """The interval of a coefficient between -1 and 1 from resamples that also hold what was not seen.
+
+    `smoothed` is the coefficient with as much of the unseen added as the resamples hold on average. Fisher's z (atanh)
+    keeps the interval within the ends, Student's t makes up for a spread that was found from few groups; `value`, what
+    was measured, is always within.
+    """
+    defined = values[np.isfinite(values)]
+    if len(defined) < max(2, len(values) // 2) or groups < 2 or not math.isfinite(smoothed):
+        return None
+    at = min(max(smoothed, -_NEARLY), _NEARLY)
+    spread = math.sqrt(float(np.var(defined)) * groups / (groups - 1)) / (1 - at * at)
+    half = t_quantile((1 + level) / 2, groups - 1) * spread
+    low, high = math.tanh(math.atanh(at) - half), math.tanh(math.atanh(at) + half)
+    return Interval(min(low, value), max(high, value))
 
 
 def bootstrap_interval(

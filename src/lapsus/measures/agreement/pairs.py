@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from lapsus.measures.agreement.answer_codes import Coded, coded, require_names
 from lapsus.measures.agreement.patterns import ALONE, distinct_rows
-from lapsus.measures.bootstrap import Bootstrap, Floats, interval, resampled_times
+from lapsus.measures.bootstrap import (
+    MANY,
+    Bootstrap,
+    Floats,
+    interval,
+    resampled_times,
+    smoothed_interval,
+)
 from lapsus.measures.score import SAME, Interval, Score, signature
 from lapsus.model.votes import MISSING, LabelVotes, ScaleVotes
 
@@ -67,6 +74,21 @@ class PairTables:
         for pattern, cell in found:
             total += np.bincount(cell, times[pattern], len(total))
         return total.reshape(len(self.pairs), self.labels, self.labels)
+
+    def unseen(self, times: NDArray[np.integer]) -> tuple[int, Floats]:
+        """How many units hold anything but the usual label, and a table of what they might have held besides.
+
+        As for coefficients of counts: for each unusual label half a unit on which both gave it and half a split one.
+        """
+        used = np.array([((self.codes == label).sum(axis=1) * times).sum() for label in range(self.labels)])
+        usual = int(used.argmax())
+        telling = int(times[((self.codes >= 0) & (self.codes != usual)).any(axis=1)].sum())
+        table = np.zeros((self.labels, self.labels))
+        for label in range(self.labels):
+            if label != usual:
+                table[label, label] = 0.5
+                table[label, usual] = table[usual, label] = 0.25
+        return telling, table
 
     def _meetings(self) -> Iterator[tuple[NDArray[np.intp], ...]]:
         """Pattern, left and right annotator, and both answers, of all meetings, in blocks."""
@@ -138,7 +160,13 @@ def _interval(
     if bootstrap is None or found.times[met].sum() < 2:
         return None
     times = np.where(met, found.times, 0)
-    drawn = [
-        _mean(kernel(found.tables(draw))) for block in resampled_times(times, bootstrap) for draw in block
-    ]
-    return interval(np.array(drawn), bootstrap.level, value=value, groups=int(times.sum()))
+    groups = int(times.sum())
+    draws = (draw for block in resampled_times(times, bootstrap) for draw in block)
+    telling, unseen = found.unseen(times)
+    if telling >= MANY:
+        drawn = [_mean(kernel(found.tables(draw))) for draw in draws]
+        return interval(np.array(drawn), bootstrap.level, value=value, groups=groups)
+    chance = np.random.default_rng((bootstrap.seed, found.labels))
+    drawn = [_mean(kernel(found.tables(draw) + chance.gamma(unseen))) for draw in draws]
+    smoothed = _mean(kernel(found.tables(times) + unseen))
+    return smoothed_interval(np.array(drawn), bootstrap.level, value=value, smoothed=smoothed, groups=groups)

@@ -23,8 +23,8 @@ from lapsus.measures.bootstrap import (
     Bounds,
     Floats,
     bootstrap_interval,
-    middle,
     resampled_sums,
+    smoothed_interval,
 )
 from lapsus.measures.score import SAME, Interval, Score, signature
 from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
@@ -110,7 +110,7 @@ class Patterns(NamedTuple):
 
         Units on which all gave the usual label tell nothing of agreement on another one. With fewer than `MANY`
         others, each resample also holds a random part of a unit (half a one on average, as in Jeffreys' prior) on
-        which all gave a label, and of one that is split, for each unusual label.
+        which all gave a label, and of one that is split, for each unusual label; the interval is `smoothed_interval`.
         """
         usual = int((self.times @ self.counts).argmax())
         telling = int(self.times[self.counts[:, usual] < self.raters].sum())
@@ -121,7 +121,13 @@ class Patterns(NamedTuple):
         weights = chance.gamma(_HALF, size=(bootstrap.resamples, len(possible)))
         drawn = np.concatenate(list(resampled_sums(sums, bootstrap, self.times))) + weights @ possible
         with np.errstate(divide="ignore", invalid="ignore"):
-            return middle(value(drawn), bootstrap.level)
+            return smoothed_interval(
+                value(drawn),
+                bootstrap.level,
+                value=float(value(self.times @ sums)),
+                smoothed=float(value(self.times @ sums + _HALF * possible.sum(axis=0))),
+                groups=int(self.times.sum()),
+            )
 
     def undefined(self, measure: str) -> Score | None:
         """The score where nothing can be said of agreement: nobody to agree with, or nothing to agree on."""
