@@ -31,6 +31,7 @@ from lapsus.schemes import AnyScheme, load_scheme
 if TYPE_CHECKING:
     from lapsus.annotators.language_model import LanguageModel
     from lapsus.annotators.language_model.asking import Asking
+    from lapsus.annotators.language_model.prices import Expected
 
 RUN = "dbdc-run"
 """The challenge's own format of runs: files in it hold what the challenge asks for and no more."""
@@ -54,8 +55,8 @@ class Waiting(NamedTuple):
     kept: Journal | None
     without_votes: int = 0
     """Documents without the votes that would choose what is judged, where its guideline has such a rule."""
-    tokens: int = 0
-    """About how many tokens the prompts have; 0 where that was not counted."""
+    expected: Expected | None = None
+    """About what it will take; None where that was not counted."""
 
 
 @dataclass
@@ -268,7 +269,8 @@ class _Stock:
 
     def __init__(self, model: LanguageModel, kept: Journal | None) -> None:
         self.model, self.kept, self.work = model, kept, model.work()
-        self.units = self.without_votes = self.tokens = 0
+        self.units = self.without_votes = 0
+        self.expected = model.expects(())
         self.known: dict[Any, Judgment] = {}
 
     def count(self, entry: Entry, segments: frozenset[str | None] | None) -> int:
@@ -285,7 +287,7 @@ class _Stock:
                 found = self.kept.find(self.work, [unit]) if self.kept is not None else None
                 if found is None:
                     self.units += 1
-                    self.tokens += self.model.expected_tokens(unit)
+                    self.expected += self.model.expected(unit, next(iter(self.known.values()), None))
                 elif (judgment := found[0].judgment) is not None:
                     self.known[unit.key] = judgment
         return wanted
@@ -294,7 +296,7 @@ class _Stock:
         """The count. What is kept about other texts than those of now is left aside."""
         if self.kept is not None:
             self.kept.judgments = self.known
-        return Waiting(self.model, self.units, len(self.known), self.kept, self.without_votes, self.tokens)
+        return Waiting(self.model, self.units, len(self.known), self.kept, self.without_votes, self.expected)
 
 
 def detect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from lapsus.annotators import Annotator
     from lapsus.annotators.detection import Waiting
     from lapsus.annotators.language_model import LanguageModel
+    from lapsus.model import Unit
     from lapsus.store import Store
 
 CampaignArgument = Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")]
@@ -132,7 +134,7 @@ def annotate_command(
             known = _known(store, as_name)
             must_go_on(store, name, known, as_name, annotator)
             total = store.programs.count_units(name, known)
-            talk.leave([_waiting(annotator, total)])
+            talk.leave([_waiting(annotator, total, store.programs.units_for(name, known))])
         else:
             annotator = as_usual(annotator) if profile is None else annotator.under(profile)
             try:
@@ -147,10 +149,11 @@ def annotate_command(
     talk.finish()
 
 
-def _waiting(annotator: Annotator, units: int) -> Waiting:
+def _waiting(annotator: Annotator, total: int, units: Iterable[Unit]) -> Waiting:
     from lapsus.annotators.detection import Waiting
 
-    return Waiting(cast("LanguageModel", annotator), units, 0, None)
+    model = cast("LanguageModel", annotator)
+    return Waiting(model, total, 0, None, expected=model.expects(units))
 
 
 def _tell_judged(talk: Asking, name: str, program: str, total: int, judged: int, as_json: bool) -> None:

@@ -108,8 +108,8 @@ def _waiting(store: Store, challenge: str, annotator: Annotator, language: str |
     journal = Journal(Path(f"{quote(called, safe='')}.part.jsonl"))
     model.must_go_on(journal.judgments.values(), str(journal.path))
     work, turns = model.work(), list(turns_to_judge(store, challenge, language))
-    left = sum(journal.find(work, [turn]) is None for turn in turns)
-    return Waiting(model, left, len(turns) - left, journal)
+    left = [turn for turn in turns if journal.find(work, [turn]) is None]
+    return Waiting(model, len(left), len(turns) - len(left), journal, expected=model.expects(left))
 
 
 def _tell_open(talk: Asking) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 import typer
@@ -50,6 +51,7 @@ _OPTIONS: dict[str, Any] = {
     "seed": _option(int, "--seed", "Seed that the server is asked to draw with.", "N", 0),
     "max_tokens": _option(int, "--max-tokens", "How many tokens an answer may have.", "N", 1),
     "budget": _option(int, "--budget", "Ask nothing more after so many tokens.", "TOKENS", 1),
+    "prices": _option(Path, "--prices", "Table of prices of your own (YAML).", "FILE"),
     "parallel": _option(int, "--parallel", "Requests under way at once; 4 by default.", "N", 1),
     "timeout": _option(float, "--timeout", "Seconds that a request may take; 120 by default.", "S", 1.0),
     "yes": Annotated[bool, typer.Option("--yes", help="Send to another machine without being asked.")],
@@ -165,13 +167,14 @@ class Asking:
                     value="" if where.is_encrypted else Notice("and-unencrypted"),
                 )
                 away = True
-            if one.tokens:
-                remark("about-tokens-those-answers", tokens=one.tokens)
+            _tell_expected(one)
         if not away or self.options.yes:
             return
         try:
             may = typer.confirm(in_words("send"), err=True)
         except typer.Abort:
+            if self.options.how.get("budget"):
+                return
             raise UsageError("nobody-said-may-sent", hint="yes-says") from None
         if not may:
             raise typer.Exit(1)
@@ -211,6 +214,20 @@ def _tell_known(one: Waiting) -> None:
         remark("documents-hold-no-votes-under", without_votes=one.without_votes, scheme=target.scheme)
 
 
+def _tell_expected(one: Waiting) -> None:
+    """About how many tokens, how long, and what it costs; whether that is known."""
+    if (expected := one.expected) is None:
+        return
+    prompt, completion, seconds = expected
+    remark("expected-tokens", prompt=prompt, completion=completion, minutes=max(1, round(seconds / 60)))
+    if one.model.price is not None:
+        price = one.model.price
+        amount = price.of(prompt, completion)
+        remark("expected-cost", amount=amount, currency=price.currency, date=price.date)
+    elif not one.model.service.where.is_local:
+        remark("price-unknown", name=one.model.name)
+
+
 def _tell(model: LanguageModel) -> None:
     for unit, reason in model.refused[:SHOWN]:
         place = Notice("document", document=unit.document) + (
@@ -225,12 +242,15 @@ def _tell(model: LanguageModel) -> None:
         remark("server-does-not-take", form=model.form)
     if total := model.tokens.total():
         remark("tokens", tokens=model.tokens["prompt"], tokens2=model.tokens["completion"], total=total)
+    if (paid := model.cost) is not None and total:
+        remark("cost", amount=paid["amount"], currency=paid["currency"], date=paid["prices"])
 
 
 def facts(model: LanguageModel) -> dict[str, Any]:
     """How it went, for another program."""
     refused = [{**one.unit._asdict(), "reason": one.reason} for one in model.refused]
-    return {"form": model.form, "tokens": dict(model.tokens), "refused": refused}
+    paid = {} if model.cost is None else {"cost": model.cost}
+    return {"form": model.form, "tokens": dict(model.tokens), **paid, "refused": refused}
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import msgspec
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.cases import cases_of
 from lapsus.annotators.language_model.completion import Chat
+from lapsus.annotators.language_model.prices import ANSWER_SECONDS, TOKENS_A_SECOND, Expected, Price, cost
 from lapsus.annotators.language_model.prompt import (
     Prompt,
     fitting_language,
@@ -39,6 +40,8 @@ ASKED = 3
 """How often a model is asked for an answer that can be taken."""
 GIVE_UP = 5
 """Failures of the server in a row after which the rest is not tried."""
+ANSWER_TOKENS, REASON_TOKENS = 20, 60
+"""About how many tokens the answer to a question has, and a reason."""
 _TOLD = 4000
 """Characters of a bad answer that are shown back to the model."""
 _SAID = 120
@@ -125,11 +128,12 @@ class LanguageModel(Annotator):
         reasons: bool = False,
         provider: Provider | None = None,
         budget: int | None = None,
+        price: Price | None = None,
     ) -> None:
         """`language`: of the prompt; by default each document's own, where the scheme has it. `reasons`: ask why.
 
         `provider`: whose interface is spoken; by default OpenAI's chat completions. `budget`: so many tokens, and
-        nothing more is asked; what is under way then is waited for.
+        nothing more is asked; what is under way then is waited for. `price`: what tokens cost, where that is known.
         """
         super().__init__()
         self.provider = provider or OpenAi()
@@ -142,7 +146,7 @@ class LanguageModel(Annotator):
         self.service, self._chat = service, Chat(model, service, self.provider)
         self._form: str | None = None
         self.language, self.examples, self.parallel = language, examples, parallel
-        self.reasons, self.budget = reasons, budget
+        self.reasons, self.budget, self.price = reasons, budget, price
         self.sampling = sampling or Sampling()
         self._prompts: dict[str, Prompt] = {}
         self._in_a_row = 0
@@ -189,8 +193,9 @@ class LanguageModel(Annotator):
         except StoppedError:
             return Answered(tokens=dict(spent))
         except _InvalidError as error:
-            kept = self._refusal(unit) if isinstance(error, _RefusalError) else None
-            return Answered(refused=one_line(str(error))[:_REASON], tokens=dict(spent), refusal=kept)
+            said = one_line(str(error))[:_REASON]
+            kept = self._refusal(unit, said) if isinstance(error, _RefusalError) else None
+            return Answered(refused=said, tokens=dict(spent), refusal=kept)
         except ServiceError as error:
             return Answered(None, error.what, error.status, error.hopeless, error.hint, dict(spent))
 
@@ -214,10 +219,25 @@ class LanguageModel(Annotator):
             self.refused.append(Refused(unit.key, found.refused))
         return ()
 
-    def expected_tokens(self, unit: Unit) -> int:
-        """About how many tokens a prompt about a unit has, all samples together: guessed from its letters."""
-        prompt = self._prompt(unit.language)
-        return self.sampling.samples * (guessed_tokens(prompt.system) + guessed_tokens(unit_message(unit)))
+    @property
+    def cost(self) -> dict[str, Any] | None:
+        """What was used so far has cost; None where the price is not known."""
+        return cost(self.price, self.tokens)
+
+    def expected(self, unit: Unit, before: Judgment | None = None) -> Expected:
+        """About what a unit will take, all samples together: guessed from its letters, or as another one took."""
+        prompt, samples = self._prompt(unit.language), self.sampling.samples
+        told = samples * (guessed_tokens(prompt.system) + guessed_tokens(unit_message(unit)))
+        tokens = before.metadata.get("tokens") if before is not None else None
+        if before is not None and before.seconds and isinstance(tokens, Mapping):
+            return Expected(told, int(tokens.get("completion", 0)), before.seconds / self.parallel)
+        said = samples * (ANSWER_TOKENS * len(self.scheme.questions) + (REASON_TOKENS if self.reasons else 0))
+        seconds = samples * ANSWER_SECONDS + said / TOKENS_A_SECOND
+        return Expected(told, said, seconds / self.parallel)
+
+    def expects(self, units: Iterable[Unit]) -> Expected:
+        """About what units will take together."""
+        return sum(map(self.expected, units), Expected())
 
     def must_go_on(self, judgments: Iterable[Judgment], where: str) -> None:
         """Complain where answers of before were given under another setting: no run mixes two."""
@@ -287,6 +307,8 @@ class LanguageModel(Annotator):
                 "completion": sum(one.completion_tokens for one in asked),
             },
         }
+        if (paid := cost(self.price, metadata["tokens"])) is not None:
+            metadata["cost"] = paid
         if self.dropped:
             metadata["without"] = self.dropped
         if reasons := [sample.reason for sample in samples if sample.reason]:
@@ -304,10 +326,10 @@ class LanguageModel(Annotator):
             metadata=metadata,
         )
 
-    def _refusal(self, unit: Unit) -> Judgment:
-        """What a journal keeps of a unit that the model will not judge."""
+    def _refusal(self, unit: Unit, said: str) -> Judgment:
+        """What a journal keeps of a unit that the model will not judge: that, and what it said."""
         scheme, language = self.scheme, self._prompt(unit.language).language
-        metadata = {"setting": self.setting(language), "material": unit_digest(unit)}
+        metadata = {"setting": self.setting(language), "material": unit_digest(unit), "refused": said}
         return Judgment(
             unit.document, unit.key.segment, self.name, scheme.id, scheme.version, {}, metadata=metadata
         )

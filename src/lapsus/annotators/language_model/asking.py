@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
 import msgspec
 
 from lapsus.annotators.bulk.work import Work
 from lapsus.annotators.language_model.annotator import Answered, LanguageModel, Sampling
+from lapsus.annotators.language_model.prices import Price, price_of
 from lapsus.annotators.language_model.prompt import unit_digest
 from lapsus.annotators.language_model.providers import provider_of
 from lapsus.annotators.language_model.service import Endpoint, Service, endpoint
@@ -45,6 +47,8 @@ class Asking(TypedDict, total=False):
     """Seconds that a request may take; 120 by default."""
     budget: int | None
     """Tokens, of prompts and answers together, after which nothing more is asked."""
+    prices: Path | str | None
+    """A table of prices, to be looked in before the one that is shipped."""
     plain_http: bool
     """Whether the key may go to another machine unencrypted."""
     reasons: bool
@@ -83,6 +87,7 @@ def make_language_model(
         budget=asking.get("budget"),
         reasons=asking.get("reasons", False),
         provider=provider,
+        price=price_of(name, where, asking.get("prices")),
     )
 
 
@@ -122,7 +127,9 @@ class AskUnits(Work[Unit, Answered]):
 
     def result(self, judgment: Judgment) -> Answered:
         """An answer of before, which costs nothing now."""
-        return Answered(judgment) if judgment.answers else Answered(refused=_REFUSED, refusal=judgment)
+        if judgment.answers:
+            return Answered(judgment)
+        return Answered(refused=str(judgment.metadata.get("refused") or _REFUSED), refusal=judgment)
 
     @property
     def is_over(self) -> bool:
@@ -135,7 +142,7 @@ class AskUnits(Work[Unit, Answered]):
         if service.has_key and service.key_env is None:
             raise UsageError("key-program-gives-does", hint="name-environment-variable-holds")
         sent = _Sent(one.name, service.where.url, one.scheme, service.key_env, service.timeout, one.language,
-                     one.examples, one.sampling, one.parallel, one.reasons)  # fmt: skip
+                     one.examples, one.sampling, one.parallel, one.reasons, one.price)  # fmt: skip
         return msgspec.json.encode(sent)
 
     @classmethod
@@ -150,7 +157,7 @@ class AskUnits(Work[Unit, Answered]):
             endpoint(sent.url), key, key_env=sent.key_env, timeout=sent.timeout, headers=provider.headers
         )
         how: dict[str, Any] = {"language": sent.language, "examples": sent.examples, "reasons": sent.reasons}
-        how["provider"] = provider
+        how |= {"provider": provider, "price": sent.price}
         return cls(
             LanguageModel(model, service, sent.scheme, sampling=sent.sampling, parallel=sent.parallel, **how)
         )
@@ -169,3 +176,4 @@ class _Sent(msgspec.Struct, frozen=True):
     sampling: Sampling
     parallel: int
     reasons: bool
+    price: Price | None = None
