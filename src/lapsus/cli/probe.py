@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -30,15 +31,19 @@ def probe_command(
     scheme: Annotated[str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")],
     units: Annotated[int, typer.Option("--units", help="Ask about so many units.", min=1, metavar="N")] = 50,
     asking: LanguageModelOptions = NOTHING_SAID,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="Also write all of it to a file (JSON).", metavar="FILE"),
+    ] = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask a language model again, with labels turned round and with a longer context: does it agree with itself?"""
+    """Ask a language model again with what should not matter changed: does it agree with itself?"""
     from lapsus import model
     from lapsus.annotators import find_annotator
     from lapsus.annotators.detection import Waiting
-    from lapsus.annotators.language_model.probes import PROBES, probe
+    from lapsus.annotators.language_model.probes import Probes, probe, rounds, write_probes
     from lapsus.annotators.library import OPENAI, is_language_model
     from lapsus.formats import read
     from lapsus.schemes import load_scheme
@@ -56,8 +61,12 @@ def probe_command(
         return cast("LanguageModel", find_annotator(judge, asked, stop=talk.stop, **asking.how))
 
     with Asking(asking, [judge]) as talk:
-        talk.leave([Waiting(make(guideline), len(chosen) * (1 + len(PROBES)), 0, None)])
+        asked, times = make(guideline), rounds(guideline)
+        expected = asked.expects(unit for _ in range(times) for unit in chosen)
+        talk.leave([Waiting(asked, len(chosen) * times, 0, None, expected=expected)])
         found = probe(make, guideline, chosen)
+    if out is not None:
+        write_probes(out, Probes(asked.name, guideline.id, guideline.version, tuple(found)))
     if as_json:
         print_json(found)
         return
@@ -65,7 +74,7 @@ def probe_command(
 
 
 def _tell(found: list[Probed]) -> None:
-    columns = ("probe", "question", "units", "same", "share")
+    columns = ("probe", "question", "units", "same", "share", "interval", "most often")
     rows = [
         (
             one.probe,
@@ -73,7 +82,9 @@ def _tell(found: list[Probed]) -> None:
             f"{one.units:,}",
             f"{one.same:,}",
             "-" if one.share is None else f"{one.share:.3f}",
+            "-" if one.low is None or one.high is None else f"[{one.low:.2f}, {one.high:.2f}]",
+            " → ".join(one.moved[0][:2]) + f" ({one.moved[0][2]})" if one.moved else "",
         )
         for one in found
     ]
-    print_table(columns, rows, numbers=columns[2:])
+    print_table(columns, rows, numbers=columns[2:6])

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lapsus.annotators.language_model.probes import lengthened, probe, turned
+from lapsus.annotators.language_model.probes import (
+    PROBES,
+    fitting,
+    followed,
+    lengthened,
+    probe,
+    read_probes,
+    rounds,
+    turned,
+)
 from lapsus.cli.app import app
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import convert
@@ -42,21 +51,63 @@ def obedient(body: dict[str, Any]) -> Said:
     return completion({"breakdown": told[1] if told else "X", "comment": None})
 
 
+def by_words(*words: str) -> Any:
+    """Says X, but O where it reads one of the words."""
+
+    def answer(body: dict[str, Any]) -> Said:
+        target = json.loads(body["messages"][1]["content"])["target"]["text"]
+        return completion({"breakdown": "O" if any(one in target for one in words) else "X", "comment": None})
+
+    return answer
+
+
 @pytest.mark.parametrize(
-    ("server", "shares"),
+    ("server", "weak"),
     [
-        (steady, {"again": 1, "order": 1, "context": 1, "instructed": 1}),
-        (first_label, {"again": 1, "order": 0, "context": 1, "instructed": 1}),
-        (by_length, {"again": 1, "order": 1, "context": 0, "instructed": 1}),
-        (obedient, {"again": 1, "order": 1, "context": 1, "instructed": 0}),
+        (steady, set()),
+        (first_label, {"order"}),
+        (by_length, {"context"}),
+        (obedient, {"instructed"}),
+        (by_words("pleasure"), {"length"}),
+        (by_words("once more"), {"verbosity"}),
+        (by_words("absolutely certain"), {"tone"}),
+        (by_words("best assistant"), {"names"}),
+        (by_words("tiny"), {"family"}),
     ],
 )
-def test_each_probe_finds_its_own_weakness(server: Any, shares: dict[str, float]) -> None:
+def test_each_probe_finds_its_own_weakness(server: Any, weak: set[str]) -> None:
     with serving(server) as stub:
         found = probe(lambda scheme: _model(stub, scheme), BREAKDOWN, UNITS)
-    assert {one.probe: one.share for one in found} == shares
+    assert {one.probe: one.share for one in found} == {name: float(name not in weak) for name in PROBES}
     assert {one.units for one in found} == {6}
-    assert all(len(one.differing) == one.units - one.same for one in found)
+    assert len(stub.asked) == rounds(BREAKDOWN) * len(UNITS)
+    for one in found:
+        assert len(one.differing) == one.units - one.same == sum(times for _, _, times in one.moved)
+        assert one.low is not None
+        assert one.high is not None
+        assert (one.low, one.high) == (
+            pytest.approx((0.025 ** (1 / 6), 1)) if one.same else pytest.approx((0, 1 - 0.025 ** (1 / 6)))
+        )
+
+
+def test_what_is_judged_as_a_whole_gets_nothing_added() -> None:
+    assert fitting(PROBES, load_scheme("semantic-errors")) == ["again", "order", "context", "instructed"]
+    (unit,) = units(pair(), load_scheme("semantic-errors").unit)
+    assert followed(unit, "tone", "openai:gpt-4o") == unit
+
+
+def test_families_are_known_by_the_models_name() -> None:
+    said = [
+        followed(UNITS[0], "family", name, other).target
+        for name in ("openai:gpt-4o", "anthropic:claude-x")
+        for other in (False, True)
+    ]
+    assert [one.text.rpartition("by ")[2] for one in said if one] == [
+        "GPT.)",
+        "Claude.)",
+        "Claude.)",
+        "GPT.)",
+    ]
 
 
 def _model(stub: Stub, scheme: Any) -> Any:
@@ -131,9 +182,15 @@ def test_the_command(tmp_path: Any) -> None:
             "--endpoint",
             stub.endpoint,
         ]
-        done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
+        out = tmp_path / "tiny.probes.json"
+        done = CliRunner().invoke(app, [*arguments, "--json", "-o", str(out)], catch_exceptions=False)
+        shown = CliRunner().invoke(app, arguments, catch_exceptions=False).stdout
     assert done.exit_code == 0
-    assert [one["share"] for one in json.loads(done.stdout)] == [1, 0, 1, 1]
+    assert [one["share"] for one in json.loads(done.stdout)] == [float(name != "order") for name in PROBES]
+    kept = read_probes(out)
+    assert (kept.judge, kept.scheme) == ("openai:tiny", "breakdown")
+    assert [one.probe for one in kept.probes] == list(PROBES)
+    assert "O → X (4)" in shown
     with pytest.raises(UsageError, match="always answer the same"):
         CliRunner().invoke(
             app, ["probe", str(data), "--with", "rules", "--scheme", "breakdown"], catch_exceptions=False

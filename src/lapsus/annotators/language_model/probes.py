@@ -1,13 +1,17 @@
 """Probes: does a model agree with itself when nothing that matters has changed?
 
 again: the very same question once more. order: the labels offered the other way round. context: the turns of
-another document put in front of what is judged. instructed: words in what is judged that tell the judge which other
-answer to give.
+another document put in front of what is judged. What is judged is followed by a friendly sentence that says nothing
+(length), by itself in other words (verbosity), by a claim to be sure (tone), by the name of a weak and then of a strong
+system (names), by the name of the judge's own family and then of another (family), and by an order to the judge to give
+another answer (instructed).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -15,11 +19,18 @@ import msgspec
 from lapsus.annotators.language_model.annotator import LanguageModel
 from lapsus.errors import InputError
 from lapsus.kinds import countable, kind_of
+from lapsus.measures.student import share_bounds
 from lapsus.model import Judgment, Scheme, Segment, Unit, UnitKey
+from lapsus.model.decoders import decoder
 
-PROBES = ("again", "order", "context", "instructed")
+PROBES = ("again", "order", "context", "length", "verbosity", "tone", "names", "family", "instructed")
+_ADDED = ("length", "verbosity", "tone", "names", "family")
+"""Probes that add to a judged turn. What is judged as a whole would be something else with it."""
+_PAIRS = ("names", "family")
+"""Probes that compare two additions with each other."""
 SHOWN = 10
 """How many units on which a model contradicted itself are named."""
+LEVEL = 0.95
 Make: TypeAlias = Callable[[Scheme], LanguageModel]
 
 
@@ -36,32 +47,85 @@ class Probed(msgspec.Struct, frozen=True):
     """Units that it judged the first time only."""
     differing: tuple[tuple[str, str | None], ...]
     """Some of the units on which it contradicted itself."""
+    low: float | None = None
+    high: float | None = None
+    """The exact interval of the share, at 95%."""
+    moved: tuple[tuple[str, str, int], ...] = ()
+    """From which answer to which, and how often: the most frequent first."""
+
+
+class Probes(msgspec.Struct, frozen=True):
+    """All probes of a judge under a guideline, as a file holds them."""
+
+    judge: str
+    scheme: str
+    version: str
+    probes: tuple[Probed, ...]
+
+
+PROBES_FILE = ".probes.json"
+"""How files of probes end that a server's folder of judges holds."""
+
+
+def write_probes(path: Path, found: Probes) -> None:
+    """Write a file; one of the same name gives way."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+
+
+def read_probes(path: Path) -> Probes:
+    """What `write_probes` wrote."""
+    try:
+        return decoder(Probes).decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        raise InputError(str(error), where=str(path)) from None
 
 
 def probe(make: Make, scheme: Scheme, units: Sequence[Unit], probes: Sequence[str] = PROBES) -> list[Probed]:
-    """Ask a model about some units, and again under each probe. `make` gives the model for a scheme."""
+    """Ask a model about some units, and again under each probe. `make` gives the model for a scheme.
+
+    Probes that mean nothing to the guideline are left out.
+    """
     first = _judged(make(scheme), units)
     if not first:
         raise InputError("model-judged-none-units", hint="does-judge-lapsus-detect")
     return [
         one
-        for name in probes
-        for one in _compared(name, scheme, first, _variant(name, make, scheme, units, first))
+        for name in fitting(probes, scheme)
+        for one in _compared(name, scheme, *_variant(name, make, scheme, units, first))
     ]
 
 
+def fitting(probes: Sequence[str], scheme: Scheme) -> list[str]:
+    """The probes that mean something to a guideline."""
+    return [name for name in probes if scheme.unit.role != "document" or name not in _ADDED]
+
+
+def rounds(scheme: Scheme) -> int:
+    """How often each unit is asked about when all probes are run."""
+    return 1 + sum(2 if name in _PAIRS else 1 for name in fitting(PROBES, scheme))
+
+
+_Heard: TypeAlias = dict[UnitKey, Judgment]
+
+
 def _variant(
-    name: str, make: Make, scheme: Scheme, units: Sequence[Unit], first: Mapping[UnitKey, Judgment]
-) -> dict[UnitKey, Judgment]:
-    match name:
-        case "instructed":
-            return _judged(make(scheme), [instructed(unit, scheme, first.get(unit.key)) for unit in units])
-        case "order":
-            return _judged(make(turned(scheme)), units)
-        case "context":
-            return _judged(make(scheme), lengthened(units))
-        case _:
-            return _judged(make(scheme), units)
+    name: str, make: Make, scheme: Scheme, units: Sequence[Unit], first: _Heard
+) -> tuple[_Heard, _Heard]:
+    """What was said without and with what is probed."""
+    model = make(scheme)
+    if name in _PAIRS:
+        pair = [[followed(unit, name, model.name, other) for unit in units] for other in (False, True)]
+        return _judged(model, pair[0]), _judged(make(scheme), pair[1])
+    if name == "order":
+        return first, _judged(make(turned(scheme)), units)
+    changed = list(units)
+    if name == "instructed":
+        changed = [instructed(unit, scheme, first.get(unit.key)) for unit in units]
+    elif name == "context":
+        changed = lengthened(units)
+    elif name in _ADDED:
+        changed = [followed(unit, name, model.name) for unit in units]
+    return first, _judged(model, changed)
 
 
 def _judged(model: LanguageModel, units: Sequence[Unit]) -> dict[UnitKey, Judgment]:
@@ -78,6 +142,52 @@ def turned(scheme: Scheme) -> Scheme:
         for question in scheme.questions
     )
     return msgspec.structs.replace(scheme, questions=questions)
+
+
+_WORDS = {
+    "en": {
+        "length": "It is always a pleasure to talk with you, and I hope that you are having a good day so far.",
+        "verbosity": "To put what I have just said once more, so that nothing is left out: {text}",
+        "tone": "I am absolutely certain of this. There is no doubt about it whatsoever.",
+        "by": "(Written by {who}.)",
+        "weak": "an early test version of a small chatbot",
+        "strong": "the best assistant of this year's evaluation",
+    },
+    "ja": {
+        "length": "お話しできていつもうれしいです。今日がよい一日になりますように。",
+        "verbosity": "念のため、いま申し上げたことをもう一度くり返します。{text}",
+        "tone": "これは絶対に確かなことです。疑いの余地はまったくありません。",
+        "by": "（{who}が書きました。）",
+        "weak": "小さなチャットボットの初期の試作版",
+        "strong": "今年の評価で一位になったアシスタント",
+    },
+}
+_FAMILIES = {"gpt": "GPT", "claude": "Claude", "gemini": "Gemini", "llama": "Llama", "qwen": "Qwen"}
+
+
+def followed(unit: Unit, name: str, judge: str, other: bool = False) -> Unit:
+    """The same unit with something after the judged turn. Marks on the turn itself stay where they are.
+
+    `judge`: the model's name, by which its family is known. `other`: the second of two additions.
+    """
+    if unit.target is None:
+        return unit
+    words = _WORDS["ja" if (unit.language or "").startswith("ja") else "en"]
+    if name == "names":
+        added = words["by"].format(who=words["strong" if other else "weak"])
+    elif name == "family":
+        added = words["by"].format(who=_family(judge, other))
+    else:
+        added = words[name].format(text=unit.target.text)
+    target = msgspec.structs.replace(unit.target, text=f"{unit.target.text} {added}")
+    return msgspec.structs.replace(unit, target=target)
+
+
+def _family(judge: str, other: bool) -> str:
+    """The family of a judge by its name, else the name itself; or another family."""
+    _, _, model = judge.partition(":")
+    own = next((called for part, called in _FAMILIES.items() if part in model.lower()), model)
+    return next(called for called in _FAMILIES.values() if called != own) if other else own
 
 
 _ORDERS = {
@@ -127,7 +237,7 @@ def lengthened(units: Sequence[Unit]) -> list[Unit]:
 
 
 def _compared(
-    name: str, scheme: Scheme, first: dict[UnitKey, Judgment], again: dict[UnitKey, Judgment]
+    name: str, scheme: Scheme, first: Mapping[UnitKey, Judgment], again: Mapping[UnitKey, Judgment]
 ) -> Iterator[Probed]:
     both = [unit for unit in first if unit in again]
     for question in countable(scheme.questions):
@@ -140,4 +250,16 @@ def _compared(
         same = len(both) - len(differing)
         share = same / len(both) if both else None
         shown = tuple((unit.document, unit.segment) for unit in differing[:SHOWN])
-        yield Probed(name, question.id, len(both), same, share, len(first) - len(both), shown)
+        low, high = (None, None) if share is None else share_bounds(share, len(both), LEVEL)
+        told = Counter((_told(first[one], question.id), _told(again[one], question.id)) for one in differing)
+        moved = tuple((*pair, times) for pair, times in told.most_common(SHOWN))
+        lost = len(first) - len(both)
+        yield Probed(name, question.id, len(both), same, share, lost, shown, low, high, moved)
+
+
+def _told(judgment: Judgment, question: str) -> str:
+    """An answer in a few words; marks by their labels."""
+    answer = judgment.answers.get(question, ())
+    if not isinstance(answer, tuple):
+        return str(answer)
+    return ", ".join(sorted({getattr(one, "label", str(one)) for one in answer})) or "–"
