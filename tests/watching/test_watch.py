@@ -21,6 +21,7 @@ from lapsus.store import Store, open_store
 from lapsus.watching.state import WatchState
 from lapsus.watching.watch import DAY, Rules, watch
 from lapsus.watching.webhooks import Webhook, is_genuine, signature
+from tests.annotators.language_model.stub import completion, serving
 from tests.cli.in_process import lapsus
 from tests.store.helpers import judge_all
 
@@ -183,6 +184,24 @@ def test_the_command_passes_once_and_tells(logs: Path, tmp_path: Path) -> None:
     given = ["watch", str(logs), "--state", "w.state", "--judge", "breakdown-en", "--once"]
     assert lapsus(*given, cwd=tmp_path).returncode == 0
     assert json.loads(lapsus(*given, "--json", cwd=tmp_path).stdout)["new"] == 0
+
+
+def test_texts_go_to_another_machine_only_where_that_was_said(logs: Path, tmp_path: Path) -> None:
+    given = ["watch", str(logs), "--state", "w.state", "--judge", "openai:m", "--once"]
+    told = lapsus(*given, "--endpoint", "https://models.example/v1", cwd=tmp_path, LAPSUS_API_KEY="k")
+    assert told.returncode == 2
+    assert "--yes" in told.stderr
+
+
+def test_what_a_model_refuses_goes_to_people_and_is_not_asked_again(logs: Path, tmp_path: Path) -> None:
+    with serving(lambda body: completion("I would rather not.")) as stub:
+        given = {"judge": "openai:m", "rules": Rules(sample=0.0), "endpoint": stub.endpoint}
+        first = watch(logs, tmp_path / "w.state", **given)  # type: ignore[arg-type]
+        asked = len(stub.asked)
+        again = watch(logs, tmp_path / "w.state", **given)  # type: ignore[arg-type]
+        assert len(stub.asked) == asked
+    assert (first.judged, first.errors, first.to_people) == (6, 0, 6)
+    assert again.new == 0
 
 
 def _dies(*_: Any) -> None:

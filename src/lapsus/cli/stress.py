@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from lapsus.cli.language_model_options import (
 )
 from lapsus.cli.output import JsonOption, in_words, print_json, reader_language, remark, say, warn
 from lapsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from lapsus.annotators.detection import Waiting
 
 
 def share_of(text: str) -> float:
@@ -84,7 +87,13 @@ def stress_command(
     from lapsus.mutation.stress import stress
 
     bounds = [None if one is None else share_of(one) for one in (least, most)]
-    with Asking(asking, [*judge, *([planter] if planter else [])]) as talk:
+    asked = [*judge, *([planter] if planter else [])]
+    with Asking(asking, asked) as planting, Asking(asking, asked) as talk:
+
+        def leave(waiting: list[Waiting]) -> None:
+            planting.tell()
+            talk.leave(waiting)
+
         found = stress(
             data,
             judge,
@@ -98,7 +107,8 @@ def stress_command(
             language=lang,
             profile=profile,
             stop=talk.stop,
-            leave=talk.leave,
+            leave=leave,
+            leave_planter=planting.leave,
             progress=talk.step,
             **asking.how,
         )

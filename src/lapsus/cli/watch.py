@@ -6,23 +6,30 @@ import os
 import threading
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
 from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.language_model_options import ending_gently
+from lapsus.cli.language_model_options import (
+    NOTHING_SAID,
+    LanguageModelOptions,
+    asks_language_models,
+    ending_gently,
+)
 from lapsus.cli.output import JsonOption, complain, in_words, print_json, say, warn
 from lapsus.cli.stress import share_of
-from lapsus.errors import InputError
+from lapsus.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from lapsus.annotators.language_model import LanguageModel
     from lapsus.watching.watch import Watched
 
 SECRET = "LAPSUS_WEBHOOK_SECRET"  # noqa: S105  the name of a variable
 
 
+@asks_language_models("--prompt-words", without=("samples", "reasons"))
 def watch_command(
     data: DocumentsArgument,
     state: Annotated[Path, typer.Option("--state", help="The file that remembers.", metavar="FILE")],
@@ -65,6 +72,7 @@ def watch_command(
         float, typer.Option("--every", help="Seconds between two passes.", min=1.0, metavar="S")
     ] = 60.0,
     once: Annotated[bool, typer.Option("--once", help="One pass, for cron; exit 1 on a new alarm.")] = False,
+    asking: LanguageModelOptions = NOTHING_SAID,
     only: OnlyOption = None,
     lang: DataLanguage = None,
     db: DbOption = None,
@@ -75,6 +83,7 @@ def watch_command(
     from lapsus.watching.webhooks import Webhook
 
     stop = threading.Event()
+    _may_send(judge, scheme, asking)
     rules = Rules(share_of(sample), flagged, doubt, None if limit is None else share_of(limit), window)
     with ExitStack() as opened:
         store = opened.enter_context(open_database(db)) if campaign is not None else None
@@ -84,7 +93,7 @@ def watch_command(
             try:
                 found = watch(
                     data, state, judge=judge, scheme=scheme, good=good or (), rules=rules, store=store,
-                    campaign=campaign, webhook=hook, language=lang, only=only, stop=stop,
+                    campaign=campaign, webhook=hook, language=lang, only=only, stop=stop, **asking.how,
                 )  # fmt: skip
             except InputError as error:
                 # A file may be in the middle of being written; the next pass reads it again.
@@ -97,6 +106,18 @@ def watch_command(
                     raise typer.Exit(1 if found.alarms else 0)
             if stop.wait(every):
                 return
+
+
+def _may_send(judge: str | None, scheme: str, asking: LanguageModelOptions) -> None:
+    """Nobody sits by a watch to be asked: texts go to another machine only where it was said beforehand."""
+    from lapsus.annotators.library import find_annotator, is_language_model, refuse_asking
+
+    if judge is None or not is_language_model(judge):
+        refuse_asking({**asking.how, "yes": asking.yes})
+        return
+    where = cast("LanguageModel", find_annotator(judge, scheme, **asking.how)).service.where
+    if not where.is_local and not asking.yes:
+        raise UsageError("watch-may-not-send", hint="watch-yes-says", host=where.host)
 
 
 def _tell(found: Watched, as_json: bool) -> None:

@@ -12,9 +12,11 @@ import msgspec
 import numpy as np
 
 from lapsus.annotators import Annotator, find_annotator
-from lapsus.annotators.detection import AnyModel, Waiting, detect
+from lapsus.annotators.detection import AnyModel, Detection, Waiting, detect
 from lapsus.annotators.jury import JURY, jury_of
+from lapsus.annotators.language_model import LanguageModel
 from lapsus.annotators.language_model.asking import Asking
+from lapsus.annotators.library import is_language_model
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Answer, Entry, Judgment, Scheme
@@ -45,6 +47,7 @@ def stress(
     profile: str | None = None,
     stop: threading.Event | None = None,
     leave: Callable[[list[Waiting]], None] = lambda waiting: None,
+    leave_planter: Callable[[list[Waiting]], None] = lambda waiting: None,
     progress: Callable[[], None] = lambda: None,
     **asking: Unpack[Asking],
 ) -> Stress:
@@ -53,20 +56,29 @@ def stress(
     `judges` are annotators, models' files, shipped models or language models; with `jury` also all of them together.
     `each`: so many errors of each type. `good`: labels of the scheme that are no errors. `planter` is a language model
     that plants too. Where the data hold people's judgments, only units that most people found good are used. The same
-    `draw` plants the same errors.
+    `draw` plants the same errors. `leave` and `leave_planter` hear what language models are to be asked, before
+    anything is sent.
     """
     guideline = load_scheme(scheme)
     if not judges:
         raise UsageError("stress-needs-judge", hint="stress-name-judge")
     entries = [entry for entry in read(data, only=only, language=language) if entry.document is not None]
     plants = planted(
-        entries, Guide.of(guideline, good), each=each, seed=draw, planter=planter, stop=stop, asking=asking
+        entries,
+        Guide.of(guideline, good),
+        each=each,
+        seed=draw,
+        planter=planter,
+        stop=stop,
+        leave=leave_planter,
+        asking=asking,
     )
-    answers = {
-        name: said
-        for judge in judges
-        for name, said in _answers(judge, plants, guideline, profile, stop, leave, progress, asking)
-    }
+    found = [_detection(judge, plants, guideline, profile, stop, asking) for judge in judges]
+    leave([waiting for one in found for waiting in one.take_stock()])
+    answers: dict[str, dict[str, Judgment]] = {}
+    for judge, one in zip(judges, found, strict=True):
+        name, said = _answers(one, progress)
+        answers[str(judge) if not name or name in answers else name] = said
     if jury and len(answers) > 1:
         answers[JURY] = _together(answers, guideline)
     told = tuple(_figures(name, plants, said) for name, said in answers.items())
@@ -83,7 +95,8 @@ def planted(
     seed: int = 0,
     planter: str | None = None,
     stop: threading.Event | None = None,
-    asking: Mapping[str, Any] = EMPTY,
+    leave: Callable[[list[Waiting]], None] = lambda waiting: None,
+    asking: Asking | None = None,
 ) -> list[Plant]:
     """Planted errors and as many units left as they were, in an order and under ids that tell nothing."""
     rng = random.Random(f"stress {seed}")
@@ -101,7 +114,11 @@ def planted(
     if planter is not None:
         types = dict.fromkeys(type for _, type, _ in guide.errors())
         wanted = {type: rng.sample(spots, min(each, len(spots))) for type in types}
-        make = _maker(planter, stop, asking)
+        make = _maker(planter, stop, asking or {})
+        first = make(guide.scheme)
+        if not isinstance(first, LanguageModel):
+            raise UsageError("stress-planter", planter=planter)
+        leave([Waiting(first, sum(map(len, wanted.values())), 0, None)])
         for plant in model_plants(guide, wanted, make):
             made[plant.type].append(plant)
     spoilt = [plant for plants in made.values() for plant in _mixed(plants, each, rng)]
@@ -140,30 +157,30 @@ def _mixed(plants: Sequence[Plant], each: int, rng: random.Random) -> list[Plant
     return chosen
 
 
-def _maker(
-    planter: str, stop: threading.Event | None, asking: Mapping[str, Any]
-) -> Callable[[Scheme], Annotator]:
+def _maker(planter: str, stop: threading.Event | None, asking: Asking) -> Callable[[Scheme], Annotator]:
     return lambda scheme: find_annotator(planter, scheme, stop=stop, **asking)
 
 
-def _answers(
+def _detection(
     judge: AnyModel,
     plants: Sequence[Plant],
     scheme: Scheme,
     profile: str | None,
     stop: threading.Event | None,
-    leave: Callable[[list[Waiting]], None],
-    progress: Callable[[], None],
-    asking: Mapping[str, Any],
-) -> Iterator[tuple[str, dict[str, Judgment]]]:
-    from lapsus.annotators.library import is_language_model
-
+    asking: Asking,
+) -> Detection:
     entries = [Entry(plant.document.id, plant.document) for plant in plants]
-    how = asking if isinstance(judge, str) and is_language_model(judge) else {}
-    found = detect(entries, model=judge, scheme=scheme, profile=profile, stop=stop, **how)
-    leave(found.take_stock())
+    how: Asking = asking if isinstance(judge, str) and is_language_model(judge) else {}
+    return detect(entries, model=judge, scheme=scheme, profile=profile, stop=stop, **how)
+
+
+def _answers(found: Detection, progress: Callable[[], None]) -> tuple[str, dict[str, Judgment]]:
+    """Who judged, and what of each document."""
     said = {one.id: one.judgments[0] for one in found.entries(progress=progress) if one.judgments}
-    yield ", ".join(dict.fromkeys(one.annotator for one in said.values())) or str(judge), said
+    for model in found.asked:
+        if model.ended is not None:
+            raise model.ended
+    return ", ".join(dict.fromkeys(one.annotator for one in said.values())), said
 
 
 def _together(answers: Mapping[str, Mapping[str, Judgment]], scheme: Scheme) -> dict[str, Judgment]:

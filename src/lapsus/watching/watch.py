@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -15,7 +15,7 @@ from lapsus.annotators.detection import AnyModel, detect
 from lapsus.annotators.language_model.asking import Asking
 from lapsus.errors import UsageError
 from lapsus.formats import read
-from lapsus.model import Document, Entry, Judgment, Scheme, UnitKey, units
+from lapsus.model import EMPTY, Document, Entry, Judgment, Scheme, UnitKey, units
 from lapsus.model.judgment import latest
 from lapsus.model.unit import SAMPLE, WHOLE, visible_part
 from lapsus.mutation.sources import Guide
@@ -147,18 +147,22 @@ class _Pass:
         entries: Sequence[Entry],
         judge: AnyModel | None,
         stop: threading.Event | None,
-        asking: Mapping[str, Any],
+        asking: Asking,
     ) -> int:
         new = 0
         wanted = [one for entry in entries if (one := self._unjudged(entry, given=judge is None)) is not None]
         for begin in range(0, len(wanted), CHUNK):
             some = wanted[begin : begin + CHUNK]
             if judge is None:
-                judged: Iterator[Entry] = iter(some)
-            else:
-                judged = iter(detect(some, model=judge, scheme=self._scheme, stop=stop, **asking))
-            for entry in judged:
-                new += self._keep(entry)
+                new += sum(map(self._keep, some))
+                continue
+            found = detect(some, model=judge, scheme=self._scheme, stop=stop, **asking)
+            for entry in found:
+                if not found.is_stopped:
+                    new += self._keep(entry)
+            for model in found.asked:
+                if model.ended is not None:
+                    raise model.ended
             if stop is not None and stop.is_set():
                 break
         return new
@@ -184,19 +188,24 @@ class _Pass:
 
     def _keep(self, entry: Entry) -> int:
         """Note what was said of a document, what of it goes to people, and that flags are to be told."""
-        said = {one.segment: one for one in entry.judgments}
-        if entry.document is None or not said:
+        if entry.document is None:
             return 0
+        given = {one.segment: one for one in entry.judgments}
+        # A unit that a model refuses to judge is not asked again and again: it goes to people.
+        said = {
+            unit.key.segment: given.get(unit.key.segment) for unit in units(entry.document, self._scheme.unit)
+        }
         drawn = self._drawn(entry.id, list(said))
         kept, queue = [], {}
         for segment, judgment in said.items():
-            is_error = any(one.is_met(judgment.answers) for one in self._errors)
+            answers = judgment.answers if judgment is not None else EMPTY
+            is_error = any(one.is_met(answers) for one in self._errors)
             why = [
                 name
                 for name, holds in (
                     ("drawn", segment in drawn),
                     ("flagged", is_error and self._rules.flagged),
-                    ("doubtful", self._is_doubtful(judgment)),
+                    ("doubtful", judgment is None or self._is_doubtful(judgment)),
                 )
                 if holds
             ]
