@@ -18,6 +18,7 @@ from lapsus.cli.campaign_people import (
     resume_command,
     stop_command,
 )
+from lapsus.cli.campaign_rehearse import rehearse_command
 from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
 from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.help_words import Commands
@@ -52,6 +53,7 @@ app.command("stop")(stop_command)
 app.command("resume")(resume_command)
 app.command("message")(message_command)
 app.command("annotate")(annotate_command)
+app.command("rehearse")(rehearse_command)
 
 
 @app.command("create")

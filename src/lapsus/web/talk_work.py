@@ -14,16 +14,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Final
 
-import msgspec
 from starlette.concurrency import run_in_threadpool
 
-from lapsus.collect import NoReplyError, Replier, TalkSoFar, make_system
+from lapsus.collect.asking import Systems
 from lapsus.errors import LapsusError
 from lapsus.http_client import StoppedError
-from lapsus.notices import Notice
 from lapsus.store import Store
 from lapsus.store.people import new_secret
-from lapsus.store.talk_records import Reply, Talk
 
 _log = logging.getLogger("lapsus.web")
 AT_ONCE: Final = 32
@@ -45,7 +42,7 @@ class Replies:
         self._pool = ThreadPoolExecutor(AT_ONCE, "lapsus-replies")
         self._stop = threading.Event()
         self._guard = threading.Lock()
-        self._systems: dict[tuple[str, str], Replier] = {}
+        self._systems = Systems(self._stop)
         self._under_way: dict[int, Future[None]] = {}
         self._waiting: dict[int, list[asyncio.Event]] = {}
 
@@ -101,7 +98,7 @@ class Replies:
         position = len(found.turns)
         for left in reversed(range(TRIES)):
             try:
-                reply = self._asked(found)
+                reply = self._systems.reply(found)
             except (LapsusError, StoppedError) as error:
                 _log.warning("talk %s: %s", talk, error)
                 if left and not self._stop.wait(PAUSE):
@@ -114,26 +111,3 @@ class Replies:
                 return
             self._store.talks.replied(talk, position, reply).result()
             return
-
-    def _asked(self, talk: Talk) -> Reply:
-        """What the system says; how long it took is kept with it."""
-        system = talk.collect.system(talk.system)
-        opening = system.opening
-        if not talk.turns and opening:
-            return Reply(opening.get(talk.collect.language) or next(iter(opening.values())))
-        key = talk.campaign, talk.system
-        if (replier := self._systems.get(key)) is None:
-            made = make_system(system, seconds=talk.collect.seconds, stop=self._stop)
-            replier = self._systems[key] = made
-        begun = time.monotonic()
-        said = replier.reply(_so_far(talk))
-        if not said.text.strip():
-            raise NoReplyError(talk.system, Notice("system-empty-reply"))
-        return msgspec.structs.replace(said, seconds=time.monotonic() - begun)
-
-
-def _so_far(talk: Talk) -> TalkSoFar:
-    """The talk and nothing else: no name, no account, no address."""
-    roles = {"user": "user", "system": "assistant"}
-    messages = tuple({"role": roles[turn.side], "content": turn.text} for turn in talk.turns)
-    return TalkSoFar(f"{talk.campaign}-{talk.id}", talk.collect.language, messages)

@@ -56,11 +56,16 @@ def replies(visit: RequestContext) -> Replies:
 async def talk(visit: RequestContext) -> TalkResponse:
     """Your talk so far. With `after`, the answer waits a while until there are more turns than that."""
     after = number_in(visit.request.query_params.get("after", ""))
-    found = await run_in_threadpool(_own, visit)
+    found = await run_in_threadpool(_shown, visit)
     if after is not None and len(found.turns) <= after and found.state != "done":
-        await replies(visit).wait(found.id, after, PATIENCE)
-        found = await run_in_threadpool(_own, visit)
-    return await run_in_threadpool(talk_response, visit, found)
+        await replies(visit).wait(found.talk, after, PATIENCE)
+        found = await run_in_threadpool(_shown, visit)
+    return found
+
+
+def _shown(visit: RequestContext) -> TalkResponse:
+    with visit.store.database.reading_together():
+        return talk_response(visit, _own(visit))
 
 
 async def say_turn(visit: RequestContext) -> SaidResponse:
