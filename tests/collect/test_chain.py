@@ -1,0 +1,86 @@
+"""From talks to a board without a file in between; the bot; and what a system may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lapsus.annotators import make_annotator, training_data
+from lapsus.challenge.service import challenge_board, create_from_campaign, run_here
+from lapsus.collect import TalkSoFar, check_systems, make_system
+from lapsus.collect.asking import rehearse
+from lapsus.collect.bot import Bot
+from lapsus.errors import UsageError
+from lapsus.store import Chain, Nothing, Plan, SaveRequest, Store, open_store
+from lapsus.store.challenge_records import ChallengePlan
+from lapsus.store.collect_plan import Collect, System
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+def judge_all(store: Store, person: int) -> int:
+    """Somebody judges whatever there is to judge; how many units."""
+    judged = 0
+    while not isinstance(given := store.assignment.next_units(person, "judged"), Nothing):
+        for unit in given.units:
+            label = "OTX"[(unit.number + person) % 3]
+            key = f"{person}-{unit.number}"
+            store.saves.save(SaveRequest(key, "judged", unit.number, person, {"breakdown": label}))
+            judged += 1
+    return judged
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_from_talks_to_a_board(store: Store, language: str) -> None:
+    collect = Collect(("bot",), language=language, exchanges=3)
+    store.campaigns.set_up(Plan(name="talk", scheme="breakdown", collect=collect))
+    store.campaigns.set_up(Plan(name="judged", scheme="breakdown", per_unit=2, chain=Chain("talk")))
+    store.campaigns.set_up(Plan(name="typed", scheme="error-types", chain=Chain("judged")))
+    talks = list(rehearse(store, "talk", 4))
+    assert [len(talk.turns) for talk in talks] == [7] * 4
+    people = [store.people.add(name).id for name in ("ann", "ben")]
+    assert [judge_all(store, person) for person in people] == [16, 16]
+    assert store.progress.of_campaign("typed").units > 0
+    challenge = create_from_campaign(store, ChallengePlan("bots"), "judged")
+    documents, votes = training_data(list(store.exports.export("judged")))
+    run_here(store, "bots", make_annotator("prior", {}).fit(documents, votes), language=language)
+    board = challenge_board(store, challenge, language=language)
+    assert len(board.rows) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_bot_says_the_same_to_the_same_and_seldom_repeats_itself(language: str) -> None:
+    said: list[dict[str, str]] = []
+    for _ in range(8):
+        talk = TalkSoFar("t-1", language, tuple(said))
+        reply = Bot().reply(talk)
+        assert reply == Bot().reply(talk)
+        said += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": "?"}]
+    texts = [message["content"] for message in said if message["role"] == "assistant"]
+    assert len(set(texts)) >= 6
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [
+        ("nobody", "no system is called 'nobody'"),
+        ("rasa:http://127.0.0.1:9", "cannot open a talk by itself"),
+        ("openai:m", "which server"),
+    ],
+)
+def test_systems_that_cannot_be_asked_are_named_at_once(use: str, what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        check_systems(Collect((use,)))
+
+
+def test_a_key_never_goes_over_plain_http_to_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OWN_KEY", "secret")
+    system = System("openai:m", endpoint="http://models.example/v1", key_env="OWN_KEY")
+    with pytest.raises(UsageError, match="unencrypted"):
+        make_system(system)
