@@ -79,8 +79,16 @@ def test_systems_that_cannot_be_asked_are_named_at_once(use: str, what: str) -> 
         check_systems(Collect((use,)))
 
 
-def test_a_key_never_goes_over_plain_http_to_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "system",
+    [
+        System("openai:m", endpoint="http://models.example/v1", key_env="OWN_KEY"),
+        System("http://bots.example/reply", key_env="OWN_KEY"),
+    ],
+)
+def test_a_key_never_goes_over_plain_http_to_another_machine(
+    system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OWN_KEY", "secret")
-    system = System("openai:m", endpoint="http://models.example/v1", key_env="OWN_KEY")
     with pytest.raises(UsageError, match="unencrypted"):
         make_system(system)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from lapsus.annotators.language_model import Service, endpoint
+from lapsus.annotators.language_model import Endpoint, Service, endpoint
 from lapsus.annotators.language_model.completion import Chat
 from lapsus.annotators.language_model.providers import PROVIDERS, provider_of
 from lapsus.annotators.language_model.providers.base import TEXT
@@ -37,7 +37,9 @@ def make_system(system: System, *, seconds: float = 60.0, stop: threading.Event 
     if system.use == "bot":
         return Bot()
     if system.use.startswith(("http://", "https://")):
-        return HttpSystem(system.called, system.use, _key(system), seconds, stop)
+        # Whoever runs an endpoint gets the key that is meant for it, and no other.
+        key = _key(system, endpoint(system.use)) if system.key_env else None
+        return HttpSystem(system.called, system.use, key, seconds, stop)
     if system.use.startswith("rasa:"):
         return RasaSystem(system.called, system.use.removeprefix("rasa:"), seconds, stop)
     if system.use.partition(":")[0] in PROVIDERS.names():
@@ -56,8 +58,12 @@ def check_systems(plan: Collect) -> None:
             raise UsageError("system-needs-opening", hint="give-opening-or-person-opens", name=system.called)
 
 
-def _key(system: System) -> str | None:
-    return os.environ.get(system.key_env or KEY) or None
+def _key(system: System, where: Endpoint) -> str | None:
+    """The key to send there; none goes to another machine unencrypted."""
+    key = os.environ.get(system.key_env or KEY) or None
+    if key and not (where.is_local or where.is_encrypted):
+        raise UsageError("system-unencrypted", hint="use-https", name=system.called)
+    return key
 
 
 class ChatSystem:
@@ -69,9 +75,7 @@ class ChatSystem:
         if address is None:
             raise UsageError("server", where=system.called, hint="system-endpoint")
         where = endpoint(address)
-        key = _key(system)
-        if key and not (where.is_local or where.is_encrypted):
-            raise UsageError("system-unencrypted", hint="use-https", name=system.called)
+        key = _key(system, where)
         service = Service(where, key, timeout=seconds, stop=stop, headers=provider.headers)
         self.name, self._prompt = system.called, system.prompt
         self._chat = Chat(model, service, provider)
