@@ -17,6 +17,7 @@ from lapsus.cli import (
     convert,
     demo,
     detect,
+    dif,
     doctor,
     estimate,
     export,
@@ -114,6 +115,7 @@ app.add_typer(challenge.app, name="challenge")
 app.command("export")(export.export_command)
 app.command("push")(push.push_command)
 app.command("report")(report.report_command)
+app.command("dif")(dif.dif_command)
 app.command("verify")(verify.verify_command)
 app.command("backup")(backup.backup_command)
 app.command("restore")(restore.restore_command)

@@ -29,6 +29,9 @@ SIGNED: Final = (-1.0, 1.0)
 MANY: Final = 50
 """From how many groups on the middle part of the resampled values is taken as it is."""
 
+TELLING: Final = 200
+"""Up to how many units that tell anything of agreement resamples also hold what was not seen."""
+
 _ROUNDING = 1e-12
 _MOST = 1e6
 _NEARLY = 0.999

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lapsus.measures.agreement.answer_codes import Coded, coded, require_names
 from lapsus.measures.agreement.patterns import ALONE, distinct_rows
 from lapsus.measures.bootstrap import (
-    MANY,
+    TELLING,
     Bootstrap,
     Floats,
     interval,
@@ -163,7 +163,7 @@ def _interval(
     groups = int(times.sum())
     draws = (draw for block in resampled_times(times, bootstrap) for draw in block)
     telling, unseen = found.unseen(times)
-    if telling >= MANY:
+    if telling >= TELLING:
         drawn = [_mean(kernel(found.tables(draw))) for draw in draws]
         return interval(np.array(drawn), bootstrap.level, value=value, groups=groups)
     chance = np.random.default_rng((bootstrap.seed, found.labels))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.answer_codes import Coded, coded
 from lapsus.measures.bootstrap import (
-    MANY,
     SIGNED,
+    TELLING,
     Bootstrap,
     Bounds,
     Floats,
@@ -108,13 +108,13 @@ class Patterns(NamedTuple):
     ) -> Interval | None:
         """The bootstrap's interval; where few units say anything, with what such units might have said.
 
-        Units on which all gave the usual label tell nothing of agreement on another one. With fewer than `MANY`
+        Units on which all gave the usual label tell nothing of agreement on another one. With fewer than `TELLING`
         others, each resample also holds a random part of a unit (half a one on average, as in Jeffreys' prior) on
         which all gave a label, and of one that is split, for each unusual label; the interval is `smoothed_interval`.
         """
         usual = int((self.times @ self.counts).argmax())
         telling = int(self.times[self.counts[:, usual] < self.raters].sum())
-        if bootstrap is None or prior is None or telling >= MANY or self.times.sum() < 2:
+        if bootstrap is None or prior is None or telling >= TELLING or self.times.sum() < 2:
             return bootstrap_interval(sums, value, bootstrap, self.times, bounds)
         possible = prior(_unseen(self.counts.shape[1], usual, max(2, int(np.median(self.raters)))))
         chance = np.random.default_rng((bootstrap.seed, len(possible)))
