@@ -112,7 +112,8 @@ def _shift(
         """What the estimates are made from; strata that lie in one document each are added up already."""
         if is_inside:
             return totals
-        return _parts(totals.reshape(*totals.shape[:-1], count, 4)).sum(axis=-2)
+        added: Floats = _parts(totals.reshape(*totals.shape[:-1], count, 4)).sum(axis=-2)
+        return added
 
     def difference(totals: Floats) -> Floats:
         found = parts(totals)
