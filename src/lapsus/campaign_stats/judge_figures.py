@@ -23,6 +23,9 @@ class Cost(NamedTuple):
     tokens: int
     seconds: float | None
     """A unit, on average; None where nobody measured it."""
+    paid: float | None = None
+    """None where the price is not known of every answer, or currencies differ."""
+    currency: str | None = None
 
 
 class JudgeFigures(NamedTuple):
@@ -130,4 +133,9 @@ def _cost(judgments: Sequence[Judgment]) -> Cost:
     for judgment in judgments:
         counted = judgment.metadata.get("tokens")
         tokens += sum(counted.values()) if isinstance(counted, Mapping) else 0
-    return Cost(tokens, sum(seconds) / len(seconds) if seconds else None)
+    each = sum(seconds) / len(seconds) if seconds else None
+    costs = [judgment.metadata.get("cost") for judgment in judgments]
+    known = [one for one in costs if isinstance(one, Mapping)]
+    if not known or len(known) < len(costs) or len({one["currency"] for one in known}) > 1:
+        return Cost(tokens, each)
+    return Cost(tokens, each, sum(one["amount"] for one in known), known[0]["currency"])

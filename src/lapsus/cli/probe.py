@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+from msgspec import to_builtins
 
 from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
+from lapsus.cli.database_option import DbOption, open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
@@ -31,10 +32,11 @@ def probe_command(
     scheme: Annotated[str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")],
     units: Annotated[int, typer.Option("--units", help="Ask about so many units.", min=1, metavar="N")] = 50,
     asking: LanguageModelOptions = NOTHING_SAID,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="Also write all of it to a file (JSON).", metavar="FILE"),
+    campaign: Annotated[
+        str | None,
+        typer.Option("--campaign", help="Show the result on this campaign's judges page.", metavar="NAME"),
     ] = None,
+    db: DbOption = None,
     only: OnlyOption = None,
     lang: DataLanguage = None,
     as_json: JsonOption = False,
@@ -43,7 +45,7 @@ def probe_command(
     from lapsus import model
     from lapsus.annotators import find_annotator
     from lapsus.annotators.detection import Waiting
-    from lapsus.annotators.language_model.probes import Probes, probe, rounds, write_probes
+    from lapsus.annotators.language_model.probes import probe, rounds
     from lapsus.annotators.library import OPENAI, is_language_model
     from lapsus.formats import read
     from lapsus.schemes import load_scheme
@@ -65,8 +67,9 @@ def probe_command(
         expected = asked.expects(unit for _ in range(times) for unit in chosen)
         talk.leave([Waiting(asked, len(chosen) * times, 0, None, expected=expected)])
         found = probe(make, guideline, chosen)
-    if out is not None:
-        write_probes(out, Probes(asked.name, guideline.id, guideline.version, tuple(found)))
+    if campaign is not None:
+        with open_database(db) as store:
+            store.audit.probed(campaign, {"judge": asked.name, "probes": to_builtins(found)})
     if as_json:
         print_json(found)
         return

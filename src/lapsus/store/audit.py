@@ -15,6 +15,7 @@ from lapsus.store.validation import clamped
 
 EXPORTED = "exported"
 STRESSED = "judge stressed"
+PROBED = "judge probed"
 
 
 class AuditTrail(Part):
@@ -34,6 +35,12 @@ class AuditTrail(Part):
         with self.writing() as conn:
             for test in tests:
                 self.note(conn, STRESSED, by=by, campaign=id, **test)
+
+    def probed(self, campaign: str, found: Mapping[str, Any], *, by: int | None = None) -> None:
+        """Note how often a judge agreed with itself."""
+        id = self._campaign_id(campaign)
+        with self.writing() as conn:
+            self.note(conn, PROBED, by=by, campaign=id, **found)
 
     def events(
         self, campaign: str | None = None, *, what: str | None = None, limit: int = 100

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -21,7 +20,6 @@ from lapsus.errors import InputError
 from lapsus.kinds import countable, kind_of
 from lapsus.measures.student import share_bounds
 from lapsus.model import Judgment, Scheme, Segment, Unit, UnitKey
-from lapsus.model.decoders import decoder
 
 PROBES = ("again", "order", "context", "length", "verbosity", "tone", "names", "family", "instructed")
 _ADDED = ("length", "verbosity", "tone", "names", "family")
@@ -52,32 +50,6 @@ class Probed(msgspec.Struct, frozen=True):
     """The exact interval of the share, at 95%."""
     moved: tuple[tuple[str, str, int], ...] = ()
     """From which answer to which, and how often: the most frequent first."""
-
-
-class Probes(msgspec.Struct, frozen=True):
-    """All probes of a judge under a guideline, as a file holds them."""
-
-    judge: str
-    scheme: str
-    version: str
-    probes: tuple[Probed, ...]
-
-
-PROBES_FILE = ".probes.json"
-"""How files of probes end that a server's folder of judges holds."""
-
-
-def write_probes(path: Path, found: Probes) -> None:
-    """Write a file; one of the same name gives way."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
-
-
-def read_probes(path: Path) -> Probes:
-    """What `write_probes` wrote."""
-    try:
-        return decoder(Probes).decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
-        raise InputError(str(error), where=str(path)) from None
 
 
 def probe(make: Make, scheme: Scheme, units: Sequence[Unit], probes: Sequence[str] = PROBES) -> list[Probed]:

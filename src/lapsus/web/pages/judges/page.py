@@ -23,6 +23,7 @@ from lapsus.campaign_stats.judge_charts import (
     standing_name,
 )
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
+from lapsus.campaign_stats.probe_results import ProbeRow, probe_rows
 from lapsus.campaign_stats.stress_tests import StressTest, stress_tests
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import localized, unpacked
@@ -71,6 +72,9 @@ class JudgeResponse(msgspec.Struct, frozen=True):
     """The test, from experts to crowd workers."""
     more_units: int | None = None
     tokens: int | None = None
+    paid: float | None = None
+    """Null where the price is not known."""
+    currency: str | None = None
     seconds: float | None = None
     disagreements: int = 0
     disagreements_at: str = ""
@@ -96,6 +100,8 @@ class JudgesResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     judges: list[JudgeResponse]
     stress: list[StressTest]
     """What each judge found of errors planted in good units, the newest test of each."""
+    probes: list[ProbeRow]
+    """How often each judge gave the same answer though something was changed, the newest of each."""
     cautions: list[str]
     """In words: where figures mean less than they look."""
     people: int
@@ -169,6 +175,7 @@ def judges_page(
             *(_judge(stats, one) for one in found.judges),
             *(_beside(one, spoken) for one in found.beside),
         ],
+        probes=probe_rows(visit.store, stats.name, stats.question.id),
         stress=stress_tests(visit.store, stats.name, visit.language),
         cautions=cautions(found, spoken, visit.language),
         people=found.people,
