@@ -141,6 +141,22 @@ class HttpClient:
             raise HttpError("silent", str(error) or type(error).__name__) from None
 
 
+def open_response(
+    method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout: float
+) -> Any:
+    """A response whatever its status, to be read as it comes and closed by the caller. HttpError where none comes."""
+    host = urlsplit(url).hostname or ""
+    request = urllib.request.Request(url, body, dict(headers), method=method)  # noqa: S310  the caller checks it
+    try:
+        return _opener(is_loopback(host)).open(request, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        return error
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        nobody = isinstance(reason, ConnectionRefusedError | socket.gaierror)
+        raise HttpError("nobody" if nobody else "silent", str(reason) or type(error).__name__) from None
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
     if host == "localhost" or host.endswith(".localhost"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Final
+from threading import Lock
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,25 +53,38 @@ def _cut(text: str) -> str:
 
 
 class Memory:
-    """Reads each passage once: a turn is judged itself, and then comes before all that follow."""
+    """Reads each passage once: a turn is judged itself, and then comes before all that follow. For many threads."""
 
     def __init__(self, reader: Reader, view: str = HOME) -> None:
         self.reader = reader
         self.view = view
         self._known: dict[Passage, NDArray[np.float64]] = {}
+        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the lock, which is this process's own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
     def forget(self) -> None:
         """Read everything anew, as if nothing had been read before."""
-        self._known.clear()
+        with self._lock:
+            self._known.clear()
 
     def readings(self, passages: Iterable[Passage]) -> dict[Passage, NDArray[np.float64]]:
         """What the reader says of each passage."""
         asked = dict.fromkeys(passages)
-        new = [passage for passage in asked if passage not in self._known]
+        with self._lock:
+            found = {passage: self._known[passage] for passage in asked if passage in self._known}
+        new = [passage for passage in asked if passage not in found]
         if new:
             rows = np.asarray(self.reader.logits(new, self.view), dtype=np.float64)
-            self._known.update(zip(new, rows, strict=True))
-        found = {passage: self._known[passage] for passage in asked}
-        for passage in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
-            del self._known[passage]
+            read = dict(zip(new, rows, strict=True))
+            found |= read
+            with self._lock:
+                self._known.update(read)
+                for passage in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
+                    del self._known[passage]
         return found
