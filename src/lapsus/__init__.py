@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lapsus.formats import convert as convert
     from lapsus.formats import read as read
     from lapsus.formats.frame import to_frame as to_frame
+    from lapsus.guard import Guard as Guard
     from lapsus.log_check import check as check
     from lapsus.mutation.stress import stress as stress
     from lapsus.reports.marked_text import to_html as to_html
@@ -46,6 +47,7 @@ _FROM = {
     "check": "lapsus.log_check",
     "stress": "lapsus.mutation.stress",
     "watch": "lapsus.watching.watch",
+    "Guard": "lapsus.guard",
     "Client": "lapsus.client",
     "read": "lapsus.formats",
     "convert": "lapsus.formats",

@@ -23,6 +23,7 @@ from lapsus.cli import (
     export,
     formats,
     gold,
+    guard,
     look,
     plan,
     probe,
@@ -108,6 +109,7 @@ app.command("detect")(detect.detect_command)
 app.command("check")(check.check_command)
 app.command("watch")(watch.watch_command)
 app.command("serve")(serve.serve_command)
+app.command("guard")(guard.guard_command)
 app.command("demo")(demo.demo_command)
 app.add_typer(user.app, name="user")
 app.add_typer(campaign.app, name="campaign")

@@ -60,7 +60,9 @@ class Guard:
         """Models are loaded by one thread alone."""
 
     def check(
-        self, messages: Sequence[Mapping[str, Any]], candidates: Sequence[str | Mapping[str, Any]] | None = None
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        candidates: Sequence[str | Mapping[str, Any]] | None = None,
     ) -> Verdict:
         """What is said of each candidate as the next reply; without candidates, of the last message.
 

@@ -54,7 +54,10 @@ class Metrics:
                     inner = ",".join(f'{key}="{value}"' for key, value in labels)
                     lines.append(f"{full}{{{inner}}} {many}" if inner else f"{full} {many}")
             full, total = "lapsus_guard_judging_seconds", 0
-            lines += [f"# HELP {full} Seconds to judge a request, waiting included.", f"# TYPE {full} histogram"]
+            lines += [
+                f"# HELP {full} Seconds to judge a request, waiting included.",
+                f"# TYPE {full} histogram",
+            ]
             for bound, many in zip((*map(str, _BOUNDS), "+Inf"), self._buckets, strict=True):
                 total += many
                 lines.append(f'{full}_bucket{{le="{bound}"}} {total}')

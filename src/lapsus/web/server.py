@@ -108,10 +108,14 @@ def serve(
     judges: JudgeSources | None = None,
 ) -> None:
     """Serve until told to end; then finish what is under way and close the store."""
-    app = create_app(store, links=links, deployment=deployment, judges=judges)
-    server = _Server(_config(app), ready)
     if deployment.request_log:
         log_as_json()
+    serve_app(create_app(store, links=links, deployment=deployment, judges=judges), listening, ready)
+
+
+def serve_app(app: Starlette, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve any application until told to end."""
+    server = _Server(_config(app), ready)
     try:
         server.run(sockets=[listening])
     except KeyboardInterrupt:
