@@ -18,7 +18,21 @@ from lapsus.http_client import HttpError, open_response
 _LARGEST: Final = 8_000_000
 """Bytes of a reply that is held."""
 _NOT_PASSED: Final = frozenset(
-    ["host", "content-length", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "proxy-authorization", "proxy-authenticate", "accept-encoding", "content-encoding", "expect"]
+    {
+        "host",
+        "content-length",
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "te",
+        "trailer",
+        "upgrade",
+        "proxy-authorization",
+        "proxy-authenticate",
+        "accept-encoding",
+        "content-encoding",
+        "expect",
+    }
 )
 """Headers that are about one connection, or about how a body is packed."""
 
@@ -61,7 +75,8 @@ class Upstream:
                     raise HttpError("large", "the reply is too large")
                 return Answer(response.status, passed(response.headers), content)
 
-        return await self._run(work)
+        found: Answer = await self._run(work)
+        return found
 
     async def stream(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
