@@ -53,12 +53,19 @@ def begin(page: Page, campaign: str, *, lang: str | None = None) -> Page:
 
 
 def ready(page: Page) -> Page:
-    page.wait_for_selector("html[data-ready]")
+    """The page is there, and where it shows a unit, takes answers about it."""
+    page.wait_for_selector("html[data-ready]:not(:has(main[data-unit]:not([data-answerable])))")
     return page
 
 
+def answerable(page: Page) -> None:
+    """Answers are taken: about a unit that is judged, or decided on."""
+    page.wait_for_selector("main[data-answerable]")
+
+
 def shows(page: Page, unit: int) -> None:
-    expect(page.locator("main")).to_have_attribute("data-unit", str(unit))
+    """A unit is there, and answers about it are taken."""
+    expect(page.locator(f'main[data-unit="{unit}"][data-answerable]')).to_have_count(1)
 
 
 def judge_with_keys(page: Page, name: str, keys: str) -> None:

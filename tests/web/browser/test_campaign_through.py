@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from lapsus.formats import convert, read
 from lapsus.model import Entry
 from tests.web.browser.house import Browsing, Workbench, violations
-from tests.web.browser.judging import documents, judge_with_keys
+from tests.web.browser.judging import answerable, documents, judge_with_keys
 from tests.web.browser.test_stats import parts_are_there
 
 CONSENT = "You may stop at any time."
@@ -93,6 +93,7 @@ def test_from_the_wizard_to_the_data(house: Workbench, browse: Browsing, tmp_pat
     manager.keyboard.press("c")
     manager.keyboard.type("they could still go on")
     manager.keyboard.press("Escape")
+    answerable(manager)
     manager.keyboard.press("1")
     expect(manager.locator("#standing")).to_contain_text("Possible breakdown")
     expect(manager.locator("#standing")).to_contain_text("they could still go on")

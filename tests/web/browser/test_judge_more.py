@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from lapsus.model import Document, Entry, Judgment
 from lapsus.store import Known, KnownUnit, Plan
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
-from tests.web.browser.judging import SCALES, begin, documents, said, shows
+from tests.web.browser.judging import SCALES, begin, documents, ready, said, shows
 from tests.web.helpers import chat
 
 LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
@@ -148,7 +148,7 @@ def test_messages_are_on_the_judging_page_until_read(house: Workbench, browse: B
     expect(page.locator("#notices .message")).to_contain_text("read <b>this</b>.")
     is_sound(page)
     page.click(".message button")
-    page.wait_for_selector("html[data-ready]")
+    ready(page)
     expect(page.locator(".message")).to_have_count(0)
     house.store.messages.send(name, "One more.", person=ada.id)
     page.clock.fast_forward(40_000)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from lapsus.model import Document, Segment
 from tests.web.browser.house import Browsing, Someone, Workbench
-from tests.web.browser.judging import begin, documents, said
+from tests.web.browser.judging import begin, documents, ready, said
 
 
 def kept(house: Workbench, name: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def test_a_walk_that_is_required_is_walked_and_kept(house: Workbench, browse: Br
         if page.locator(".walk-asked").inner_text() == "These were all.":
             break
     page.reload()
-    page.wait_for_selector("html[data-ready]")
+    ready(page)
     page.keyboard.press("9")
     page.locator("#questions .primary").click()
     page.wait_for_url("**/judge")

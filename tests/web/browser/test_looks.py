@@ -9,7 +9,7 @@ from lapsus.model import Document, Segment, Span
 from lapsus.schemes.scheme_check import check_scheme
 from lapsus.store import Plan, SaveRequest
 from tests.web.browser.house import NARROW, PATIENCE, WIDE, Browsing, Someone, Workbench, violations
-from tests.web.browser.judging import begin, documents
+from tests.web.browser.judging import begin, documents, shows
 from tests.web.helpers import chat, new_key
 
 LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
@@ -52,7 +52,7 @@ def test_a_comment_is_written_beside_the_turn_it_is_about(
     begin(page, name)
     for unit in range(1, 9):
         page.keyboard.press("1")
-        expect(page.locator("#main")).to_have_attribute("data-unit", str(unit + 1))
+        shows(page, unit + 1)
     page.keyboard.press("c")
     expect(page.locator("textarea")).to_be_focused()
     page.wait_for_function(IS_FREE, timeout=PATIENCE)
@@ -119,7 +119,7 @@ def test_what_one_writes_is_not_lost_by_a_touch_on_an_answer(house: Workbench, b
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
     page.keyboard.press("1")
-    expect(page.locator("#main")).to_have_attribute("data-unit", "2")
+    shows(page, 2)
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -18,7 +18,7 @@ from lapsus.store import Plan, SaveRequest
 from lapsus.store.chains import ANSWERS as DECODER
 from tests.contracts.made_up_kind import offer_duel
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
-from tests.web.browser.judging import documents, judge_with_keys
+from tests.web.browser.judging import answerable, documents, judge_with_keys
 from tests.web.helpers import ANSWERS, chat, new_key, pair
 
 
@@ -183,6 +183,7 @@ def test_marks_are_taken_and_added(house: Workbench, browse: Browsing) -> None:
     )
     page.locator(".offer button", has_text="Repetition").click()
     expect(marks).to_have_count(3)
+    answerable(page)
     page.locator("#own-form button.primary").click()
     expect(page.locator("#standing")).to_be_visible()
     spans: Any = house.store.decisions.standing(name)[1].answers["errors"]
@@ -200,6 +201,7 @@ def test_a_broken_rule_is_said_and_nothing_kept(house: Workbench, browse: Browsi
     page.keyboard.press("e")
     page.locator("#own-form input[value=repetition]").check()
     page.locator("#own-form input[value=wrong-information]").check()
+    answerable(page)
     page.locator("#own-form button.primary").click()
     expect(page.locator("#status")).to_contain_text("Wrong information")
     assert house.store.decisions.all(name) == []
@@ -226,6 +228,7 @@ def test_answers_of_a_kind_from_another_package_are_decided_on(
         choices = page.locator("#own-form [data-question=better] label")
         expect(choices).to_have_text([" left", " neither"])
         choices.last.click()
+        answerable(page)
         page.locator("#own-form button.primary").click()
         expect(page.locator("#standing")).to_be_visible()
         assert house.store.decisions.standing("duel")[1].answers == {"better": "neither"}

@@ -1,4 +1,5 @@
 /** Deciding: take most people's answer, one person's, or give one's own. */
+import { AnswerGuard } from "./answer_guard.js";
 import { byId, el, randomName, readJson } from "./dom.js";
 import { isTyping, keyName } from "./key_bindings.js";
 
@@ -10,6 +11,7 @@ const given = script?.dataset ?? {};
 const language = given.language ?? "en";
 const form = byId("own-form");
 const status = byId("status");
+const guard = new AnswerGuard(byId("main"), dropped);
 
 /** @type {Record<string, string>} */
 let words = {};
@@ -161,9 +163,17 @@ function own() {
   return answers;
 }
 
+/** Something did not count: say so. @param {"too-soon"|"held"} why */
+async function dropped(why) {
+  await catalogue;
+  if (busy) return;
+  status.textContent = say(`dropped.${why}`);
+  status.className = "small warn";
+}
+
 /** @param {{how: string, follows?: number, answers?: Record<string, any>}} choice */
 async function decide(choice) {
-  if (busy) return;
+  if (busy || guard.refuses()) return;
   busy = true;
   status.textContent = "";
   const body = { key, reason: byId("reason").value, ...choice };
@@ -232,7 +242,8 @@ document.addEventListener("keydown", (event) => {
   }
   const button = document.querySelector(`button[data-key="${CSS.escape(name)}"]`);
   const go = { j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous" }[name];
-  if (button) /** @type {HTMLElement} */ (button).click();
+  if (button && event.repeat) dropped("held");
+  else if (button) /** @type {HTMLElement} */ (button).click();
   else if (go && !(event.target instanceof HTMLInputElement)) byId(go)?.click();
   else if (name === "c") byId("reason").focus();
   else if (name === "e") {
@@ -241,3 +252,4 @@ document.addEventListener("keydown", (event) => {
   } else return;
   event.preventDefault();
 });
+guard.drawn();

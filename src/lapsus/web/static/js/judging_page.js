@@ -5,6 +5,7 @@
  * @typedef {import("./types.js").Widget} Widget
  */
 import { at } from "./addresses.js";
+import { AnswerGuard } from "./answer_guard.js";
 import { feedbackPanel, suggestionPanel, TAKE_KEY } from "./suggestion_panels.js";
 import { History } from "./answer_history.js";
 import { Bar, Notices } from "./status_bar.js";
@@ -25,6 +26,8 @@ import { Travel } from "./unit_travel.js";
 const QUIET = 250;
 const TYPING = 700;
 const CLIENT = "lapsus-web";
+/** Milliseconds for which it is told that a press or a touch did not count. */
+const DROPPED = 6000;
 
 export class Page {
   // What `open` and `draw` set before anything else can happen.
@@ -47,6 +50,7 @@ export class Page {
     this.oneTouch = isOneTouch(scheme);
     this.clock = new Clock();
     this.notices = new Notices();
+    this.guard = new AnswerGuard(byId("main"), (why) => this.dropped(why));
     this.keys = new Keys(words);
     this.bar = new Bar(this);
     this.messages = new Messages(this);
@@ -58,11 +62,15 @@ export class Page {
     this.numbered = null;
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.draft = undefined;
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    this.told = undefined;
     this.listen();
   }
 
   listen() {
     this.keys.first = (name) => speakToWidgets(this, name);
+    this.keys.held = () => this.dropped("held");
+    this.guard.watch(byId("questions"), "button:not(.opener), [role=option]");
     this.keys.use("answers", []);
     this.keys.use("page", pageBindings(this));
     this.outbox.addEventListener("saved", (event) => this.saved(/** @type {CustomEvent} */ (event).detail));
@@ -141,6 +149,23 @@ export class Page {
     this.drawThreads();
     if (this.oneTouch) this.reveal();
     else this.begin();
+    this.guard.drawn();
+  }
+
+  /** Something did not count: say so, for a while. @param {"too-soon"|"held"} why */
+  dropped(why) {
+    if (this.isClosed) return;
+    clearTimeout(this.told);
+    this.notices.show("dropped", this.words.say(`dropped.${why}`), { warn: true });
+    this.told = setTimeout(() => this.notices.fade("dropped"), DROPPED);
+  }
+
+  /** Whether an answer cannot be taken just now; where it comes too soon, that is told. */
+  refuses() {
+    if (this.isClosed) return true;
+    if (!this.travel.isTurning) return this.guard.refuses();
+    this.dropped("too-soon");
+    return true;
   }
 
   /** The talk about this unit. */
@@ -184,8 +209,9 @@ export class Page {
 
   /** The Enter key. No other key says that enough labels are chosen: it goes on to what still waits, else it submits. */
   enter() {
+    if (this.refuses()) return;
     const part = this.parts.find((one) => one.question.id === this.current);
-    if (part?.question.kind === "labels" && part.digit && !this.isClosed) {
+    if (part?.question.kind === "labels" && part.digit) {
       part.commit?.();
       const isDone = !isRequired(part.question) || this.history.now[part.question.id] !== undefined;
       if (this.advance(part.question, isDone)) return;
@@ -262,7 +288,7 @@ export class Page {
   /** Answer as the program would. Where one touch answers, this is one. */
   takeSuggestion() {
     const { suggestion } = this.unit;
-    if (!suggestion || this.isClosed || this.travel.isTurning) return;
+    if (!suggestion || this.refuses()) return;
     if (this.history.take(suggestion.answers)) this.changed();
     if (this.oneTouch) this.submit();
   }
@@ -301,7 +327,7 @@ export class Page {
 
   /** Rules first, as the server has them; then keep, send and go on. */
   async submit() {
-    if (this.isClosed || this.travel.isTurning) return;
+    if (this.refuses()) return;
     this.parts.forEach((part) => part.commit?.());
     if (this.submitted) return this.travel.again();
     const broken = this.check();

@@ -24,6 +24,8 @@ export class Keys {
     this.groups = new Map();
     /** Asked before all bindings: whether it has dealt with the key. @type {(name: string, event: KeyboardEvent) => boolean} */
     this.first = () => false;
+    /** Told of a key that is held down and does nothing more. */
+    this.held = () => {};
     document.addEventListener("keydown", (event) => this.handle(event));
   }
 
@@ -50,6 +52,10 @@ export class Keys {
     const name = keyName(event);
     if (isTyping(event.target) && !["Escape", "Ctrl+Enter"].includes(name)) return;
     if (["Enter", " "].includes(name) && pressesItself(event.target, name)) return;
+    if (event.repeat && !this.mayRepeat(name)) {
+      event.preventDefault();
+      return;
+    }
     if (this.first(name, event)) {
       event.preventDefault();
       return;
@@ -62,6 +68,14 @@ export class Keys {
         return;
       }
     }
+  }
+
+  /** A key that is held down goes on only where nothing is answered by it. @param {string} name */
+  mayRepeat(name) {
+    const found = [...this.groups.values()].flat().find((binding) => binding.keys.includes(name));
+    if (found?.repeats || (!found && !/^[0-9]$/.test(name))) return true;
+    this.held();
+    return false;
   }
 
   /** All keys of this page, in a window of their own. */

@@ -13,8 +13,8 @@ export function pageBindings(page) {
   return [
     { keys: ["Enter"], label: say(hasMoreThanLabels(page.scheme) ? "enter" : "submit"), run: () => page.enter() },
     { keys: ["Ctrl+Enter"], label: say("submit-typing"), run: () => page.submit() },
-    { keys: ["j", "ArrowRight"], label: say("next"), run: () => page.bar.step("next") },
-    { keys: ["k", "ArrowLeft"], label: say("previous"), run: () => page.bar.step("previous") },
+    { keys: ["j", "ArrowRight"], label: say("next"), repeats: true, run: () => page.bar.step("next") },
+    { keys: ["k", "ArrowLeft"], label: say("previous"), repeats: true, run: () => page.bar.step("previous") },
     { keys: ["u"], label: page.oneTouch ? say("back") : say("undo"), run: () => page.undo() },
     { keys: ["r", "Shift+u"], label: say("redo"), run: () => page.redo() },
     { keys: ["Ctrl+z"], label: "", quiet: true, run: () => page.undo() },
@@ -93,7 +93,9 @@ export function askFlag(page) {
  */
 export function speakToWidgets(page, name) {
   if (page.isClosed) return false;
-  if (/^[0-9]$/.test(name)) {
+  const isDigit = /^[0-9]$/.test(name);
+  if ((isDigit || page.parts.some((part) => bindingOf(part, name))) && page.refuses()) return true;
+  if (isDigit) {
     const spoken = page.parts.find((part) => (page.oneTouch ? part.digit : part.question.id === page.current));
     if (!spoken?.digit?.(name)) bindingOf(spoken, name)?.run();
     return true;

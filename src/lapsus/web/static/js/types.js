@@ -26,7 +26,7 @@
  * @typedef {{seq?: number, key: string, at?: string, person: number, campaign: string, unit: number, sheet: string,
  *   kind: "judgments"|"flags", body: any, tried: boolean, refused: null|{reason: string, messages: string[]}}} Entry
  *
- * @typedef {{keys: string[], label: string, run: () => void, quiet?: boolean}} Binding
+ * @typedef {{keys: string[], label: string, run: () => void, quiet?: boolean, repeats?: boolean}} Binding
  * @typedef {{question: Question, element: HTMLElement, show: (answer: Answer|undefined) => void,
  *   bindings?: Binding[], numbers?: string[], digit?: (digit: string) => boolean, focus: () => void, commit?: () => void,
  *   search?: () => void, done?: () => void, begin?: () => void, procedure?: () => Procedure, unfinished?: () => Broken[]}} Widget
