@@ -58,7 +58,7 @@ def test_what_comes_before_a_unit_was_seen_does_not_count(
     name = house.campaign(people=[ada], documents=[chat("d0", turns=8)])
     page = begin(browse(ada), name)
     # Nothing is seen before the browser draws, so that "too soon" is no matter of how fast the machine is.
-    page.evaluate("window.frames_ = []; window.requestAnimationFrame = (draw) => frames_.push(draw)")
+    page.evaluate("window.frames_ = []; window.requestAnimationFrame = (draw) => frames_.push(draw); null")
     answer = (lambda: page.keyboard.press("1")) if by == "key" else page.locator('[data-label="O"]').click
     answer()
     expect(page.locator('main[data-unit="2"]')).to_have_count(1)

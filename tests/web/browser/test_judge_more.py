@@ -106,6 +106,7 @@ def test_practice_tells_how_it_went_before_it_goes_on(
     shows(page, 2)
     page.keyboard.press("x")
     expect(page.locator(".feedback.fine")).to_be_visible()
+    shows(page, 2)
     page.click(".foot .primary")
     shows(page, 3)
     expect(page.locator("[data-notice=practice]")).to_have_count(0)
