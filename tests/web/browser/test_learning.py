@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from lapsus.web import learning
 from tests.store.helpers import reserve, save
 from tests.web.browser.house import Browsing, Someone, Workbench, scrolls_sideways
+from tests.web.browser.judging import ready
 from tests.web.learning import chat, label
 
 PATIENCE = 90_000
@@ -60,6 +61,7 @@ def test_a_campaign_that_learns(house: Workbench, browse: Browsing, monkeypatch:
     judging = browse(ada)
     judging.goto(f"/c/{name}/judge")
     expect(judging.locator(".suggested")).to_contain_text(f"judge-{name}")
+    ready(judging)
     with judging.expect_response("**/judgments") as answered:
         judging.keyboard.press(".")
     assert answered.value.ok

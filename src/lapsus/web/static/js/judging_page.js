@@ -14,7 +14,6 @@ import { byId, el, kbd, randomName } from "./dom.js";
 import { drawThreads, withWaiting } from "./flag_threads.js";
 import { Guide } from "./guideline_panel.js";
 import { isTyping, Keys } from "./key_bindings.js";
-import { Messages } from "./messages.js";
 import { OfflineWork } from "./offline_work.js";
 import { brokenRules, seenOf } from "./rules.js";
 import { isOneTouch, isRequired } from "./scheme.js";
@@ -53,7 +52,6 @@ export class Page {
     this.guard = new AnswerGuard(byId("main"), (why) => this.dropped(why));
     this.keys = new Keys(words);
     this.bar = new Bar(this);
-    this.messages = new Messages(this);
     this.offline = new OfflineWork(this);
     this.travel = new Travel(this);
     /** @type {string|null} the question that keys speak to */

@@ -11,6 +11,8 @@ import { fetchNext, TravelError } from "./unit_loader.js";
 const TURNING = 1000;
 /** Milliseconds for which the way back from an answer by one touch is offered. */
 const OFFERED = 5000;
+/** Milliseconds between two looks for messages. */
+const OFTEN = 30_000;
 
 export class Travel {
   /** @type {number[]} units that one came from, for the way back */ trail = [];
@@ -18,6 +20,7 @@ export class Travel {
   /** @type {number|null} where to go on after the practice has told how it went */ onward = null;
   /** @type {(() => any)|null} what is tried again when the network is back */ waits = null;
   leftAt = 0;
+  lookedAt = performance.now();
   /** @type {ReturnType<typeof setTimeout>|undefined} */ offered = undefined;
 
   /** @param {Page} page */
@@ -84,7 +87,15 @@ export class Travel {
       this.trail.push(from);
       if (said) this.offerUndo(said);
     });
-    page.messages.look();
+    await this.lookForMessages();
+  }
+
+  /** Look now and then whether those who run the campaign have written. */
+  async lookForMessages() {
+    if (performance.now() - this.lookedAt < OFTEN) return;
+    this.lookedAt = performance.now();
+    const found = await import("./messages.js").catch(() => null);
+    await found?.showMessages(this.page);
   }
 
   /** To a unit. @param {number} number @param {{push?: boolean}} [how] */
