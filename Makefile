@@ -32,9 +32,10 @@ docs: $(READY)
 types: $(READY)
 	$(BIN)/python tools/make_types.py
 
-# The table of commands in the documentation: made from the commands.
+# The reference in the documentation: made from the commands and from the docstrings.
 commands: $(READY)
 	$(BIN)/python tools/make_commands.py
+	$(BIN)/python tools/make_reference.py
 
 # The tables of the challenge's paper in docs/results.md: every run trained and scored again, some minutes.
 results: $(READY)

@@ -46,13 +46,14 @@ def row_and_page(command: str) -> str:
     raise AssertionError(f"{command!r} is not in docs/commands.md")
 
 
-def test_the_table_of_commands_is_made_from_the_commands() -> None:
-    spec = importlib.util.spec_from_file_location("make_commands", ROOT / "tools" / "make_commands.py")
+@pytest.mark.parametrize("page", ["commands", "reference"])
+def test_pages_of_reference_are_made_from_the_code(page: str) -> None:
+    spec = importlib.util.spec_from_file_location(page, ROOT / "tools" / f"make_{page}.py")
     assert spec is not None
     assert spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    assert tool.document() == COMMANDS, "run `make commands`"
+    assert tool.document() == (DOCS / f"{page}.md").read_text(encoding="utf-8"), "run `make commands`"
 
 
 @pytest.mark.parametrize("command", ALL)

@@ -37,6 +37,7 @@ _JAPANESE = {
     "disk": "ディスク",
     "open files": "同時に開けるファイル",
     "detectors": "検出器",
+    "licences": "ライセンス",
     "detector en": "検出器（英語）",
     "detector ja": "検出器（日本語）",
     "large reader": "大きい読み手（英語）",
