@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import regex
-
 import lapsus
 
 TARGET = Path(__file__).parent.parent / "docs" / "reference.md"
@@ -38,23 +36,37 @@ def section(name: str, value: Any) -> str:
 def signature(name: str, value: Any) -> str:
     """The call, a parameter a line where it would be long."""
     whole = inspect.signature(value)
+    returned = (
+        "" if whole.return_annotation is inspect.Signature.empty else f" -> {plain(whole.return_annotation)}"
+    )
     parameters = [readable(parameter) for parameter in whole.parameters.values()]
-    returned = "" if whole.return_annotation is inspect.Signature.empty else f" -> {unquoted(whole.return_annotation)}"
-    line = f"{name}{whole.replace(parameters=parameters, return_annotation=inspect.Signature.empty)}{returned}"
+    named = [
+        n for n, parameter in enumerate(whole.parameters.values()) if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    if named and not any(parameter.startswith("*") for parameter in parameters):
+        parameters.insert(named[0], "*")
+    line = f"{name}({', '.join(parameters)}){returned}"
     if len(line) <= 100:
-        return line.replace("'…'", "…")
-    listed = ",\n    ".join(str(parameter).replace("'…'", "…") for parameter in parameters)
-    return f"{name}(\n    {listed},\n){returned}"
+        return line
+    listed = "".join(f"    {parameter},\n" for parameter in parameters)
+    return f"{name}(\n{listed}){returned}"
 
 
-def readable(parameter: inspect.Parameter) -> inspect.Parameter:
-    """The parameter as one would write it: a default that is a function or an object is an ellipsis."""
-    default = parameter.default
-    plain = default is inspect.Parameter.empty or not regex.search(r" at 0x|<factory>", repr(default))
-    return parameter.replace(default=default if plain else "…")
+def readable(parameter: inspect.Parameter) -> str:
+    """The parameter as one would write it; a default that is a function or an object is an ellipsis."""
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(
+        parameter.kind, ""
+    )
+    text = f"{stars}{parameter.name}"
+    if parameter.annotation is not inspect.Parameter.empty:
+        text += f": {plain(parameter.annotation)}"
+    if parameter.default is inspect.Parameter.empty:
+        return text
+    default = repr(parameter.default)
+    return f"{text} = {'…' if ' at 0x' in default or default == '<factory>' else default}"
 
 
-def unquoted(annotation: Any) -> str:
+def plain(annotation: Any) -> str:
     """An annotation without the quotes of a name that is not yet known."""
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 

@@ -165,7 +165,7 @@ def test_models_that_judge_differently_have_digests_of_their_own(installed: Larg
 
 def test_a_reader_that_is_not_there_or_not_for_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"not installed.*lapsus\[large\]"):
+    with pytest.raises(UsageError, match=r"not installed.*lapsus-eval\[large\]"):
         load_model(default_model("en")).read_by("large")
     with pytest.raises(UsageError, match="reads English"):
         load_model(default_model("ja")).read_by("large")
