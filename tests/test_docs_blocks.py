@@ -43,6 +43,7 @@ NOT_RUN = {
     "docs/formats/traces.md": {"server": 1},
     "docs/formats/webnlg.md": {"corpus": 1},
     "docs/index.md": {"checkout": 1},
+    "docs/watch.md": {"server": 2},
     "docs/guard.md": {"server": 1},
     "docs/ja/tutorials/guard.md": {"files": 1, "server": 2},
     "docs/tutorials/guard.md": {"files": 1, "server": 2},

@@ -9,7 +9,7 @@ import { byId, el, randomName, readJson } from "./dom.js";
 let talk = readJson("talk");
 const words = readJson("talk-words");
 const who = readJson("who");
-const base = `/api/v1/campaigns/${talk.campaign}/talks/${talk.talk}`;
+const base = at(`/api/v1/campaigns/${talk.campaign}/talks/${talk.talk}`);
 const place = named(`lapsus-talk-${who.person}-${talk.talk}`);
 const text = byId("text");
 const LONGEST = 30;
@@ -38,7 +38,7 @@ function setWaiting(change) {
 
 /** The turn of one's own that waits. */
 function pending() {
-  return waiting().find((entry) => entry.url.endsWith("/turns"));
+  return waiting().find((entry) => entry.url.endsWith("turns"));
 }
 
 /** @param {string} url @param {any} body */
@@ -51,7 +51,7 @@ function send(url, body) {
 /** @param {string} url @param {any} [body] @param {boolean} [renewed] @returns {Promise<{status: number, said: any}|null>} null: no network */
 async function ask(url, body, renewed = false) {
   try {
-    const answer = await fetch(at(url), {
+    const answer = await fetch(url, {
       method: body === undefined ? "GET" : "POST",
       headers: body === undefined ? {} : { "Content-Type": "application/json", "X-CSRF-Token": csrf },
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -109,7 +109,7 @@ async function deliver(entry) {
   if (!found || !isOurs || found.status >= 500 || found.status === 429 || found.status === 401) return later();
   setWaiting((entries) => entries.filter((one) => one.body.key !== entry.body.key));
   failures = 0;
-  if (found.status === 201 && entry.url.endsWith("/turns")) {
+  if (found.status === 201 && entry.url.endsWith("turns")) {
     if (!talk.turns.some((/** @type {any} */ turn) => turn.position === found.said.position)) {
       talk.turns.push({ position: found.said.position, mine: true, text: found.said.text, at: found.said.at, asked: false });
     }
@@ -117,7 +117,7 @@ async function deliver(entry) {
   }
   if (found.status === 201) return true;
   const { reason, messages = [], message = "" } = found.said;
-  if (entry.url.endsWith("/turns")) {
+  if (entry.url.endsWith("turns")) {
     await refresh();
     // What could not be said is not lost: it goes back to where it was written.
     if (!text.value) text.value = entry.body.text;
