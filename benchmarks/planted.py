@@ -1,6 +1,6 @@
 """How many planted errors `lapsus check` lists first, by kind, beside a plain script of regular expressions.
 
-    LAPSUS_DATA=… python benchmarks/planted.py [--seeds 3] [--languages en,ja] [--wordings known|held|both] [--signs]
+    LAPSUS_DATA=… python benchmarks/planted.py [--seeds 3] [--languages en,ja] [--hand first|second] [--signs]
 
 Errors are put into good logs of modern assistants (`planted_logs.py`), into some dialogues out of two hundred. Found
 means among the first 20 and the first 40 turns of the ranking. False alarms are the share of turns called likely in the
@@ -107,7 +107,7 @@ METHODS = {"lapsus check": by_lapsus, "regular expressions": by_patterns}
 # The figures.
 
 
-def measure(language: str, pool: Path, seeds: int, wordings: str) -> dict[str, Any]:
+def measure(language: str, pool: Path, seeds: int, wordings: str, hand: str) -> dict[str, Any]:
     """For each method the shares found by kind, and its false alarms."""
     source = logs(language, pool)
     figures: dict[str, Any] = {name: defaultdict(list) for name in METHODS}
@@ -115,7 +115,7 @@ def measure(language: str, pool: Path, seeds: int, wordings: str) -> dict[str, A
         chance = random.Random(f"{seed} {language}")
         good = drawn(source, language, chance)
         spoilt = copy.deepcopy(good)
-        plants = list(planted(spoilt, language, chance, wordings))
+        plants = list(planted(spoilt, language, chance, wordings, hand))
         for name, method in METHODS.items():
             clean, ranked = method(good, language), method(spoilt, language)
             rows = figures[name]
@@ -237,6 +237,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--languages", default="en,ja")
     parser.add_argument("--wordings", choices=("known", "held", "both"), default="both")
+    parser.add_argument("--hand", choices=("first", "second"), default="first", help="whose plants")
     parser.add_argument("-v", action="store_true", help="name what was missed")
     parser.add_argument("--signs", action="store_true", help="print what each sign is worth")
     told = parser.parse_args()
@@ -245,7 +246,8 @@ def main() -> None:
         worth(told.languages.split(","), pool, told.seeds)
         return
     for language in told.languages.split(","):
-        show(language, measure(language, pool, told.seeds, told.wordings), told.wordings)
+        told_as = "by the second hand" if told.hand == "second" else told.wordings
+        show(language, measure(language, pool, told.seeds, told.wordings, told.hand), told_as)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lapsus.mutation.turn_rules import RULES, Scene
+from planted_otherwise import SECOND
 
 Talk = dict[str, Any]
 """A conversation: id, model, messages."""
@@ -136,8 +137,11 @@ def scene(
     return Scene(reply, before("assistant"), asked, tool, others, language, chance, wordings)
 
 
-def planted(talks: list[Talk], language: str, chance: random.Random, wordings: str) -> Iterator[Plant]:
-    """Plant errors into a log, in place; no dialogue gets two."""
+def planted(
+    talks: list[Talk], language: str, chance: random.Random, wordings: str, hand: str = "first"
+) -> Iterator[Plant]:
+    """Plant errors into a log, in place; no dialogue gets two. `hand` says whose plants: `first` or `second`."""
+    rules = RULES if hand == "first" else SECOND
     free = list(range(len(talks)))
     chance.shuffle(free)
     # First the kinds that fit few places.
@@ -153,7 +157,7 @@ def planted(talks: list[Talk], language: str, chance: random.Random, wordings: s
                 if number and one["role"] == "assistant" and one.get("content") and not one.get("tool_calls")
             ]
             for spot in chance.sample(spots, len(spots)):
-                text = RULES[kind](scene(talk, spot, language, chance, wordings, talks))
+                text = rules[kind](scene(talk, spot, language, chance, wordings, talks))
                 if text is not None and text != talk["messages"][spot]["content"]:
                     talk["messages"][spot]["content"] = text
                     free.remove(place)

@@ -56,6 +56,9 @@ ASK = {"en": "How do I cook rice for six people?", "ja": "六人分のご飯は�
         ("broken-encoding", "en", "It’s easy: boil the water.".encode().decode("cp1252")),
         ("broken-encoding", "ja", LONG_JA.encode().decode("latin-1")),
         ("broken-encoding", "ja", LONG_JA.encode().decode("cp932", "replace")),
+        ("broken-encoding", "en", "It’s easy: boil the water.".encode().decode("cp437")),
+        ("broken-encoding", "ja", "".join(f"%{byte:02X}" for byte in LONG_JA.encode())),
+        ("loops", "en", "Boil the water. " + "Then add the rice to it. " * 3 + "Serve it hot."),
         ("broken-encoding", "en", "It&#8217;s easy: boil the water."),
         ("broken-encoding", "ja", LONG_JA.encode("unicode_escape").decode()),
         ("broken-encoding", "en", "Boil the w\ufffdter."),
@@ -160,6 +163,30 @@ BOOKING = {"name": "Ito", "nights": 3, "guests": 2, "total": 240.5, "check_in": 
 )
 def test_what_differs_from_the_tools_result_is_seen(sign: str, reply: str) -> None:
     assert sign in seen("en", "What did I book?", reply, tool=BOOKING)
+
+
+BILL = {"room": 240.5, "breakfast": 30.0, "deposit": 100.0}
+
+
+def test_a_sum_that_does_not_come_out_is_told_with_the_right_one() -> None:
+    reply = Reply.of(unit("en", "What will it be?", "It is $240.50 + $100.00 = $345.50.", tool=BILL))
+    assert RULES["differs-from-source"](reply) == ("240.50 + $100.00 = $345.50", (), "340.5")
+
+
+@pytest.mark.parametrize(
+    "reply", ["The room is $240.50, breakfast $30.00: $270.50 in all.", "It is $240.50 - $100.00 = $140.50."]
+)
+def test_what_the_reply_works_out_itself_is_no_fault(reply: str) -> None:
+    assert not {"against-source", "differs-from-source"} & seen("en", "What will it be?", reply, tool=BILL)
+
+
+@pytest.mark.parametrize("value", ["size 12", "22 hours"])
+def test_a_number_must_be_among_the_values_of_its_name(value: str) -> None:
+    tool = [{"size": "9", "battery": "20 hours"}, {"size": "10", "battery": "18 hours"}]
+    assert "against-source" in seen("en", "What is there?", f"There is one with {value}.", tool=tool)
+    assert not {"against-source", "differs-from-source"} & seen(
+        "en", "What is there?", "There are size 9 with 20 hours and size 10 with 18 hours.", tool=tool
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ _TABLE = regex.compile(r"^[\s|:=+*_.\-–—\d]*$")
 _PAIRS = (("(", ")"), ("（", "）"), ("「", "」"), ("『", "』"), ("[", "]"), ("“", "”"))
 _CHAT = 120
 """Characters of a turn of a chat, where some never write a full stop."""
+_SENTENCES = 3
+"""How often a whole sentence comes in a row until it is a loop."""
 _TAIL, _PERIOD, _ROUNDS, _ROUND_LETTERS = 420, 100, 4, 24
 
 
@@ -113,9 +115,16 @@ def loops(reply: Reply) -> Seen | None:
         piece = piece.strip()
         run = run + 1 if piece and piece == last else 1
         last = piece or last
-        if run >= _ROUNDS and len(letters_only(piece)) >= 6:
+        letters = len(letters_only(piece))
+        if (run >= _ROUNDS and letters >= 6) or (run >= _SENTENCES and letters >= 12):
             return Seen(piece)
     return None
+
+
+_FOREIGN = regex.compile(r"[^\x00-\x7f]{2,}")
+_PAGES = ("cp437", "cp850", "mac_roman", "cp1251", "cp1250")
+"""Code pages of terminals and of other countries in which text is misread now and then."""
+_PERCENT = regex.compile(r"(?:%[0-9A-Fa-f]{2}){6,}")
 
 
 def broken_encoding(reply: Reply) -> Seen | None:
@@ -123,10 +132,12 @@ def broken_encoding(reply: Reply) -> Seen | None:
     text, plain = reply.text, reply.prose
     if match := _LOST.search(text):
         return Seen(_around(text, match.start()))
-    for run, encodings in ((_LATIN, ("cp1252", "latin-1")), (_SHIFTED, ("cp932",))):
+    for run, encodings in ((_LATIN, ("cp1252", "latin-1")), (_SHIFTED, ("cp932",)), (_FOREIGN, _PAGES)):
         for match in run.finditer(text):
             if any(_misread(match.group(), encoding) for encoding in encodings):
                 return Seen(_around(text, match.start()))
+    if match := _PERCENT.search(plain):
+        return Seen(_around(plain, match.start()))
     escaped = list(_ESCAPED.finditer(plain))
     coded = bool(pattern("wants.code").search(reply.talk))
     if len(escaped) > (8 if coded else 0) or (not coded and len(_ESCAPED_TOO.findall(plain)) > 1):

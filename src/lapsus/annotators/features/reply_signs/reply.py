@@ -17,7 +17,8 @@ _FAR = 60
 """Segments that are looked back on."""
 _BLOCK = regex.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", regex.S)
 _FORMULA = regex.compile(
-    r"\$\$.*?\$\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{.*?\\end\{\w+\*?\}|\$[^$\n]{1,200}\$", regex.S
+    r"\$\$.*?\$\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{.*?\\end\{\w+\*?\}|\$(?=\S)[^$\n]{1,200}(?<=\S)\$(?!\d)",
+    regex.S,
 )
 _INLINE = regex.compile(r"`[^`\n]+`|https?://\S+|!?\[[^\]\n]*\]\([^)\n]*\)")
 _ROW = regex.compile(r"^\s*\|.*$|^\s*[-=*_]{3,}\s*$", regex.M)

@@ -49,8 +49,16 @@ _SAME_NAMES = (
 _LARGE = 100
 """From here on a number is no count: it stands in a source, or follows from what does."""
 _TIMES = 10
-_MOST = 120
-"""Numbers of a source among which sums are looked for."""
+_MOST = 12
+"""Whole numbers of one name among which sums are looked for."""
+_VALUES = 20
+"""Values under one name up to which a number under that name must be one of them."""
+_WORKED_OUT = regex.compile(
+    r"(?<first>\d[\d,]*(?:\.\d+)?)\s*(?<sign>[+×*−–-])\s*[$€£¥]?\s*(?<second>\d[\d,]*(?:\.\d+)?)\s*[円]?\s*="
+    r"\s*[$€£¥]?\s*(?<result>\d[\d,]*(?:\.\d+)?)"
+)
+_BEFORE = regex.compile(r"(?P<label>\p{Latin}{3,}|[\p{Han}\p{Katakana}ー]{2,10})\s?$")
+_AMOUNT = regex.compile(r"^\s*(?P<value>\d+(?:\.\d+)?)\s*(?P<unit>\p{L}{2,10})?\s*$")
 
 
 class Known(NamedTuple):
@@ -61,7 +69,9 @@ class Known(NamedTuple):
     text: str
     days: frozenset[tuple[int, int]]
     times: frozenset[tuple[int, int]]
-    named: tuple[tuple[str, float], ...]
+    named: tuple[tuple[str, frozenset[float]], ...]
+    talk: frozenset[float]
+    """Numbers that were said in the talk."""
 
 
 def against_source(reply: Reply) -> Seen | None:
@@ -93,33 +103,73 @@ def _against(reply: Reply) -> Seen | None:
         if (time := _time(match)) is not None and known.times and time not in known.times:
             return Seen(match.group(), where)
     rest = _CLOCK.sub(" ", rest)
+    if (wrong := _wrong_sum(rest)) is not None:
+        return wrong
     for match in _CODE.finditer(rest):
         if match.group().lstrip("#") not in known.text:
             return Seen(match.group(), where)
     return _number(rest, known, where)
 
 
+def _wrong_sum(text: str) -> Seen | None:
+    """A sum that is written out and does not come out."""
+    for match in _WORKED_OUT.finditer(text):
+        first, second, result = (_amount(match[name]) for name in ("first", "second", "result"))
+        right = {"+": first + second, "×": first * second, "*": first * second}.get(
+            match["sign"], first - second
+        )
+        # A third term may stand before the first.
+        is_whole = not regex.search(r"[+×*−–=-]\s*[$€£¥]?\s*$", text[: match.start()])
+        if is_whole and abs(right - result) > 0.01 * max(1.0, abs(right) / 100):
+            return Seen(match.group(), (), f"{right:g}")
+    return None
+
+
+def _amount(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
 def _number(text: str, known: Known, where: tuple[str, ...]) -> Seen | None:
+    own = [_amount(match["value"]) for match in _NUMBER.finditer(text)]
     for match in _NUMBER.finditer(text):
-        value = float(match["value"].replace(",", ""))
+        value = _amount(match["value"])
+        if _follows(value, own):
+            continue
         unit = _UNIT.match(text, match.end())
         label = _LABEL.search(text[max(0, match.start() - 40) : match.start()])
+        before = _BEFORE.search(text[max(0, match.start() - 20) : match.start()])
         beside = [
             found.casefold().strip(" -:：*")
-            for found in (unit and unit["unit"], label and label["label"])
+            for found in (unit and unit["unit"], label and label["label"], before and before["label"])
             if found
         ]
-        amounts = {amount for name, amount in known.named if _names(name, beside)}
+        amounts = {amount for name, values in known.named if _names(name, beside) for amount in values}
         shown = match.group().strip() + (
             f"{' ' if unit['unit'].isascii() else ''}{unit['unit']}" if unit else ""
         )
-        if amounts and value not in amounts and (value < _LARGE or value not in known.sums):
-            return Seen(shown, where, f"{next(iter(amounts)):g}")
+        # A count is not excused by a sum; of several values one may have been worked out from another.
+        excused = value in known.sums and (value >= _LARGE or len(amounts) > 1)
+        if amounts and value not in amounts and value not in known.talk and not excused:
+            told = f"{next(iter(amounts)):g}" if len(amounts) == 1 else ""
+            return Seen(shown, where, told)
         if value in known.numbers or value in known.sums or (value < 1 and not match["money"]):
             continue
         if match["money"] or value >= _LARGE:
             return Seen(shown, where)
     return None
+
+
+def _follows(value: float, own: list[float]) -> bool:
+    """Whether a number is the sum or difference of two or more other numbers of the reply, or a multiple of one."""
+    others = [one for one in dict.fromkeys(own) if one != value][:_MOST]
+    if any(abs(first + second - value) < 0.01 for first, second in combinations(others, 2)):
+        return True
+    if any(abs(abs(first - second) - value) < 0.01 for first, second in combinations(others, 2)):
+        return value >= _TIMES
+    several = any(
+        abs(one * times - value) < 0.01 for one in others if one >= _TIMES for times in range(2, _TIMES)
+    )
+    return several or any(abs(sum(own[:size]) - value) < 0.01 for size in range(3, len(own)))
 
 
 def _names(name: str, beside: list[str]) -> bool:
@@ -155,14 +205,18 @@ def _known(sources: tuple[str, ...], texts: tuple[str, ...]) -> Known:
     seen: dict[str, set[float]] = {}
     for name, value in named:
         seen.setdefault(name, set()).add(value)
-    # A name with several values says nothing for sure.
-    single = tuple((name, next(iter(values))) for name, values in seen.items() if len(values) == 1)
-    return Known(frozenset(numbers), frozenset(sums), everything, days, times, single)
+    # A name with many values says nothing for sure.
+    few = tuple((name, frozenset(values)) for name, values in seen.items() if len(values) <= _VALUES)
+    said = "\n".join(text for text in texts if text not in sources)
+    talk = frozenset(_amount(found) for found in regex.findall(r"\d[\d,]*(?:\.\d+)?", said))
+    return Known(frozenset(numbers), frozenset(sums), everything, days, times, few, talk)
 
 
 def _derived(values: list[float]) -> set[float]:
     """Counts, sums, differences and products that a reply may have worked out."""
-    some = list(dict.fromkeys(values))[-_MOST:]
+    # Sums of many whole numbers make up any number; those of prices with cents do not.
+    many = _MOST if all(value == int(value) for value in values) else 10 * _MOST
+    some = list(dict.fromkeys(values))[-many:]
     found = {float(len(values)), round(sum(values), 2)}
     for first, second in combinations(some, 2):
         found |= {round(first + second, 2), round(abs(first - second), 2)}
@@ -194,6 +248,10 @@ def _walk(data: Any, name: str) -> Iterator[tuple[str, float]]:
             yield from _walk(value, name)
     elif isinstance(data, int | float) and not isinstance(data, bool):
         yield name, float(data)
+    elif isinstance(data, str) and (match := _AMOUNT.match(data)):
+        yield name, float(match["value"])
+        if match["unit"]:
+            yield match["unit"], float(match["value"])
 
 
 def _day(match: regex.Match[str]) -> tuple[int, int] | None:
