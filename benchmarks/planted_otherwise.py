@@ -1,9 +1,9 @@
-"""A second set of planted errors, by another hand than the first: for benchmarks/planted.py --hand second.
+"""A second set of planted errors: for benchmarks/planted.py --hand second.
 
-Written as a tester would who knows the thirteen kinds and none of the rules of `check`: other words, other places
-(the first and the last reply, the middle of a reply), other lengths (a good reply with something wrong in it, not only
-a bad one in its place). No rule of `check` was written with these before it, and none may be: figures on them are
-worth something only as long as that holds.
+Other words, other places (the middle of a reply, its last words) and other lengths (a good reply with something wrong in
+it) than the first set. Their writer had read the rules of `check`, so they are a second set and no blind test. After the
+first figures the signs of broken encoding and of sentences in a row were mended with the misses in sight: on these two
+kinds later figures flatter.
 """
 
 from __future__ import annotations
