@@ -180,6 +180,38 @@ def test_what_the_reply_works_out_itself_is_no_fault(reply: str) -> None:
     assert not {"against-source", "differs-from-source"} & seen("en", "What will it be?", reply, tool=BILL)
 
 
+TRIP = {
+    "price": 99,
+    "options": [{"fare": {"economy": 172}}, {"fare": {"economy": 190}}],
+    "date": "2031-05-22",
+    "passengers": [{"name": "Ann Vale"}, {"name": "Bo Vale"}],
+    "paid": 3138,
+    "refund": 36.12999999,
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        ("What is there?", "Price: $172 (economy), or $190."),
+        ("I want to leave a day later.", "I will look for flights on 2031-05-23."),
+        ("When do I arrive?", "You leave on May 22 at night and arrive on May 23."),
+        ("What did we pay?", "You paid $1,569 per passenger."),
+        ("What do I get back?", "A refund of $36.13 is on its way."),
+        ("And both of the options?", "Together they are $362."),
+    ],
+)
+def test_what_stands_in_the_source_or_follows_from_it_is_no_fault(asked: str, reply: str) -> None:
+    assert not {"against-source", "differs-from-source"} & seen("en", asked, reply, tool=TRIP)
+
+
+@pytest.mark.parametrize(
+    "reply", ["You paid $1,046 per passenger.", "You leave on May 24.", "Price: $171 (economy)."]
+)
+def test_what_neither_stands_there_nor_follows_is_seen(reply: str) -> None:
+    assert {"against-source", "differs-from-source"} & seen("en", "What did I book?", reply, tool=TRIP)
+
+
 @pytest.mark.parametrize("value", ["size 12", "22 hours"])
 def test_a_number_must_be_among_the_values_of_its_name(value: str) -> None:
     tool = [{"size": "9", "battery": "20 hours"}, {"size": "10", "battery": "18 hours"}]

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
 
 import regex
 
-from lapsus.annotators.features.reply_signs.reply import Reply, Seen
-
-_NUMBER = regex.compile(
-    r"(?<![\p{Latin}\d.,_#/:-])(?P<money>[$€£¥]\s?)?(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-    r"(?![\d_]|[.,:/-]\d|\p{Latin}*\d)"
+from lapsus.annotators.features.reply_signs.reply import Reply, Seen, is_source
+from lapsus.annotators.features.reply_signs.source_values import (
+    CLOCK,
+    DATE,
+    MOST,
+    NUMBER,
+    TIMES,
+    Known,
+    amount,
+    day,
+    known_of,
+    reached,
+    time,
 )
+
 _CODE = regex.compile(
     r"(?<![\p{L}\d_#@.-])#?(?=[A-Z\d-]*\d)(?=[A-Z\d-]*[A-Z])[A-Z\d]{5,}(?![\p{Latin}\d_@-])"
-)
-_CLOCK = regex.compile(
-    r"(?<!\d)(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::\d{2})?\s*(?P<half>[ap]\.?m\.?)?"
-    r"|時(?:(?P<after>\d{1,2})分)?|\s*(?P<half2>[ap]\.?m\.?)\b)",
-    regex.I,
-)
-_MONTH_NAMES = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_MONTHS = {name: place for place, name in enumerate(_MONTH_NAMES.split("|"), 1)}
-_DATE = regex.compile(
-    rf"\b(?P<name>{_MONTH_NAMES})[a-z]*\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s*\d{{4}})?"
-    rf"|\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<name2>{_MONTH_NAMES})[a-z]*"
-    r"|(?P<month3>\d{1,2})月(?P<day3>\d{1,2})日|\b\d{4}[-/](?P<month4>\d{1,2})[-/](?P<day4>\d{1,2})",
-    regex.I,
 )
 _UNIT = regex.compile(r"\s*[-‐ ]?(?P<unit>\p{Latin}{3,}|[\p{Han}\p{Katakana}]{1,6})")
 _LABEL = regex.compile(
@@ -39,7 +32,6 @@ _LABEL = regex.compile(
     r"(?:is|are|was|of|:|：|は|が|の)\s*(?:\*\*)?\s*[$€£¥]?\s*$"
 )
 _ORDER = regex.compile(r"^\s*(?:[*_#>-]+\s*)*\d+[.)]\s", regex.M)
-_COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SAME_NAMES = (
     {"人数", "名", "名様", "人", "大人"},
     {"泊数", "泊"},
@@ -48,30 +40,13 @@ _SAME_NAMES = (
 )
 _LARGE = 100
 """From here on a number is no count: it stands in a source, or follows from what does."""
-_TIMES = 10
-_MOST = 12
-"""Whole numbers of one name among which sums are looked for."""
-_VALUES = 20
-"""Values under one name up to which a number under that name must be one of them."""
 _WORKED_OUT = regex.compile(
     r"(?<first>\d[\d,]*(?:\.\d+)?)\s*(?<sign>[+×*−–-])\s*[$€£¥]?\s*(?<second>\d[\d,]*(?:\.\d+)?)\s*[円]?\s*="
     r"\s*[$€£¥]?\s*(?<result>\d[\d,]*(?:\.\d+)?)"
 )
 _BEFORE = regex.compile(r"(?P<label>\p{Latin}{3,}|[\p{Han}\p{Katakana}ー]{2,10})\s?$")
-_AMOUNT = regex.compile(r"^\s*(?P<value>\d+(?:\.\d+)?)\s*(?P<unit>\p{L}{2,10})?\s*$")
-
-
-class Known(NamedTuple):
-    """What sources hold: numbers, codes, days, times, and values under their names."""
-
-    numbers: frozenset[float]
-    sums: frozenset[float]
-    text: str
-    days: frozenset[tuple[int, int]]
-    times: frozenset[tuple[int, int]]
-    named: tuple[tuple[str, frozenset[float]], ...]
-    talk: frozenset[float]
-    """Numbers that were said in the talk."""
+_PER = regex.compile(r"\W*(?:per|each|for each|/)\W*(?P<name>\p{Latin}{3,})?|.{0,12}ずつ", regex.I)
+_SHARED = regex.compile(r"\b(?:average|apiece|per|each)\b|平均|あたり|当たり|ずつ", regex.I)
 
 
 def against_source(reply: Reply) -> Seen | None:
@@ -91,18 +66,21 @@ def _against(reply: Reply) -> Seen | None:
     sources = reply.sources
     if not sources:
         return None
-    texts = tuple(one.text for one in reply.unit.context)
-    known = _known(tuple(one.text for one in sources), texts)
+    talk = tuple(one.text for one in reply.unit.context if one.role != "prompt" and not is_source(one))
+    known = known_of(tuple(one.text for one in sources), talk, tuple(one.text for one in reply.prompts))
     text = unicodedata.normalize("NFKC", _ORDER.sub(" ", reply.prose))
     where = (sources[-1].id,)
-    for match in _DATE.finditer(text):
-        if (day := _day(match)) is not None and known.days and day not in known.days:
+    said = [(match, found) for match in DATE.finditer(text) if (found := day(match))]
+    # The day after one that is right and named beside it: an arrival, a way back.
+    days = known.days | reached([found for _, found in said if found in known.days], [1])
+    for match, found in said:
+        if known.days and found not in days:
             return Seen(match.group(), where)
-    rest = _DATE.sub(" ", text)
-    for match in _CLOCK.finditer(rest):
-        if (time := _time(match)) is not None and known.times and time not in known.times:
+    rest = DATE.sub(" ", text)
+    for match in CLOCK.finditer(rest):
+        if known.times and (at := time(match)) is not None and at not in known.times:
             return Seen(match.group(), where)
-    rest = _CLOCK.sub(" ", rest)
+    rest = CLOCK.sub(" ", rest)
     if (wrong := _wrong_sum(rest)) is not None:
         return wrong
     for match in _CODE.finditer(rest):
@@ -114,7 +92,7 @@ def _against(reply: Reply) -> Seen | None:
 def _wrong_sum(text: str) -> Seen | None:
     """A sum that is written out and does not come out."""
     for match in _WORKED_OUT.finditer(text):
-        first, second, result = (_amount(match[name]) for name in ("first", "second", "result"))
+        first, second, result = (amount(match[name]) for name in ("first", "second", "result"))
         right = {"+": first + second, "×": first * second, "*": first * second}.get(
             match["sign"], first - second
         )
@@ -125,15 +103,11 @@ def _wrong_sum(text: str) -> Seen | None:
     return None
 
 
-def _amount(text: str) -> float:
-    return float(text.replace(",", ""))
-
-
 def _number(text: str, known: Known, where: tuple[str, ...]) -> Seen | None:
-    own = [_amount(match["value"]) for match in _NUMBER.finditer(text)]
-    for match in _NUMBER.finditer(text):
-        value = _amount(match["value"])
-        if _follows(value, own):
+    own = [amount(match["value"]) for match in NUMBER.finditer(text)]
+    for match in NUMBER.finditer(text):
+        value = amount(match["value"])
+        if _follows(value, own) or _is_share(value, text, match, known):
             continue
         unit = _UNIT.match(text, match.end())
         label = _LABEL.search(text[max(0, match.start() - 40) : match.start()])
@@ -149,7 +123,7 @@ def _number(text: str, known: Known, where: tuple[str, ...]) -> Seen | None:
         )
         # A count is not excused by a sum; of several values one may have been worked out from another.
         excused = value in known.sums and (value >= _LARGE or len(amounts) > 1)
-        if amounts and value not in amounts and value not in known.talk and not excused:
+        if amounts and value not in known.values and value not in known.talk and not excused:
             told = f"{next(iter(amounts)):g}" if len(amounts) == 1 else ""
             return Seen(shown, where, told)
         if value in known.numbers or value in known.sums or (value < 1 and not match["money"]):
@@ -159,15 +133,30 @@ def _number(text: str, known: Known, where: tuple[str, ...]) -> Seen | None:
     return None
 
 
+def _is_share(value: float, text: str, match: regex.Match[str], known: Known) -> bool:
+    """Whether it is what falls to each: a known value by the length of the list that is named, or by any count."""
+    per = _PER.match(text, match.end())
+    beside = text[max(0, match.start() - 40) : match.end() + 20]
+    if per is None and not _SHARED.search(beside):
+        return False
+    name = [per["name"].casefold()] if per and per["name"] else []
+    for record in known.records:
+        counts = {many for of, many in record.lengths if _names(of, name)} or range(2, TIMES)
+        whole = record.values | record.worked_out
+        if any(abs(one / count - value) < 0.01 for one in whole for count in counts):
+            return True
+    return False
+
+
 def _follows(value: float, own: list[float]) -> bool:
     """Whether a number is the sum or difference of two or more other numbers of the reply, or a multiple of one."""
-    others = [one for one in dict.fromkeys(own) if one != value][:_MOST]
+    others = [one for one in dict.fromkeys(own) if one != value][:MOST]
     if any(abs(first + second - value) < 0.01 for first, second in combinations(others, 2)):
         return True
     if any(abs(abs(first - second) - value) < 0.01 for first, second in combinations(others, 2)):
-        return value >= _TIMES
+        return value >= TIMES
     several = any(
-        abs(one * times - value) < 0.01 for one in others if one >= _TIMES for times in range(2, _TIMES)
+        abs(one * times - value) < 0.01 for one in others if one >= TIMES for times in range(2, TIMES)
     )
     return several or any(abs(sum(own[:size]) - value) < 0.01 for size in range(3, len(own)))
 
@@ -183,92 +172,3 @@ def _names(name: str, beside: list[str]) -> bool:
         elif word in plain or any(plain in same and word in same for same in _SAME_NAMES):
             return True
     return False
-
-
-@lru_cache(maxsize=64)
-def _known(sources: tuple[str, ...], texts: tuple[str, ...]) -> Known:
-    everything = unicodedata.normalize("NFKC", "\n".join(texts))
-    numbers: set[float] = set()
-    for match in regex.finditer(r"\d+(?:,\d{3})*(?:\.\d+)?", everything):
-        value = float(match.group().replace(",", ""))
-        numbers |= {value, round(value), round(value, 1)}
-    numbers |= {float(value) for value, word in enumerate(_COUNTED) if word in everything.casefold()}
-    named: list[tuple[str, float]] = []
-    sums: set[float] = set()
-    for source in sources:
-        told = list(_values(source))
-        named += told
-        for name in {name for name, _ in told}:
-            sums |= _derived([value for other, value in told if other == name])
-    days = frozenset(day for match in _DATE.finditer(everything) if (day := _day(match)))
-    times = frozenset(time for match in _CLOCK.finditer(everything) if (time := _time(match)))
-    seen: dict[str, set[float]] = {}
-    for name, value in named:
-        seen.setdefault(name, set()).add(value)
-    # A name with many values says nothing for sure.
-    few = tuple((name, frozenset(values)) for name, values in seen.items() if len(values) <= _VALUES)
-    said = "\n".join(text for text in texts if text not in sources)
-    talk = frozenset(_amount(found) for found in regex.findall(r"\d[\d,]*(?:\.\d+)?", said))
-    return Known(frozenset(numbers), frozenset(sums), everything, days, times, few, talk)
-
-
-def _derived(values: list[float]) -> set[float]:
-    """Counts, sums, differences and products that a reply may have worked out."""
-    # Sums of many whole numbers make up any number; those of prices with cents do not.
-    many = _MOST if all(value == int(value) for value in values) else 10 * _MOST
-    some = list(dict.fromkeys(values))[-many:]
-    found = {float(len(values)), round(sum(values), 2)}
-    for first, second in combinations(some, 2):
-        found |= {round(first + second, 2), round(abs(first - second), 2)}
-    found |= {round(value * times, 2) for value in some for times in range(2, _TIMES)}
-    for size in range(3, min(len(values), 12) + 1):
-        found |= {round(sum(values[place : place + size]), 2) for place in range(len(values) - size + 1)}
-    return found
-
-
-def _values(text: str) -> Iterator[tuple[str, float]]:
-    """Numbers with the names that they stand under."""
-    try:
-        data = json.loads(text)
-    except ValueError:
-        for match in regex.finditer(
-            r"(?P<name>[\p{L}_ ]{2,30})[\"']?\s*[:=：]\s*[\"']?(?P<value>-?\d+(?:\.\d+)?)\b", text
-        ):
-            yield match["name"].strip(), float(match["value"])
-        return
-    yield from _walk(data, "")
-
-
-def _walk(data: Any, name: str) -> Iterator[tuple[str, float]]:
-    if isinstance(data, dict):
-        for key, value in data.items():
-            yield from _walk(value, str(key))
-    elif isinstance(data, list):
-        for value in data:
-            yield from _walk(value, name)
-    elif isinstance(data, int | float) and not isinstance(data, bool):
-        yield name, float(data)
-    elif isinstance(data, str) and (match := _AMOUNT.match(data)):
-        yield name, float(match["value"])
-        if match["unit"]:
-            yield match["unit"], float(match["value"])
-
-
-def _day(match: regex.Match[str]) -> tuple[int, int] | None:
-    month = (
-        match["month3"]
-        or match["month4"]
-        or _MONTHS.get((match["name"] or match["name2"] or "").casefold()[:3])
-    )
-    day = match["day"] or match["day2"] or match["day3"] or match["day4"]
-    return (int(month), int(day)) if month and day else None
-
-
-def _time(match: regex.Match[str]) -> tuple[int, int] | None:
-    hour, minute = int(match["hour"]), int(match["minute"] or match["after"] or 0)
-    half = (match["half"] or match["half2"] or "").casefold()[:1]
-    if hour > 24 or minute > 59:
-        return None
-    if half:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    return hour % 24, minute
