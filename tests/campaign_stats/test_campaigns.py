@@ -144,7 +144,7 @@ def test_the_same_answers_stand_together_and_none_is_lost(store: Store) -> None:
 def test_the_report_says_everything_in_both_languages(store: Store, scheme: str, language: str) -> None:
     report = campaign_report(store, scheme, language)
     assert [part.id for part in report.parts] == [
-        "data", "guideline", "annotators", "agreement", "gold", "disputed", "methods", "card",
+        "worse", "data", "guideline", "annotators", "agreement", "gold", "disputed", "methods", "card",
     ]  # fmt: skip
     page = report.to_html()
     assert f'<html lang="{language}">' in page

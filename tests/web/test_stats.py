@@ -60,16 +60,10 @@ def test_the_page_shows_what_was_judged(judged: Judged) -> None:
     assert mori.get(behind.replace("&amp;", "&").replace("/units?", "/units.json?")).json()["total"] == 3
 
 
-def test_commands_for_the_terminal_name_the_database_unless_it_is_the_default(
-    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_page_tells_where_the_server_keeps_its_data(judged: Judged, tmp_path: Path) -> None:
     name, mori = judged
-    option = f"--db {tmp_path / 'store.sqlite'}"
-    page = mori.get(f"/c/{name}/insight").text
-    assert f"lapsus report {name} -o report.html {option}, lapsus export {name} OUT {option}" in page
-    monkeypatch.setattr(database, "default_database", lambda: tmp_path / "store.sqlite")
-    page = mori.get(f"/c/{name}/insight").text
-    assert f"lapsus report {name} -o report.html, lapsus export {name} OUT<" in page
+    for path in ("insight", "manage", "judges", "log", "exports"):
+        assert str(tmp_path) not in mori.get(f"/c/{name}/{path}").text
 
 
 def test_a_new_answer_changes_the_figures(bench: Bench, judged: Judged) -> None:

@@ -12,13 +12,16 @@ from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.gold import campaign_gold
 from lapsus.campaign_stats.report_charts import agreement_chart, days_chart, systems_charts
 from lapsus.campaign_stats.report_judges import judges_part
+from lapsus.campaign_stats.results import SIGNATURE, results_of
 from lapsus.kinds import kind_of
 from lapsus.language import word_count
 from lapsus.measures.gold import Gold
+from lapsus.measures.score import Interval, Score
 from lapsus.model import ANONYMOUS, Question, Unit, in_language
 from lapsus.reports.report import Example, Part, Report
 from lapsus.reports.table import Cell, Table
 from lapsus.store import Store
+from lapsus.trust.estimators import Estimate
 from lapsus.version import __version__
 from lapsus.word_files import word_file
 
@@ -52,6 +55,11 @@ def campaign_report(
     return replace(report, parts=tuple(marked)) if left_out else report
 
 
+def _score(found: Estimate) -> Score:
+    interval = None if found.low is None else Interval(found.low, found.high or 0.0)
+    return Score("estimate", found.value, 0, interval)
+
+
 class _Reporter:
     """A report in the making."""
 
@@ -76,6 +84,7 @@ class _Reporter:
             "made", date=f"{self.store.database.clock():%Y-%m-%d}", version=__version__, campaign=self.name
         )
         parts = (
+            *self._worse(),
             self._data(),
             self._guideline(),
             self._annotators(),
@@ -86,6 +95,30 @@ class _Reporter:
         )
         words = {"table": self.say("table")}
         return Report(self.say("title", title=title), self.language, subtitle, parts, words)
+
+    def _worse(self) -> tuple[Part, ...]:
+        """Which system is worse; nothing where there is only one."""
+        tables: list[Table] = []
+        for stats in self.by_question:
+            found = results_of(stats)
+            if len(found.systems) < 2:
+                continue
+            called = self._names(stats.question)
+            labels = ", ".join(called.get(label, label) for label in found.bad)
+            what = self.say(f"worse-{found.measure}", labels=labels)
+            columns = (self.say("system"), what, self.say("units"))
+            rows = tuple((one.system, _score(one.people), one.units) for one in found.systems)
+            apart = tuple(
+                (f"{one.worse} − {one.better}", _score(one.estimate), one.p) for one in found.differences
+            )
+            about = in_language(stats.question.name, self.language)
+            tables += [
+                Table(columns, rows, about),
+                Table((self.say("systems"), self.say("worse-by"), "p (Holm)"), apart, about),
+            ]
+        if not tables:
+            return ()
+        return (Part("worse", self.say("worse"), tables=tuple(tables), signatures=(SIGNATURE,)),)
 
     def _data(self) -> Part:
         progress, words, systems, languages = self.stats.progress, 0, Counter[str](), Counter[str]()

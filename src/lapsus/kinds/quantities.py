@@ -46,6 +46,24 @@ def quantities(votes: Votes) -> Iterator[Quantity]:
                 yield Quantity("marks", label, _marks(votes, label))
 
 
+def bad_answers(votes: Votes, alone: Sequence[str] = ()) -> tuple[tuple[str, ...], Quantity]:
+    """Which labels are bad, and whether an answer has one of them; of scales the number, of marks how many.
+
+    Good is the label that stands alone ("no error"), or else, where one is chosen, the first. Where several may be
+    chosen and none stands alone, every label is bad.
+    """
+    found = list(quantities(votes))
+    if not found[0].is_share:
+        return (), found[0]
+    labels = [one.label for one in found]
+    first = labels[0] if isinstance(votes, LabelVotes) else None
+    good = next((label for label in alone if label in labels), first)
+    bad = [one for one in found if one.label != good] or found
+    return tuple(one.label for one in bad), Quantity(
+        "share", "", np.stack([one.values for one in bad]).max(axis=0)
+    )
+
+
 def _where(said: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], given: object) -> Floats:
     return np.where(np.asarray(given), said.astype(np.float64), np.nan)
 

@@ -15,7 +15,6 @@ from lapsus.campaign_stats.report import campaign_report
 from lapsus.reports.charts import FORMATS as PICTURES
 from lapsus.reports.charts import Theme
 from lapsus.store import RefusedError
-from lapsus.store.database import db_option
 from lapsus.web.page_routes import Page, signed_in, single, twins
 from lapsus.web.pages.stats.charts import drawn, shown
 from lapsus.web.pages.stats.learning import learning
@@ -28,12 +27,14 @@ from lapsus.web.pages.stats.view import (
     overview_record,
     pairs,
     programs,
+    results,
     stats_of,
 )
 from lapsus.web.request_context import RequestContext
 
 _ROOT = "/c/{campaign:slug}/insight"
 _VIEWS: dict[str, Callable[[RequestContext, CampaignStats], Any]] = {
+    "results": results,
     "answers": by_system,
     "time": over_time,
     "annotators": annotators,
@@ -69,9 +70,7 @@ def routes() -> list[BaseRoute]:
 def overview(visit: RequestContext) -> Page:
     """How a campaign goes."""
     stats = stats_of(visit)
-    page = _page(visit, stats, "stats/overview.html", overview_record(visit, stats), "progress", "labels")
-    option = db_option(visit.store.database.engine.url)
-    return page._replace(more={**page.more, "db": f" {option}" if option else ""})
+    return _page(visit, stats, "stats/overview.html", overview_record(visit, stats), "progress", "labels")
 
 
 def _section(name: str, visit: RequestContext) -> Page:

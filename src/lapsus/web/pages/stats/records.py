@@ -223,3 +223,44 @@ class DisputedResponse(CampaignStatsResponse, frozen=True, kw_only=True):
 
     disputes: list[DisputeResponse]
     total: int
+
+
+class BoundsResponse(msgspec.Struct, frozen=True):
+    """A value with its interval; null where it cannot be told."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class SystemResultResponse(msgspec.Struct, frozen=True):
+    """One system: by people, by the judge, and by the judge put right by people."""
+
+    system: str
+    units: int
+    people: BoundsResponse
+    judge: BoundsResponse | None
+    corrected: BoundsResponse | None
+
+
+class SystemDifferenceResponse(msgspec.Struct, frozen=True):
+    """How much worse one system is than another, by people."""
+
+    worse: str
+    better: str
+    by: BoundsResponse
+    p: float | None
+    is_sure: bool
+
+
+class ResultsResponse(CampaignStatsResponse, frozen=True, kw_only=True):
+    """Which system is worse."""
+
+    measure: str
+    bad: list[str]
+    worst_answer: str
+    """An answer by which examples are found; empty for scales and marks."""
+    systems: list[SystemResultResponse]
+    differences: list[SystemDifferenceResponse]
+    judge: str | None
+    signature: str

@@ -9,6 +9,7 @@ from typing import Any
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.campaign import UnitDispute
+from lapsus.campaign_stats.results import SIGNATURE, results_of
 from lapsus.campaign_stats.unit_search import UnitSearch
 from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
@@ -18,6 +19,7 @@ from lapsus.model import Question, in_language
 from lapsus.reports.charts import FORMATS as PICTURES
 from lapsus.reports.charts import has_files
 from lapsus.store import RefusedError, StoredJudgment
+from lapsus.trust.estimators import Estimate
 from lapsus.web.page_routes import campaign_here, filled
 from lapsus.web.pages.judging.campaign import excerpt, in_words
 from lapsus.web.pages.stats.records import (
@@ -25,6 +27,7 @@ from lapsus.web.pages.stats.records import (
     AnnotatorsResponse,
     AnswerResponse,
     AnswersResponse,
+    BoundsResponse,
     DayResponse,
     DisputedResponse,
     DisputeResponse,
@@ -35,15 +38,18 @@ from lapsus.web.pages.stats.records import (
     ProgramResponse,
     ProgramsResponse,
     ProgressResponse,
+    ResultsResponse,
     ScoreResponse,
     StatsQuestionResponse,
+    SystemDifferenceResponse,
     SystemResponse,
+    SystemResultResponse,
     TimeResponse,
     VoterResponse,
 )
 from lapsus.web.request_context import RequestContext
 
-SECTIONS = ("disputed", "time", "answers", "annotators", "pairs", "programs", "learning")
+SECTIONS = ("results", "disputed", "time", "answers", "annotators", "pairs", "programs", "learning")
 MOST_DISPUTED = 10
 TAKEN = ("jsonl", "csv", "parquet", "labelstudio", "brat", "dbdc")
 """The formats that keep who said what."""
@@ -111,6 +117,39 @@ def by_system(visit: RequestContext, stats: CampaignStats) -> AnswersResponse:
         for row in stats.systems()
     ]
     return AnswersResponse(answers=answers(visit, stats), systems=systems, **base_of(visit, stats))
+
+
+def results(visit: RequestContext, stats: CampaignStats) -> ResultsResponse:
+    """Which system is worse, by how much, and how sure that is."""
+    found, names = results_of(stats), answer_names(stats, visit.language)
+    systems = [
+        SystemResultResponse(
+            one.system, one.units, _bounds(one.people), *map(_bounds_or_none, (one.judge, one.corrected))
+        )
+        for one in found.systems
+    ]
+    differences = [
+        SystemDifferenceResponse(one.worse, one.better, _bounds(one.estimate), one.p, one.is_sure)
+        for one in found.differences
+    ]
+    return ResultsResponse(
+        measure=found.measure,
+        bad=[names.get(label, label) for label in found.bad],
+        worst_answer=found.bad[-1] if found.bad else "",
+        systems=systems,
+        differences=differences,
+        judge=found.judge,
+        signature=SIGNATURE,
+        **base_of(visit, stats),
+    )
+
+
+def _bounds(found: Estimate) -> BoundsResponse:
+    return BoundsResponse(found.value, found.low, found.high)
+
+
+def _bounds_or_none(found: Estimate | None) -> BoundsResponse | None:
+    return None if found is None else _bounds(found)
 
 
 def over_time(visit: RequestContext, stats: CampaignStats) -> TimeResponse:
