@@ -17,7 +17,6 @@ from lapsus.campaign_stats import result_cache
 from lapsus.campaign_stats import statistics as figures_of
 from lapsus.model import Document, Segment
 from lapsus.reports import charts
-from lapsus.store import database
 from lapsus.web.pages.stats.charts import CHARTS, picture
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, new_key, pair
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
@@ -73,13 +72,6 @@ def shown_address(url: URL) -> str:
     if url.drivername == "sqlite":
         return str(url.database)
     return url.set(drivername="postgresql").render_as_string(hide_password=True)
-
-
-def db_option(url: URL) -> str:
-    """What a command line says to use that database: nothing where it is the default one."""
-    if url == URL.create("sqlite", database=str(default_database())):
-        return ""
-    return f"--db {shlex.quote(shown_address(url))}"
 
 
 def open_engine(database: str | Path | None) -> Engine:
