@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lapsus.analysis.trust import rank_judges as rank_judges
     from lapsus.annotators import detect as detect
     from lapsus.annotators import train as train
+    from lapsus.annotators.language_model.align import align as align
     from lapsus.client import Client as Client
     from lapsus.formats import convert as convert
     from lapsus.formats import read as read
@@ -45,6 +46,7 @@ _FROM = {
     "detect": "lapsus.annotators",
     "train": "lapsus.annotators",
     "check": "lapsus.log_check",
+    "align": "lapsus.annotators.language_model.align",
     "stress": "lapsus.mutation.stress",
     "watch": "lapsus.watching.watch",
     "Guard": "lapsus.guard",

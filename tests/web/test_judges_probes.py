@@ -9,6 +9,8 @@ from lapsus.model import Document, Judgment, Segment
 from lapsus.store import Store
 from tests.web.helpers import Bench
 
+FIGURES = ("before", "after", "difference")
+
 
 def noted(share: float) -> dict[str, Any]:
     row = {"question": "breakdown", "units": 50, "share": share, "low": share - 0.1, "high": share + 0.05}
@@ -32,6 +34,21 @@ def test_the_newest_probes_of_a_judge_are_rows_of_the_page(store: Store) -> None
     ]
     assert "confident tone" in html
     assert "No judge was probed yet" not in html
+
+
+def test_what_an_alignment_was_worth_stands_on_the_page(store: Store) -> None:
+    def told(after: float) -> dict[str, Any]:
+        figures = {name: {"value": after, "low": after - 0.1, "high": after + 0.1} for name in FIGURES}
+        return {"judge": "openai:tiny", "told": {"units": 50, **figures}}
+
+    with Bench(store) as bench:
+        name = bench.campaign(documents=[Document("d", (Segment("0", "system", "Hello."),), "en")])
+        mori = bench.person("Mori", "manager")
+        for after in (0.5, 0.7):
+            store.audit.aligned(name, told(after))
+        (found,) = mori.get(f"/c/{name}/judges.json").json()["alignments"]
+        assert "Agreement with people, from 0 to 1" in mori.get(f"/c/{name}/judges").text
+    assert (found["judge"], found["units"], found["after"]["value"]) == ("openai:tiny", 50, 0.7)
 
 
 def test_a_price_is_told_only_where_it_is_known_of_every_answer() -> None:

@@ -8,6 +8,7 @@ import typer
 
 from lapsus.cli import (
     agree,
+    align,
     backup,
     campaign,
     cascade,
@@ -102,6 +103,7 @@ app.command("trust")(trust.trust_command)
 app.command("estimate")(estimate.estimate_command)
 app.command("plan")(plan.plan_command)
 app.command("cascade")(cascade.cascade_command)
+app.command("align")(align.align_command)
 app.command("probe")(probe.probe_command)
 app.command("stress")(stress.stress_command)
 app.command("train")(train.train_command)

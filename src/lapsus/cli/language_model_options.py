@@ -52,6 +52,7 @@ _OPTIONS: dict[str, Any] = {
     "max_tokens": _option(int, "--max-tokens", "How many tokens an answer may have.", "N", 1),
     "budget": _option(int, "--budget", "Ask nothing more after so many tokens.", "TOKENS", 1),
     "prices": _option(Path, "--prices", "Table of prices of your own (YAML).", "FILE"),
+    "aligned": _option(Path, "--aligned", "Prompt that `lapsus align` fitted to people's answers.", "FILE"),
     "parallel": _option(int, "--parallel", "Requests under way at once; 4 by default.", "N", 1),
     "timeout": _option(float, "--timeout", "Seconds that a request may take; 120 by default.", "S", 1.0),
     "yes": Annotated[bool, typer.Option("--yes", help="Send to another machine without being asked.")],

@@ -264,13 +264,22 @@ def prompt_command(
         int | None,
         typer.Option("--examples", help="At most so many examples of each kind.", min=0, metavar="N"),
     ] = None,
+    aligned: Annotated[
+        Path | None,
+        typer.Option(
+            "--aligned", help="Prompt that `lapsus align` fitted to people's answers.", metavar="FILE"
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print what a language model is told, and the JSON schema of its answer."""
     from lapsus.annotators.language_model import make_prompt
+    from lapsus.annotators.language_model.aligned import read_aligned
 
     scheme = load_scheme(name)
-    prompt = make_prompt(scheme, _language(scheme, lang), examples=examples)
+    fitted = None if aligned is None else read_aligned(aligned)
+    language = lang if fitted is not None else _language(scheme, lang)
+    prompt = make_prompt(scheme, language, examples=examples, aligned=fitted)
     if as_json:
         print_json(
             {

@@ -16,6 +16,7 @@ from lapsus.store.validation import clamped
 EXPORTED = "exported"
 STRESSED = "judge stressed"
 PROBED = "judge probed"
+ALIGNED = "judge aligned"
 
 
 class AuditTrail(Part):
@@ -41,6 +42,12 @@ class AuditTrail(Part):
         id = self._campaign_id(campaign)
         with self.writing() as conn:
             self.note(conn, PROBED, by=by, campaign=id, **found)
+
+    def aligned(self, campaign: str, found: Mapping[str, Any], *, by: int | None = None) -> None:
+        """Note what fitting a judge's prompt to people's answers was worth."""
+        id = self._campaign_id(campaign)
+        with self.writing() as conn:
+            self.note(conn, ALIGNED, by=by, campaign=id, **found)
 
     def events(
         self, campaign: str | None = None, *, what: str | None = None, limit: int = 100

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.cases import cases_of
+from lapsus.annotators.language_model.aligned import Aligned
 from lapsus.annotators.language_model.completion import Chat
 from lapsus.annotators.language_model.prices import ANSWER_SECONDS, TOKENS_A_SECOND, Expected, Price, cost
 from lapsus.annotators.language_model.prompt import (
@@ -129,11 +131,13 @@ class LanguageModel(Annotator):
         provider: Provider | None = None,
         budget: int | None = None,
         price: Price | None = None,
+        aligned: Aligned | None = None,
     ) -> None:
         """`language`: of the prompt; by default each document's own, where the scheme has it. `reasons`: ask why.
 
         `provider`: whose interface is spoken; by default OpenAI's chat completions. `budget`: so many tokens, and
         nothing more is asked; what is under way then is waited for. `price`: what tokens cost, where that is known.
+        `aligned`: what is added to the guideline's prompt.
         """
         super().__init__()
         self.provider = provider or OpenAi()
@@ -146,13 +150,21 @@ class LanguageModel(Annotator):
         self.service, self._chat = service, Chat(model, service, self.provider)
         self._form: str | None = None
         self.language, self.examples, self.parallel = language, examples, parallel
-        self.reasons, self.budget, self.price = reasons, budget, price
+        self.reasons, self.budget, self.price, self.aligned = reasons, budget, price, aligned
         self.sampling = sampling or Sampling()
         self._prompts: dict[str, Prompt] = {}
         self._in_a_row = 0
         self._prompt(None)
         if self.sampling.samples > 1:
             _check_samples(scheme)
+
+    def variant(self, scheme: Scheme | None = None, aligned: Aligned | None = None) -> Self:
+        """The same model under another guideline or prompt: tokens are counted, and the server known, for both."""
+        other = copy.copy(self)
+        other.scheme, other.aligned = scheme or self.scheme, aligned
+        other.refused, other._prompts, other._in_a_row = [], {}, 0
+        other._prompt(None)
+        return other
 
     @property
     def form(self) -> str | None:
@@ -282,10 +294,11 @@ class LanguageModel(Annotator):
             self.service.stop.set()
 
     def _prompt(self, language: str | None) -> Prompt:
-        chosen = self.language or fitting_language(self.scheme, language)
+        own = self.aligned.language if self.aligned is not None else fitting_language(self.scheme, language)
+        chosen = self.language or own
         if chosen not in self._prompts:
             self._prompts[chosen] = make_prompt(
-                self.scheme, chosen, examples=self.examples, reasons=self.reasons
+                self.scheme, chosen, examples=self.examples, reasons=self.reasons, aligned=self.aligned
             )
         return self._prompts[chosen]
 

@@ -11,6 +11,7 @@ from typing import Any, Self, TypedDict, Unpack
 import msgspec
 
 from lapsus.annotators.bulk.work import Work
+from lapsus.annotators.language_model.aligned import Aligned, read_aligned
 from lapsus.annotators.language_model.annotator import Answered, LanguageModel, Sampling
 from lapsus.annotators.language_model.prices import Price, price_of
 from lapsus.annotators.language_model.prompt import unit_digest
@@ -53,6 +54,8 @@ class Asking(TypedDict, total=False):
     """Whether the key may go to another machine unencrypted."""
     reasons: bool
     """Whether the model is asked why."""
+    aligned: Path | str | Aligned | None
+    """What is added to the guideline's prompt: a file that `lapsus align` wrote."""
 
 
 def make_language_model(
@@ -73,6 +76,7 @@ def make_language_model(
         stop=stop,
         headers=provider.headers,
     )
+    aligned = asking.get("aligned")
     sampling = Sampling(
         asking.get("samples") or 1, asking.get("temperature"), asking.get("seed"), asking.get("max_tokens")
     )
@@ -88,6 +92,7 @@ def make_language_model(
         reasons=asking.get("reasons", False),
         provider=provider,
         price=price_of(name, where, asking.get("prices")),
+        aligned=read_aligned(aligned) if isinstance(aligned, Path | str) else aligned,
     )
 
 
@@ -142,7 +147,7 @@ class AskUnits(Work[Unit, Answered]):
         if service.has_key and service.key_env is None:
             raise UsageError("key-program-gives-does", hint="name-environment-variable-holds")
         sent = _Sent(one.name, service.where.url, one.scheme, service.key_env, service.timeout, one.language,
-                     one.examples, one.sampling, one.parallel, one.reasons, one.price)  # fmt: skip
+                     one.examples, one.sampling, one.parallel, one.reasons, one.price, one.aligned)  # fmt: skip
         return msgspec.json.encode(sent)
 
     @classmethod
@@ -157,7 +162,7 @@ class AskUnits(Work[Unit, Answered]):
             endpoint(sent.url), key, key_env=sent.key_env, timeout=sent.timeout, headers=provider.headers
         )
         how: dict[str, Any] = {"language": sent.language, "examples": sent.examples, "reasons": sent.reasons}
-        how |= {"provider": provider, "price": sent.price}
+        how |= {"provider": provider, "price": sent.price, "aligned": sent.aligned}
         return cls(
             LanguageModel(model, service, sent.scheme, sampling=sent.sampling, parallel=sent.parallel, **how)
         )
@@ -177,3 +182,4 @@ class _Sent(msgspec.Struct, frozen=True):
     parallel: int
     reasons: bool
     price: Price | None = None
+    aligned: Aligned | None = None

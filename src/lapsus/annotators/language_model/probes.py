@@ -16,6 +16,7 @@ from typing import TypeAlias
 import msgspec
 
 from lapsus.annotators.language_model.annotator import LanguageModel
+from lapsus.annotators.language_model.clauses import told
 from lapsus.errors import InputError
 from lapsus.kinds import countable, kind_of
 from lapsus.measures.student import share_bounds
@@ -223,15 +224,10 @@ def _compared(
         share = same / len(both) if both else None
         shown = tuple((unit.document, unit.segment) for unit in differing[:SHOWN])
         low, high = (None, None) if share is None else share_bounds(share, len(both), LEVEL)
-        told = Counter((_told(first[one], question.id), _told(again[one], question.id)) for one in differing)
-        moved = tuple((*pair, times) for pair, times in told.most_common(SHOWN))
+        pairs = Counter(
+            (told(first[one].answers.get(question.id)), told(again[one].answers.get(question.id)))
+            for one in differing
+        )
+        moved = tuple((before, after, times) for (before, after), times in pairs.most_common(SHOWN))
         lost = len(first) - len(both)
         yield Probed(name, question.id, len(both), same, share, lost, shown, low, high, moved)
-
-
-def _told(judgment: Judgment, question: str) -> str:
-    """An answer in a few words; marks by their labels."""
-    answer = judgment.answers.get(question, ())
-    if not isinstance(answer, tuple):
-        return str(answer)
-    return ", ".join(sorted({getattr(one, "label", str(one)) for one in answer})) or "–"

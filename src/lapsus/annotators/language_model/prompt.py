@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, get_args
 
+from lapsus.annotators.language_model.aligned import Aligned
 from lapsus.annotators.language_model.answer_schema import answer_schema
 from lapsus.annotators.language_model.free_text import REASON, is_optional_text
 from lapsus.annotators.language_model.prompt_frames import has_frame, prompt_frame
@@ -35,16 +36,29 @@ class Prompt(NamedTuple):
 
 
 def make_prompt(
-    scheme: Scheme, language: str | None = None, *, examples: int | None = None, reasons: bool = False
+    scheme: Scheme,
+    language: str | None = None,
+    *,
+    examples: int | None = None,
+    reasons: bool = False,
+    aligned: Aligned | None = None,
 ) -> Prompt:
-    """The prompt of a scheme; `examples`: at most so many of each kind, all by default; `reasons`: ask why, too."""
+    """The prompt of a scheme; `examples`: at most so many of each kind, all by default; `reasons`: ask why, too.
+
+    `aligned`: what is added so that a model answers as people do. It is written in one language, and that holds.
+    """
+    if aligned is not None:
+        aligned.must_fit(scheme)
+        if language not in (None, aligned.language):
+            raise UsageError("aligned-other-language", hint="align-again", language=aligned.language)
+        language = aligned.language
     if language is not None and language not in scheme.languages:
         known = ", ".join(scheme.languages)
         raise UsageError("not-written", hint="languages", id=scheme.id, language=language, known=known)
     chosen = language or fitting_language(scheme, None)
     if reasons and scheme.question(REASON) is not None:
         raise UsageError("question-own", hint="asked-anyway", id=scheme.id, reason=REASON)
-    system = "\n\n".join(_Guideline(scheme, chosen, examples, reasons).blocks())
+    system = "\n\n".join(_Guideline(scheme, chosen, examples, reasons, aligned).blocks())
     schema = answer_schema(scheme, reasons=reasons)
     parts = [system, schema, _again(["…"], chosen)]
     return Prompt(scheme, chosen, system, schema, _digest(json.dumps(parts)))
@@ -60,7 +74,11 @@ def fitting_language(scheme: Scheme, language: str | None) -> str:
 
 def unit_message(unit: Unit) -> str:
     """A unit as one line of JSON. Nothing in a text can end its string, so it stays data."""
-    return json.dumps(unit_data(unit), ensure_ascii=False)
+    return _line(unit_data(unit))
+
+
+def _line(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False)
 
 
 def unit_digest(unit: Unit) -> str:
@@ -97,8 +115,11 @@ def _again(problems: Iterable[str], language: str) -> str:
 class _Guideline:
     """A scheme as text."""
 
-    def __init__(self, scheme: Scheme, language: str, examples: int | None, reasons: bool) -> None:
+    def __init__(
+        self, scheme: Scheme, language: str, examples: int | None, reasons: bool, aligned: Aligned | None
+    ) -> None:
         self.scheme, self.language, self.most, self.reasons = scheme, language, examples, reasons
+        self.aligned = aligned
         self.words = GuidelineWords(scheme, language)
         self.text, self.word = self.words.text, self.words.word
 
@@ -120,8 +141,15 @@ class _Guideline:
         for question in scheme.questions:
             yield from self._question(question)
         yield from self._lists()
+        if self.aligned is not None and self.aligned.clauses:
+            yield "## " + prompt_frame("aligned-clauses", self.language)
+            yield from _listed(self.aligned.clauses)
         yield from self._input()
         yield from self._answer()
+        if self.aligned is not None and self.aligned.examples:
+            yield "# " + prompt_frame("aligned-examples", self.language)
+            for shot in self.aligned.examples:
+                yield f"{_line(shot.unit)}\n→ {_line(shot.answer)}"
 
     def _unit(self) -> str:
         rule = self.scheme.unit

@@ -23,7 +23,7 @@ from lapsus.campaign_stats.judge_charts import (
     standing_name,
 )
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
-from lapsus.campaign_stats.probe_results import ProbeRow, probe_rows
+from lapsus.campaign_stats.probe_results import AlignmentRow, ProbeRow, alignment_rows, probe_rows
 from lapsus.campaign_stats.stress_tests import StressTest, stress_tests
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import localized, unpacked
@@ -102,6 +102,8 @@ class JudgesResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     """What each judge found of errors planted in good units, the newest test of each."""
     probes: list[ProbeRow]
     """How often each judge gave the same answer though something was changed, the newest of each."""
+    alignments: list[AlignmentRow]
+    """What fitting each judge's prompt to people's answers was worth, the newest of each."""
     cautions: list[str]
     """In words: where figures mean less than they look."""
     people: int
@@ -176,6 +178,7 @@ def judges_page(
             *(_beside(one, spoken) for one in found.beside),
         ],
         probes=probe_rows(visit.store, stats.name, stats.question.id),
+        alignments=alignment_rows(visit.store, stats.name),
         stress=stress_tests(visit.store, stats.name, visit.language),
         cautions=cautions(found, spoken, visit.language),
         people=found.people,
