@@ -111,13 +111,13 @@ def _tell(found: Alignment, told: Told | None, target: Path) -> None:
     if told is None:
         warn("align-nothing-better")
         return
-    columns = ("kept apart", "agreement", "interval")
+    shown = ("kept apart", "agreement", "interval")
     figures = (
         ("plain prompt", told.before),
         ("aligned prompt", told.after),
         ("difference", told.difference),
     )
-    rows = [(name, f"{one.value:.3f}", f"[{one.low:.2f}, {one.high:.2f}]") for name, one in figures]
-    print_table(columns, rows, numbers=columns[1:])
+    apart = [(name, f"{one.value:.3f}", f"[{one.low:.2f}, {one.high:.2f}]") for name, one in figures]
+    print_table(shown, apart, numbers=shown[1:])
     outcome = {"helped": "align-helped", "harmed": "align-harmed", "unsure": "align-unsure"}[told.outcome]
     say(outcome, to=target, units=told.units, documents=told.documents)

@@ -103,9 +103,11 @@ def align(
     guideline = load_scheme(scheme)
     cases = list(people_cases(read(data, only=only, language=language), guideline))
     words = asking.get("words") or _usual_language(cases, guideline)
-    fitting = [one for one in cases if asking.get("words") or _language(one, guideline) == words]
+    is_said = asking.get("words") is not None
+    fitting = [one for one in cases if is_said or _language(one, guideline) == words]
     parts = cut(fitting, units, random.Random(f"align {draw}"))
-    plain = make_language_model(model, guideline, stop=stop, **{**asking, "words": words})
+    asking["words"] = words
+    plain = make_language_model(model, guideline, stop=stop, **asking)
     leave([Waiting(plain, parts.requests, 0, None, expected=_expected(plain, parts, shots))])
     return _Search(plain, parts, shots, kept, progress).run()
 
@@ -249,12 +251,15 @@ class _Search:
         before, after = self._scores(None, cases), self._scores(chosen, cases)
         names = [case.unit.document for case in cases]
         documents = np.unique(names, return_inverse=True)[1].astype(np.intp)
-        figures = (
-            mean(before, documents), mean(after, documents), mean(after - before, documents, is_share=False)
-        )  # fmt: skip
         learned = {one.unit.document for one in (*self.parts.chosen_from, *self.parts.chosen_by)}
         return Told(
-            self.plain.name, len(cases), len(set(names)), *map(_figure, figures), tuple(sorted(learned))
+            self.plain.name,
+            len(cases),
+            len(set(names)),
+            _figure(mean(before, documents)),
+            _figure(mean(after, documents)),
+            _figure(mean(after - before, documents, is_share=False)),
+            tuple(sorted(learned)),
         )
 
     def _spread(self) -> tuple[Shot, ...]:
