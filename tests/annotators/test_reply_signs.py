@@ -264,3 +264,37 @@ def test_another_chats_reply_fits_nothing(language: str, other: str) -> None:
 def test_any_text_is_looked_at(text: str) -> None:
     seen("en", text, text)
     seen("ja", text, text, text, text, tool={"a": text})
+
+
+ASKED = {
+    "en": [
+        "Which booking is it? Please provide your booking number.",
+        "I don't have my booking number with me.",
+    ],
+    "ja": ["予約番号を教えていただけますか。", "予約番号が手元にありません。"],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "reply", "is_seen"),
+    [
+        ("en", "I need the booking number to go on. Once you have it, please tell me.", True),
+        ("en", "No problem. Please provide your name and I will find the booking number.", False),
+        ("en", "I need your name, then.", False),
+        ("ja", "手続きには予約番号が必要です。予約番号を教えてください。", True),
+        ("ja", "かしこまりました。お名前でお調べします。", False),
+    ],
+)
+def test_asking_again_for_what_the_user_lacks_is_seen(language: str, reply: str, is_seen: bool) -> None:
+    assert ("asks-again" in seen(language, *ASKED[language], reply)) is is_seen
+
+
+def test_a_reply_word_by_word_the_same_is_no_change() -> None:
+    days = ", ".join(f"the {number}th" for number in range(4, 20))
+    told = (
+        f"The night flight cannot be had on any of these days: {days}. It is run from the harbour in summer only, \
+and all of its places went to a choir. Shall I look for another way?"
+    )
+    before = ("I want the night flight.", told)
+    assert "same-again" in seen("en", *before, "Then change the other part of my trip, please.", told)
+    assert "same-again" not in seen("en", *before, "Could you say that again?", told)

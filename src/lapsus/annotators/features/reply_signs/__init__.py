@@ -22,6 +22,7 @@ from lapsus.annotators.features.reply_signs.leaks import (
 )
 from lapsus.annotators.features.reply_signs.manner import (
     abuses,
+    asks_again,
     declines,
     other_language,
     refuses,
@@ -37,7 +38,7 @@ RULES: dict[str, Callable[[Reply], Seen | None]] = {
     for rule in (
         empty, stopped, breaks_off, no_end, loops, broken_encoding, error_text, raw_data, special_token,
         placeholder, prompt_leak, speaks_for_user, refuses, declines, abuses, other_language, same_again,
-        request_left, too_little, against_source, differs_from_source,
+        asks_again, request_left, too_little, against_source, differs_from_source,
     )
 }  # fmt: skip
 """Every rule by its name."""

@@ -117,21 +117,44 @@ def same_again(reply: Reply) -> Seen | None:
     said = letters_only(reply.text)
     if len(said) < _least(said) or pattern("closing").search(" ".join(reply.text.split())):
         return None
-    again = bool(pattern("wants.again").search(reply.asked))
-    found = [one for one in reply.own if _repeats(said, letters_only(shortened(one.text)), again)]
+    if pattern("thanks").search(reply.asked) and not _asks(reply):
+        return None  # Thanks may be met with the same words every time.
+    changed, again = (bool(pattern(name).search(reply.asked)) for name in ("wants.again", "wants.repeat"))
+    found = [one for one in reply.own if _repeats(said, letters_only(shortened(one.text)), changed, again)]
     asked = letters_only(reply.asked)
     if not found or any(letters_only(user.text) == asked for user in reply.users[1:]):
         return None
     return Seen(found[0].text, tuple(one.id for one in reversed(found)))
 
 
-def _repeats(said: str, earlier: str, again: bool) -> bool:
-    """Whether a text says what another says. Where it was asked for again, only a short one word by word."""
+def _repeats(said: str, earlier: str, changed: bool, again: bool) -> bool:
+    """Whether a text says what another says.
+
+    Where a change was asked for, only word by word; where it was asked for again, only a short one.
+    """
     if len(earlier) < _least(earlier) or not 0.75 < len(earlier) / len(said) < 1.34:
         return False
     if said == earlier:
         return not (again and len(said) > _REVISED)
-    return not again and (earlier in said or said in earlier or _alike(said, earlier) >= _SAME)
+    return not changed and (earlier in said or said in earlier or _alike(said, earlier) >= _SAME)
+
+
+def asks_again(reply: Reply) -> Seen | None:
+    """Asks once more for what it asked for before and the user has just said not to have, and knows no other way."""
+    match = pattern("lacks").search(reply.asked.replace("’", "'"))
+    if match is None or not reply.own or pattern("otherwise").search(reply.prose):
+        return None
+    lacked = frozenset(words(match["lacked"]))
+    before = [one for one in reply.own[:2] if _demands(one.text, lacked)]
+    if not before or not _demands(reply.text, lacked):
+        return None
+    return Seen(match.group(), (before[0].id, reply.users[0].id))
+
+
+def _demands(text: str, wanted: frozenset[str]) -> bool:
+    """Whether a text asks for something."""
+    found = pattern("demands").finditer(prose(shortened(text)).replace("’", "'"))
+    return any(wanted <= set(words(match["wanted"])) for match in found)
 
 
 def _least(text: str) -> int:
