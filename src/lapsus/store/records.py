@@ -177,6 +177,8 @@ class SaveRequest(msgspec.Struct, frozen=True):
     """Whether a program's answer was shown as a suggestion."""
     procedure: Procedure = Procedure()
     """How the person came to the answers."""
+    withdrawn: bool = False
+    """Whether this draft takes back what the person had submitted: that counts no more, and the unit is open again."""
 
 
 class Saved(msgspec.Struct, frozen=True):

@@ -60,6 +60,8 @@ class Ready(NamedTuple):
     """Whether a wrong answer can make units go back."""
     procedure: Mapping[str, Any] = EMPTY
     """What is kept of the way to the answers."""
+    withdrawn: bool = False
+    """Whether it takes back what was submitted."""
 
     @property
     def place(self) -> PlaceId:
@@ -152,6 +154,8 @@ class SaveBatch:
     done: Counter[int] = field(default_factory=Counter)
     surplus: Counter[int] = field(default_factory=Counter)
     complete: Counter[int] = field(default_factory=Counter)
+    reopened: set[PlaceId] = field(default_factory=set)
+    """Whose submitted answers were taken back."""
     new: list[tuple[Ready, int]] = field(default_factory=list)
     """What is to be written, with its revision."""
 
@@ -238,6 +242,8 @@ class SaveBatch:
         self._take_again(save, place)
         if save.submitted:
             self._finish(save, place)
+        elif save.withdrawn and place.submitted:
+            self._reopen(save, place)
         self._count(save, place)
         self.new.append((save, place.revision))
         kept = Kept(save.place, place.revision, save.answers, save.submitted, self.now)
@@ -289,6 +295,25 @@ class SaveBatch:
                 self.complete[save.campaign] += done == place.unit.wanted
                 # The plan asks for fewer judgments now than when the unit was handed out.
                 self.surplus[save.campaign] += done > place.unit.wanted
+
+    def _reopen(self, save: Ready, place: UnitCapacity) -> None:
+        """What was submitted counts no more, and the person holds the unit again; all that `_finish` did is undone."""
+        self.reopened.add(save.place)
+        if place.state == "extra":
+            place.state = "released"
+        elif place.state == "done":
+            place.state = "reserved"
+            done = place.unit.done + place.unit.more_done
+            place.unit.more_done -= 1
+            self._person(save).held += 1
+            if place.unit.wanted < t.FULL:
+                self.done[save.campaign] -= 1
+                self.complete[save.campaign] -= done == place.unit.wanted
+                self.surplus[save.campaign] -= done > place.unit.wanted
+        self._person(save).submitted -= 1
+        # Where a draft stood in front of it already, that was counted.
+        self._person(save).drafts += place.revision == place.submitted
+        place.submitted = 0
 
     def _count(self, save: Ready, place: UnitCapacity) -> None:
         person = self._person(save)
@@ -364,7 +389,7 @@ class SaveBatch:
         """Which documents have new votes, for the figures that are kept of them."""
         changed: dict[int, set[int]] = {}
         for save, _ in self.new:
-            if save.submitted:
+            if save.submitted or save.place in self.reopened:
                 changed.setdefault(save.campaign, set()).add(self.places[save.place].unit.document)
         return [{"campaign": id, "documents": to_json(sorted(changed[id]))} for id in sorted(changed)]
 

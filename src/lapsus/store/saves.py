@@ -141,6 +141,7 @@ class Saves(Part):
             in_order=matter.scheme.unit.context == "before",
             stops=matter.stops,
             procedure=_kept(request.procedure, matter.scheme),
+            withdrawn=request.withdrawn,
         )
 
     def _write_together(self, requests: list[Ready | SaveRequest]) -> list[Saved | Exception]:

@@ -152,6 +152,7 @@ async def _request(visit: RequestContext) -> SaveRequest:
         credential=credential,
         suggested=body.suggested,
         procedure=Procedure(body.guideline, body.walk, body.steps),
+        withdrawn=body.withdrawn,
     )
 
 

@@ -304,6 +304,8 @@ class SaveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The labels that were asked one by one, in that order."""
     steps: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
     """The steps of the guideline that were taken, in that order."""
+    withdrawn: bool = False
+    """Of a draft: whether it takes back what was submitted."""
 
 
 class FlagBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

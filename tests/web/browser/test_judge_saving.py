@@ -305,11 +305,16 @@ def test_a_mis_hit_is_one_key_away(house: Workbench, browse: Browsing) -> None:
     page.keyboard.press("u")
     shows(page, 1)
     expect(page.locator('[data-label="X"]')).to_have_attribute("aria-checked", "true")
+    expect(page.locator("[data-notice=undo]")).to_contain_text("a draft again")
+    expect(page.locator("#progress")).to_contain_text("0 ")
+    saved(page)
+    assert said(house, name, ada) == {}
+    assert house.store.progress.of_campaign(name).done == 0
     page.keyboard.press("1")
     shows(page, 2)
     expect(page.locator(".mark")).to_have_text("○")
     assert said(house, name, ada) == {1: {"breakdown": "O"}}
-    assert revisions(house, name, ada)[1] == (2, True)
+    assert revisions(house, name, ada)[1] == (3, True)
 
 
 def test_time_is_recorded_without_pauses(house: Workbench, browse: Browsing) -> None:

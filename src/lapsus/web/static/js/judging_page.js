@@ -106,6 +106,8 @@ export class Page {
     this.submitted = waiting ? waiting.body.submitted && !waiting.refused : unit.submitted;
     /** Whether the server has it; until then nobody is told that it is submitted. */
     this.hasArrived = !waiting && unit.submitted;
+    /** Whether what was submitted is taken back, until it is submitted anew. */
+    this.withdrawn = waiting?.body.withdrawn ?? false;
     this.history = new History(waiting?.body.answers ?? unit.answers);
     this.travel.arrived();
     this.hasTried = false;
@@ -306,6 +308,7 @@ export class Page {
     const body = {
       answers: this.history.now,
       submitted,
+      withdrawn: this.withdrawn && !submitted,
       given_at: new Date().toISOString(),
       seconds: submitted ? this.clock.seconds() : null,
       client: CLIENT,
@@ -335,7 +338,7 @@ export class Page {
       return;
     }
     this.submitted = true;
-    this.hasArrived = false;
+    this.hasArrived = this.withdrawn = false;
     const kept = this.save(true, this.travel.leave());
     sessionStorage.removeItem(this.timeKey);
     this.clock.start();
@@ -380,7 +383,23 @@ export class Page {
 
   undo() {
     if (this.history.undo()) this.changed();
-    else if (this.oneTouch) this.travel.back();
+    else this.travel.undo();
+  }
+
+  /** Take back what was submitted here: it is a draft again, counts nowhere, and is among what is still to be judged. */
+  withdraw() {
+    if (!this.submitted || this.isClosed || this.feedback) return;
+    const { unit } = this;
+    this.submitted = this.hasArrived = false;
+    this.withdrawn = true;
+    this.save(false);
+    this.bar.submitted.delete(`${unit.campaign}/${unit.number}`);
+    unit.unjudged = [...new Set([...unit.unjudged, unit.number])].sort((one, other) => one - other);
+    unit.done = Math.max(0, unit.done - 1);
+    this.refresh();
+    this.bar.show();
+    this.notices.show("undo", this.words.say("withdrawn"));
+    this.travel.fadeLater();
   }
 
   redo() {

@@ -15,7 +15,7 @@ const OFFERED = 5000;
 const OFTEN = 30_000;
 
 export class Travel {
-  /** @type {number[]} units that one came from, for the way back */ trail = [];
+  /** @type {number[]} units that were submitted here, in that order, for the way back */ trail = [];
   /** @type {string|null} the answer after whose arrival the page goes on */ leaving = null;
   /** @type {number|null} where to go on after the practice has told how it went */ onward = null;
   /** @type {(() => any)|null} what is tried again when the network is back */ waits = null;
@@ -80,11 +80,12 @@ export class Travel {
     const { page } = this;
     const from = page.unit.number;
     const said = page.oneTouch ? this.answered() : "";
+    const isSubmitted = this.leaving !== null;
     await this.attempt(async () => {
       const number = next ?? (await fetchNext(page.unit.campaign));
       if (number === null) location.assign(at(`/c/${page.unit.campaign}/judge`));
       else await page.open(await page.offline.fetch(number), { push: true });
-      this.trail.push(from);
+      if (isSubmitted) this.trail.push(from);
       if (said) this.offerUndo(said);
     });
     await this.lookForMessages();
@@ -108,10 +109,18 @@ export class Travel {
     });
   }
 
-  /** Back to where one came from. */
+  /** One unit back. */
   back() {
-    const number = this.trail.pop() ?? this.page.unit.previous;
+    const number = this.page.unit.previous;
     if (number) this.to(number);
+  }
+
+  /** Back to the unit that was submitted last, which is then a draft again; where none was, one unit back. */
+  async undo() {
+    const number = this.trail.pop();
+    if (number === undefined) return this.page.oneTouch && this.back();
+    await this.to(number);
+    if (this.page.unit.number === number) this.page.withdraw();
   }
 
   /** Try to get somewhere; where there is no network, wait for it. @param {() => Promise<void>} move */
@@ -154,8 +163,12 @@ export class Travel {
   /** A touch too much is one touch away. @param {string} said */
   offerUndo(said) {
     const { notices, words } = this.page;
+    notices.show("undo", said, { actions: [{ label: words.say("keys.undo"), run: () => this.undo() }] });
+    this.fadeLater();
+  }
+
+  fadeLater() {
     clearTimeout(this.offered);
-    notices.show("undo", said, { actions: [{ label: words.say("keys.undo"), run: () => this.back() }] });
-    this.offered = setTimeout(() => notices.fade("undo"), OFFERED);
+    this.offered = setTimeout(() => this.page.notices.fade("undo"), OFFERED);
   }
 }
