@@ -326,3 +326,24 @@ def test_a_mark_over_a_whole_triple_is_kept_as_one_on_each_element(store: Store)
     assert kept.answers["errors"] == tuple(
         Span("t1", element.start, element.end, "omission") for element in triple.elements()
     )
+
+
+def test_what_is_taken_back_counts_nowhere_until_it_is_submitted_anew(store: Store) -> None:
+    campaign(store, documents=1, per_unit=1)
+    (avery,) = people(store, "avery")
+    first, *_ = reserve(store, avery)
+    save(store, first, avery, "X")
+    assert store.progress.of_campaign("chat").complete == 1
+    key = {"key": "undo", "submitted": False, "withdrawn": True}
+    taken_back = save(store, first, avery, "X", **key)
+    # Sent twice, it is taken back once.
+    assert save(store, first, avery, "X", **key) == taken_back
+    progress = store.progress.of_campaign("chat")
+    assert (progress.done, progress.complete) == (0, 0)
+    assert [(one.submitted, one.drafts) for one in progress.people] == [(0, 1)]
+    assert store.judgments.of_unit("chat", first) == []
+    assert [one.judgments for one in store.exports.export("chat") if one.judgments] == []
+    assert first in reserve(store, avery)
+    save(store, first, avery, "O")
+    assert [one.answers for one in store.judgments.of_unit("chat", first)] == [{"breakdown": "O"}]
+    assert store.progress.of_campaign("chat").complete == 1

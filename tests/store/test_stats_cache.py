@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 import regex
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from lapsus.errors import InvalidError
 from lapsus.kinds.votes import collect_votes
@@ -75,6 +75,25 @@ def check(store: Store, name: str) -> None:
     version, packed_votes = store.stats.packed_votes(name)
     assert version == figures.version
     assert len(packed_votes.rows) == sum(count for count, _ in wanted_days.values())
+    counters_hold(store, name)
+
+
+def counters_hold(store: Store, name: str) -> None:
+    """What the pages count is what the places say."""
+    with store.database.engine.connect() as conn:
+        places = list(conn.execute(select(t.assignment)))
+        wanted = {row.number: row.wanted for row in conn.execute(select(t.unit))}
+    done = Counter(row.unit for row in places if row.state == "done")
+    progress = store.progress.of_campaign(name)
+    assert progress.done == sum(min(count, wanted[unit]) for unit, count in done.items())
+    assert progress.complete == sum(count >= wanted[unit] for unit, count in done.items())
+    for person in store.members.all(name):
+        mine = [row for row in places if row.person == person.person]
+        assert person.submitted == sum(row.submitted > 0 for row in mine)
+        assert person.held == sum(row.state == "reserved" for row in mine)
+    for each in progress.people:
+        mine = [row for row in places if row.person == each.person]
+        assert each.drafts == sum(row.revision > row.submitted for row in mine)
 
 
 def test_figures_after_random_histories_equal_a_recount(store: Store, clock: Clock) -> None:
@@ -92,7 +111,8 @@ def test_figures_after_random_histories_equal_a_recount(store: Store, clock: Clo
             with suppress(RefusedError):  # it went back to the pool
                 save(
                     store, unit, person, random_.choice("OTX"),
-                    submitted=random_.random() < 0.8, seconds=random_.choice([None, 1.25, 3.0]),
+                    submitted=random_.random() < 0.8, withdrawn=random_.random() < 0.3,
+                    seconds=random_.choice([None, 1.25, 3.0]),
                 )  # fmt: skip
         if random_.random() < 0.1:
             clock.forward(minutes=random_.choice([5, 45, 1500]))
