@@ -71,7 +71,7 @@ def test_each_step_has_its_own_tool(house: Workbench, browse: Browsing) -> None:
     expect(page.locator("#all-tools")).to_have_count(0)
     page.locator(".tokens").first.focus()
     page.keyboard.press("r")
-    expect(page.locator(".span-status")).to_contain_text("later step")
+    expect(page.locator(".span-refused")).to_contain_text("later step")
     page.keyboard.press("n")
     page.locator(".foot .primary").click()
     expect(page.locator(".broken").first).to_contain_text("Still to take")

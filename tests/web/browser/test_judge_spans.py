@@ -158,8 +158,17 @@ def test_a_label_stands_only_where_the_guideline_says(house: Workbench, browse: 
     page, _ = open_pair(house, browse, "all is said", "en")
     page.locator(".tokens").first.focus()
     page.keyboard.press("a")
-    expect(page.locator(".span-status")).to_have_text("Addition is marked on the text, not on a triple.")
+    refused = "Addition is marked on the text, not on a triple."
+    expect(page.locator(".span-refused[role=alert]")).to_have_text(refused)
     expect(page.locator(".marks li")).to_have_count(0)
+    # Whoever submits is told of it first.
+    page.keyboard.press("n")
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.locator(".kind-spans .broken")).to_contain_text("That mark was not made")
+    # The next step marks in the text, and so the cursor is there.
+    page.keyboard.press("s")
+    expect(page.locator("p.tokens")).to_be_focused()
 
 
 def test_by_finger(house: Workbench, browse: Browsing) -> None:
@@ -167,11 +176,16 @@ def test_by_finger(house: Workbench, browse: Browsing) -> None:
     pair = Document("p", (Segment("text", "text", "one two three"),), "en")
     name = house.campaign("semantic-errors", [ada], [pair])
     page = begin(browse(ada, width=360, has_touch=True, is_mobile=True), name)
-    page.locator("p.tokens .token").nth(1).tap()
+    words = page.locator("p.tokens .token")
     page.locator(".step").nth(1).tap()
-    page.locator('[data-label="addition"]').tap()
+    # The first and the last word, in either order.
+    words.nth(2).tap()
+    words.nth(1).tap()
+    tool = page.locator('[data-label="addition"]')
+    expect(tool).to_be_in_viewport()
+    tool.tap()
     page.locator(".foot .primary").tap()
     page.wait_for_url("**/judge")
     assert said(house, name, ada)[1]["errors"] == [
-        {"segment": "text", "start": 4, "end": 7, "label": "addition"}
+        {"segment": "text", "start": 4, "end": 13, "label": "addition"}
     ]

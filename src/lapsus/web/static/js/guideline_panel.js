@@ -3,7 +3,7 @@
  * @typedef {import("./types.js").Question} Question
  * @typedef {import("./types.js").Label} Label
  * @typedef {import("./types.js").Example} Example
- * @typedef {{question?: Question, label?: Label, level?: import("./types.js").Level, list?: import("./types.js").ReferenceList,
+ * @typedef {{question?: Question, label?: Label, list?: import("./types.js").ReferenceList,
  *   step?: import("./types.js").Step}} Topic
  */
 import { at } from "./addresses.js";
@@ -49,7 +49,7 @@ export class Guide {
     if (topic.label && topic.question) return this.label(topic.question, topic.label);
     if (topic.list) return this.list(topic.list);
     if (topic.step) return this.section(topic.step.title, topic.step.text, "guide-step");
-    if (topic.question) return this.question(topic.question, topic.level);
+    if (topic.question) return this.question(topic.question);
     return this.section(this.scheme.title, this.scheme.summary);
   }
 
@@ -68,13 +68,13 @@ export class Guide {
     return part;
   }
 
-  /** @param {Question} question @param {import("./types.js").Level} [level] */
-  question(question, level) {
+  /** @param {Question} question */
+  question(question) {
     const part = el("div", { class: "guide-part" }, el("h3", { text: this.words.of(question.name) }));
     part.append(el("p", { text: this.words.of(question.ask) }));
     if (question.levels) {
       const rows = question.levels.map((one) =>
-        el("li", { value: one.value, class: one === level ? "now" : null, text: this.words.of(one.meaning) }),
+        el("li", { value: one.value, text: this.words.of(one.meaning) }),
       );
       part.append(el("ol", { class: "levels" }, ...rows));
     }
@@ -135,7 +135,7 @@ export class Guide {
     let here = null;
     const put = (/** @type {any} */ part, /** @type {Topic} */ topic) => {
       whole.append(part);
-      if (same(topic, { ...this.topic, level: undefined })) here = part;
+      if (same(topic, this.topic)) here = part;
     };
     for (const question of this.scheme.questions) {
       put(this.question(question), { question });
@@ -153,5 +153,5 @@ export class Guide {
 
 /** @param {Topic} a @param {Topic} b */
 function same(a, b) {
-  return a.question === b.question && a.label === b.label && a.level === b.level && a.list === b.list && a.step === b.step;
+  return a.question === b.question && a.label === b.label && a.list === b.list && a.step === b.step;
 }

@@ -29,11 +29,12 @@ export function scaleWidget(question, page) {
     const label = `${level.value}: ${page.words.of(level.meaning)}`;
     const button = el("button", { type: "button", class: "level", role: "radio", "aria-checked": "false", "aria-label": label, text: level.value });
     button.addEventListener("click", () => set(level.value));
-    button.addEventListener("focus", () => explain(level));
+    // What merely has the focus is not told: whoever reads the first level first is drawn to it. Arrows ask for it.
+    button.addEventListener("focus", (event) => strip.contains(/** @type {Node|null} */ (event.relatedTarget)) && explain(level));
     button.addEventListener("blur", () => explain(undefined));
     button.addEventListener("pointerenter", () => explain(level));
     button.addEventListener("pointerleave", () => explain(undefined));
-    page.guide.on(button, { question, level });
+    page.guide.on(button, { question });
     return button;
   });
   strip.append(...buttons);

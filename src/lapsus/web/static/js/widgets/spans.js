@@ -33,10 +33,13 @@ class Spans {
     this.tying = null;
     this.texts = this.takeTexts();
     this.status = el("p", { class: "span-status quiet", role: "status" });
+    this.alert = el("p", { class: "span-refused warn", role: "alert" });
+    /** Why the mark that was asked for last is not there. */
+    this.refused = "";
     this.list = el("ul", { class: "marks" });
     this.tools = el("div", { class: "tools" });
-    this.steps = page.scheme.steps?.length ? new Steps(page, () => this.offer()) : null;
-    const body = [this.tools, this.status, this.list];
+    this.steps = page.scheme.steps?.length ? new Steps(page, () => this.stepChanged()) : null;
+    const body = [this.tools, this.status, this.alert, this.list];
     this.element = frame(question, page, ...(this.steps ? [this.steps.element] : []), ...body).element;
     this.bindings = this.drawTools();
     this.offer();
@@ -103,15 +106,29 @@ class Spans {
     }
   }
 
+  /** Another step: its tools, and the cursor where its labels may stand. */
+  stepChanged() {
+    this.offer();
+    if (!this.cursor || !this.steps || this.steps.all) return;
+    const roles = this.labels.filter((label) => this.steps?.offers(label.id)).map((label) => label.on);
+    const fits = (/** @type {TokenText|null} */ text) => text && roles.some((role) => !role || role === text.segment.role);
+    const text = fits(this.cursor.text) ? null : this.texts.find((one) => fits(one) && one.tokens.length);
+    if (text) text.box.focus();
+  }
+
   procedure() {
     return { steps: this.steps?.taken ?? [] };
   }
 
   /** What the plan still asks for. @returns {import("../types.js").Broken[]} */
   unfinished() {
+    const { words } = this.page;
+    const refused = this.refused;
+    // Told once: whoever submits again means it.
+    this.refused = this.alert.textContent = "";
+    if (refused) return [{ rule: "refused", question: this.question.id, message: words.say("spans.refused", { why: refused }) }];
     const left = this.steps?.isRequired && !this.page.isClosed ? this.steps.left() : [];
     if (!left.length) return [];
-    const { words } = this.page;
     const message = words.rule("steps", { steps: words.join(left.map((step) => words.of(step.title) ?? step.id)) });
     return [{ rule: "steps", question: this.question.id, message }];
   }
@@ -119,15 +136,15 @@ class Spans {
   /** Put a label on what is selected, or take it off again. @param {import("../types.js").Label} label @param {boolean} [whole] */
   apply(label, whole = false) {
     const { words } = this.page;
-    if (this.steps && !this.steps.reach(label.id)) return this.say(words.say("spans.later-step"));
+    if (this.steps && !this.steps.reach(label.id)) return this.refuse(words.say("spans.later-step"));
     const selection = this.cursor.selection;
-    if (!selection) return this.say(words.say("spans.select-first"));
+    if (!selection) return this.refuse(words.say("spans.select-first"));
     const { text } = selection;
     const [from, to] = whole ? [0, text.tokens.length - 1] : [selection.from, selection.to];
     const places = label.covers === "element" && text.segment.parts ? text.tokens.slice(from, to + 1) : [[text.tokens[from][0], text.tokens[to][1]]];
     const marks = places.map(([start, end]) => ({ segment: text.segment.id, start, end, label: label.id }));
     const why = this.judge.place(marks[0])[0];
-    if (why) return this.say(why.message);
+    if (why) return this.refuse(why.message);
     this.page.guide.explain({ question: this.question, label });
     return this.keep(toggled(this.marks, marks));
   }
@@ -235,8 +252,17 @@ class Spans {
     return el("li", { class: mark === this.picked ? "picked" : null }, pick, gone);
   }
 
+  /** A mark is not made: say why, aloud, and let nobody submit without having been told. @param {string} why */
+  refuse(why) {
+    this.refused = why;
+    this.alert.textContent = why;
+    this.status.textContent = "";
+  }
+
   /** @param {string} text */
   say(text) {
+    this.refused = "";
+    this.alert.textContent = "";
     this.status.textContent = text;
   }
 

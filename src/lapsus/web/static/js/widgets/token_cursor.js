@@ -10,6 +10,8 @@ export class Cursor {
     /** Where the selection began, and its end that moves: places of tokens in the text. */
     this.anchor = 0;
     this.head = 0;
+    /** Whether a finger has tapped a first word. */
+    this.isOpen = false;
     texts.forEach((text) => this.listen(text));
   }
 
@@ -32,7 +34,10 @@ export class Cursor {
   press(text, event) {
     const token = text.tokenAt(event.target);
     if (token === null || event.button > 0) return;
-    const goesOn = event.shiftKey && this.text === text;
+    // A finger taps the first and the last word; a third tap begins anew.
+    const isLast = event.pointerType === "touch" && this.isOpen && this.anchor === this.head;
+    const goesOn = (event.shiftKey || isLast) && this.text === text;
+    this.isOpen = event.pointerType === "touch" && !goesOn;
     this.set(text, goesOn ? this.anchor : token, token);
     text.box.focus({ preventScroll: true });
     if (event.pointerType === "mouse") event.preventDefault();
