@@ -162,12 +162,9 @@ def test_a_label_stands_only_where_the_guideline_says(house: Workbench, browse: 
     expect(page.locator(".span-refused[role=alert]")).to_have_text(refused)
     expect(page.locator(".marks li")).to_have_count(0)
     # Whoever submits is told of it first.
-    page.keyboard.press("n")
-    page.keyboard.press("a")
     page.keyboard.press("Enter")
     expect(page.locator(".kind-spans .broken")).to_contain_text("That mark was not made")
-    # The next step marks in the text, and so the cursor is there.
-    page.keyboard.press("s")
+    # Additions are marked in the text: their step is there now, and so is the cursor.
     expect(page.locator("p.tokens")).to_be_focused()
 
 

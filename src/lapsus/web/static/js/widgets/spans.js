@@ -91,11 +91,17 @@ class Spans {
     if (this.question.ties?.length) this.tieTool = tool(["t"], words.say("spans.tie"), () => this.tie());
     this.deleteTool = tool(["Delete", "Backspace"], words.say("spans.delete"), () => this.remove());
     if (isRequired(this.question) && !(this.question.at_least ?? 0)) {
-      this.none = tool(["n"], words.say("spans.none"), () => this.page.set(this.question.id, []), "none");
+      this.none = tool(["n"], words.say("spans.none"), () => this.nothing(), "none");
       this.none.setAttribute("aria-pressed", "false");
     }
     if (this.steps) bindings.push({ keys: ["s"], label: words.say("spans.step"), run: () => this.steps?.next() });
     return bindings;
+  }
+
+  /** There is nothing to mark. */
+  nothing() {
+    this.say("");
+    this.page.set(this.question.id, []);
   }
 
   /** Show the tools of the step that one is at. */
@@ -136,8 +142,9 @@ class Spans {
   /** Put a label on what is selected, or take it off again. @param {import("../types.js").Label} label @param {boolean} [whole] */
   apply(label, whole = false) {
     const { words } = this.page;
-    if (this.steps && !this.steps.reach(label.id)) return this.refuse(words.say("spans.later-step"));
+    // What was selected when it was asked for: the label's step may move the cursor.
     const selection = this.cursor.selection;
+    if (this.steps && !this.steps.reach(label.id)) return this.refuse(words.say("spans.later-step"));
     if (!selection) return this.refuse(words.say("spans.select-first"));
     const { text } = selection;
     const [from, to] = whole ? [0, text.tokens.length - 1] : [selection.from, selection.to];
