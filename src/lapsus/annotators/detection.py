@@ -21,7 +21,7 @@ from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
 from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
-from lapsus.model import Document, Entry, Judgment, Scheme, Span
+from lapsus.model import Document, Entry, Judgment, Scheme, Span, Unit
 from lapsus.model.notes import without_notes
 from lapsus.model.targets import target_votes, voted_segments
 from lapsus.model.votes import LabelVotes
@@ -31,6 +31,7 @@ from lapsus.schemes import AnyScheme, load_scheme
 if TYPE_CHECKING:
     from lapsus.annotators.language_model import LanguageModel
     from lapsus.annotators.language_model.asking import Asking
+    from lapsus.annotators.language_model.batch import BatchRun
     from lapsus.annotators.language_model.prices import Expected
 
 RUN = "dbdc-run"
@@ -250,7 +251,13 @@ class Detection:
         target = Path(path)
         format, kept, may_replace = self._ready(target, overwrite)
         done, chosen_only = Conversion(format), judged_only(self.turns, format)
+        batches = self._batches(kept)
+        for one in batches:
+            if one.is_pending:
+                one.collect(self._units(one.model, chosen_only))
         leave(self.take_stock(kept, judged_only=chosen_only))
+        for one in batches:
+            one.submit(self._units(one.model, chosen_only))
         with put_in_place(target, overwrite=may_replace) as draft:
             entries = self._judged(chosen_only, kept, progress, alone=format.name == RUN)
             if format.name == RUN:
@@ -262,6 +269,27 @@ class Detection:
             if one.one is None or one.one not in self.asked or not cast("LanguageModel", one.one).refused:
                 place.remove()
         return done
+
+    def _batches(self, kept: Sequence[Kept | None]) -> list[BatchRun]:
+        """The models that are asked in batches, which are handed in and come back to."""
+        asked = [
+            (cast("LanguageModel", member.one), place)
+            for member, place in zip(self.members, kept, strict=True)
+            if member.one is not None and member.one.costs and isinstance(place, Journal)
+        ]
+        if not any(model.batch for model, _ in asked):
+            return []
+        from lapsus.annotators.language_model.batch import BatchRun
+
+        return [BatchRun(model, cast("Journal", place)) for model, place in asked if model.batch]
+
+    def _units(self, model: LanguageModel, chosen_only: bool) -> Iterator[Unit]:
+        """The units that a model is to judge."""
+        for entry in self.reading:
+            segments = voted_segments(entry, self.members[0].scheme) if chosen_only else None
+            for case in cases_of(entry, model.scheme):
+                if segments is None or case.unit.key.segment in segments:
+                    yield case.unit
 
 
 class _Stock:

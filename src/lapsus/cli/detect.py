@@ -18,13 +18,14 @@ from lapsus.cli.language_model_options import (
     asks_language_models,
     facts,
 )
-from lapsus.cli.output import JsonOption, colon, print_json, remark, say
+from lapsus.cli.output import JsonOption, colon, print_json, reader_language, remark, say
 from lapsus.errors import LapsusError
 from lapsus.formats import Conversion, EntryStream
 from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator, Detection
+    from lapsus.annotators.detection import UnfinishedError
 
 ProfileOption = Annotated[
     str | None,
@@ -68,6 +69,12 @@ def detect_command(
     keep: Annotated[
         bool, typer.Option("--keep", help="Also write the judgments that DATA holds, to compare.")
     ] = False,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch", help="Language models: hand all in at once, for less; come back for the answers."
+        ),
+    ] = False,
     asking: LanguageModelOptions = NOTHING_SAID,
     engine: EngineOption = HERE,
     ray: RayOption = None,
@@ -79,6 +86,8 @@ def detect_command(
     from lapsus.annotators.detection import UnfinishedError
 
     done: Conversion | None = None
+    if batch:
+        asking = asking._replace(how={**asking.how, "batch": True})
     with engine_of(engine, ray) as where, Asking(asking, judges) as talk:
         found = detect(
             data,
@@ -99,8 +108,8 @@ def detect_command(
         _tell_kept(target, as_json)
         try:
             done = found.write(target, overwrite=overwrite, leave=talk.leave, progress=talk.step)
-        except UnfinishedError:
-            pass
+        except UnfinishedError as error:
+            _tell_batch(error, as_json)
         except LapsusError:
             _tell_asked(found, talk, target, as_json)
             raise
@@ -127,6 +136,21 @@ def tell_format(reading: EntryStream, as_json: bool) -> None:
     """Say which format a source was recognised as."""
     if reading.recognised and not as_json:
         remark("read", source=reading.source.shown, name=reading.format.name)
+
+
+def _tell_batch(error: UnfinishedError, as_json: bool) -> None:
+    """Where a batch is not done: how far it is, and that it is to be come back to."""
+    from lapsus.annotators.language_model.batch import PendingError
+
+    if not isinstance(error, PendingError):
+        return
+    if as_json:
+        print_json({"batches": list(error.ids), "done": error.done, "requests": error.total})
+    else:
+        said = error.in_language(reader_language())
+        typer.echo(said.what)
+        remark(said.hint or "")
+    raise typer.Exit(1)
 
 
 def _tell_kept(target: Path, as_json: bool) -> None:

@@ -220,9 +220,12 @@ def _tell_expected(one: Waiting) -> None:
     if (expected := one.expected) is None:
         return
     prompt, completion, seconds = expected
-    remark("expected-tokens", prompt=prompt, completion=completion, minutes=max(1, round(seconds / 60)))
+    if one.model.batch:
+        remark("expected-batch", prompt=prompt, completion=completion)
+    else:
+        remark("expected-tokens", prompt=prompt, completion=completion, minutes=max(1, round(seconds / 60)))
     if one.model.price is not None:
-        price = one.model.price
+        price = one.model.price.in_batches if one.model.batch else one.model.price
         amount = price.of(prompt, completion)
         remark("expected-cost", amount=amount, currency=price.currency, date=price.date)
     elif not one.model.service.where.is_local:

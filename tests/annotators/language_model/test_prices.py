@@ -29,7 +29,8 @@ def test_a_dated_name_has_the_price_of_its_model_and_no_other_has() -> None:
     assert price_of("anthropic:claude-sonnet-4-5-20250929", ANTHROPIC) is not None
     assert price_of("openai:gpt-4o", endpoint("https://elsewhere.example/v1")) is None, "another's server"
     assert price_of("openai:gpt-4o", HERE) is None
-    whole, half = price_of("openai:gpt-4o", OPENAI), price_of("openai:gpt-4o", OPENAI, batch=True)
+    whole = price_of("openai:gpt-4o", OPENAI)
+    half = whole.in_batches if whole is not None else None
     assert whole is not None
     assert half is not None
     assert half.prompt == whole.prompt / 2

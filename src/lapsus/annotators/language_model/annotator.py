@@ -27,11 +27,11 @@ from lapsus.annotators.language_model.prompt import (
 from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.annotators.language_model.providers import Completion, Provider
 from lapsus.annotators.language_model.providers.openai import OpenAi
-from lapsus.annotators.language_model.reply import take
+from lapsus.annotators.language_model.reply import Taken, take
+from lapsus.annotators.language_model.sampling import Sampling, check_samples, together
 from lapsus.annotators.language_model.service import Service, ServiceError
 from lapsus.errors import LapsusError, UsageError
 from lapsus.http_client import StoppedError, one_line
-from lapsus.kinds import countable, kind_of
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, Unit, UnitKey
 from lapsus.notices import Notice
 
@@ -50,23 +50,6 @@ _SAID = 120
 """Characters of what a model said instead of an answer."""
 _REASON = 500
 """Characters of the reason why a unit could not be judged."""
-
-
-class Sampling(NamedTuple):
-    """How answers are drawn."""
-
-    samples: int = 1
-    temperature: float | None = None
-    """None: 0 for one sample, 1 for several."""
-    seed: int | None = None
-    max_tokens: int | None = None
-    """How long an answer may be; None leaves it to the server."""
-
-    @property
-    def heat(self) -> float:
-        """The temperature that is asked for."""
-        usual = 0.0 if self.samples == 1 else 1.0
-        return usual if self.temperature is None else self.temperature
 
 
 class Refused(NamedTuple):
@@ -132,12 +115,13 @@ class LanguageModel(Annotator):
         budget: int | None = None,
         price: Price | None = None,
         aligned: Aligned | None = None,
+        batch: bool = False,
     ) -> None:
         """`language`: of the prompt; by default each document's own, where the scheme has it. `reasons`: ask why.
 
         `provider`: whose interface is spoken; by default OpenAI's chat completions. `budget`: so many tokens, and
         nothing more is asked; what is under way then is waited for. `price`: what tokens cost, where that is known.
-        `aligned`: what is added to the guideline's prompt.
+        `aligned`: what is added to the guideline's prompt. `batch`: whether a run hands requests in many at once.
         """
         super().__init__()
         self.provider = provider or OpenAi()
@@ -151,12 +135,14 @@ class LanguageModel(Annotator):
         self._form: str | None = None
         self.language, self.examples, self.parallel = language, examples, parallel
         self.reasons, self.budget, self.price, self.aligned = reasons, budget, price, aligned
+        self.batch, self.batch_tokens = batch, Counter[str]()
+        """`batch_tokens`: those of `tokens` that were used in batches."""
         self.sampling = sampling or Sampling()
         self._prompts: dict[str, Prompt] = {}
         self._in_a_row = 0
         self._prompt(None)
         if self.sampling.samples > 1:
-            _check_samples(scheme)
+            check_samples(scheme)
 
     def variant(self, scheme: Scheme | None = None, aligned: Aligned | None = None) -> Self:
         """The same model under another guideline or prompt: tokens are counted, and the server known, for both."""
@@ -234,7 +220,10 @@ class LanguageModel(Annotator):
     @property
     def cost(self) -> dict[str, Any] | None:
         """What was used so far has cost; None where the price is not known."""
-        return cost(self.price, self.tokens)
+        found = cost(self.price, self.tokens - self.batch_tokens)
+        if found is not None and self.price is not None and self.batch_tokens:
+            found["amount"] += (cost(self.price.in_batches, self.batch_tokens) or found)["amount"]
+        return found
 
     def expected(self, unit: Unit, before: Judgment | None = None) -> Expected:
         """About what a unit will take, all samples together: guessed from its letters, or as another one took."""
@@ -293,6 +282,10 @@ class LanguageModel(Annotator):
             self.ended = error
             self.service.stop.set()
 
+    def prompt_language(self, unit: Unit) -> str:
+        """The language of the prompt by which a unit is judged."""
+        return self._prompt(unit.language).language
+
     def _prompt(self, language: str | None) -> Prompt:
         own = self.aligned.language if self.aligned is not None else fitting_language(self.scheme, language)
         chosen = self.language or own
@@ -302,13 +295,57 @@ class LanguageModel(Annotator):
             )
         return self._prompts[chosen]
 
+    def requests(self, unit: Unit) -> list[dict[str, Any]]:
+        """What the server is asked about a unit, a request for each sample, for a batch."""
+        prompt, messages = self._prompt(unit.language), [_message("user", unit_message(unit))]
+        return [
+            self._chat.body(prompt.system, messages, prompt.schema, self._wishes(seed))
+            for seed in self._seeds()
+        ]
+
+    def learned(self, form: str, dropped: Iterable[str]) -> None:
+        """What another process found out about the server."""
+        self._chat.form = form
+        self._chat.dropped.update(dropped)
+
+    def heard_in_batch(self, unit: Unit, replies: Sequence[Mapping[str, Any]]) -> Answered:
+        """What the replies to `requests` say; nothing where one cannot be taken, so that it is asked for again."""
+        prompt, samples = self._prompt(unit.language), []
+        spent: Counter[str] = Counter()
+        for reply in replies:
+            found = self.provider.completion(reply, str(self.form))
+            if found is None:
+                return Answered(tokens=dict(spent))
+            spent.update(prompt=found.prompt_tokens, completion=found.completion_tokens)
+            try:
+                taken, problems = self._taken(found, unit, prompt)
+            except _RefusalError as error:
+                said = one_line(str(error))[:_REASON]
+                return Answered(refused=said, tokens=dict(spent), refusal=self._refusal(unit, said))
+            if problems:
+                return Answered(tokens=dict(spent))
+            samples.append(_Sample(taken.answers, [found], taken.reason))
+        return Answered(self._made(unit, prompt, samples, None), tokens=dict(spent))
+
+    def _seeds(self) -> list[int | None]:
+        seed = self.sampling.seed
+        return [None if seed is None else seed + place for place in range(self.sampling.samples)]
+
+    def _wishes(self, seed: int | None) -> dict[str, Any]:
+        wishes = {"temperature": self.sampling.heat, "seed": seed, "max_tokens": self.sampling.max_tokens}
+        return {name: value for name, value in wishes.items() if value is not None}
+
     def _judgment(self, unit: Unit, spent: Counter[str]) -> Judgment:
         prompt, started = self._prompt(unit.language), time.monotonic()
-        seed = self.sampling.seed
-        seeds = [None if seed is None else seed + place for place in range(self.sampling.samples)]
-        samples = [self._sample(unit, prompt, seed, spent) for seed in seeds]
+        samples = [self._sample(unit, prompt, seed, spent) for seed in self._seeds()]
+        return self._made(unit, prompt, samples, round(time.monotonic() - started, 3))
+
+    def _made(
+        self, unit: Unit, prompt: Prompt, samples: Sequence[_Sample], seconds: float | None
+    ) -> Judgment:
+        """The judgment that samples make; `seconds` is None where they came in a batch."""
         asked = [completion for sample in samples for completion in sample.completions]
-        answers, distributions = _together(self.scheme, [sample.answers for sample in samples])
+        answers, distributions = together(self.scheme, [sample.answers for sample in samples])
         metadata: dict[str, Any] = {
             "setting": self.setting(prompt.language),
             "material": unit_digest(unit),
@@ -320,7 +357,8 @@ class LanguageModel(Annotator):
                 "completion": sum(one.completion_tokens for one in asked),
             },
         }
-        if (paid := cost(self.price, metadata["tokens"])) is not None:
+        price = self.price.in_batches if self.price is not None and seconds is None else self.price
+        if (paid := cost(price, metadata["tokens"])) is not None:
             metadata["cost"] = paid
         if self.dropped:
             metadata["without"] = self.dropped
@@ -335,7 +373,7 @@ class LanguageModel(Annotator):
             answers,
             distributions,
             at=datetime.now(UTC),
-            seconds=round(time.monotonic() - started, 3),
+            seconds=seconds,
             metadata=metadata,
         )
 
@@ -352,18 +390,11 @@ class LanguageModel(Annotator):
         messages = [_message("user", unit_message(unit))]
         completions: list[Completion] = []
         problems: tuple[str, ...] = ()
-        wishes = {"temperature": self.sampling.heat, "seed": seed, "max_tokens": self.sampling.max_tokens}
-        more = {name: value for name, value in wishes.items() if value is not None}
         for _ in range(ASKED):
-            found = self._chat.complete(prompt.system, messages, prompt.schema, more)
+            found = self._chat.complete(prompt.system, messages, prompt.schema, self._wishes(seed))
             completions.append(found)
             spent.update(prompt=found.prompt_tokens, completion=found.completion_tokens)
-            if found.refusal:
-                raise _RefusalError(Notice("model-will-not-answer", one_line=one_line(found.refusal)[:_SAID]))
-            taken = take(found.content, unit, self.scheme, prompt.language, was_cut=found.was_cut)
-            problems = taken.problems
-            if problems and found.was_cut:
-                problems = (prompt_frame("problem-cut", prompt.language),)
+            taken, problems = self._taken(found, unit, prompt)
             if not problems:
                 return _Sample(taken.answers, completions, taken.reason)
             told = [_message("assistant", found.content[:_TOLD]), _message("user", prompt.again(problems))]
@@ -377,37 +408,18 @@ class LanguageModel(Annotator):
             told_why += f": “{one_line(completions[-1].content)[:_SAID]}”"
         raise _InvalidError(Notice("no-answer-can-taken", asked=ASKED, told_why=told_why))
 
+    def _taken(self, found: Completion, unit: Unit, prompt: Prompt) -> tuple[Taken, tuple[str, ...]]:
+        """The answers in a reply, and what is wrong with it."""
+        if found.refusal:
+            raise _RefusalError(Notice("model-will-not-answer", one_line=one_line(found.refusal)[:_SAID]))
+        taken = take(found.content, unit, self.scheme, prompt.language, was_cut=found.was_cut)
+        if taken.problems and found.was_cut:
+            return taken, (prompt_frame("problem-cut", prompt.language),)
+        return taken, taken.problems
+
 
 def _message(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
-
-
-def _check_samples(scheme: Scheme) -> None:
-    for question in scheme.questions:
-        kind = kind_of(question, scheme)
-        if kind.is_countable and not (kind.is_counted and kind.numbers is None):
-            raise UsageError(
-                "asks-takes-more-one", hint="several-samples-make-distribution", id=scheme.id, id2=question.id
-            )
-
-
-def _together(
-    scheme: Scheme, samples: Sequence[Mapping[str, Answer]]
-) -> tuple[Mapping[str, Answer], dict[str, dict[str, float]]]:
-    """One set of answers and, where there are several samples, the shares of the labels. Ties go to the first label."""
-    if len(samples) == 1:
-        return samples[0], {}
-    answers: dict[str, Answer] = {}
-    shares: dict[str, dict[str, float]] = {}
-    for question in countable(scheme.questions):
-        labels = kind_of(question, scheme).choices
-        given = Counter(sample[question.id] for sample in samples if question.id in sample)
-        if total := sum(given.values()):
-            shares[question.id] = {label: given[label] / total for label in labels}
-            answers[question.id] = max(labels, key=given.__getitem__)
-    # Words belong to an answer, so they come from the sample that is nearest to it.
-    nearest = max(samples, key=lambda sample: sum(sample.get(id) == label for id, label in answers.items()))
-    return {**nearest, **answers}, shares
 
 
 @lru_cache(maxsize=64)

@@ -56,6 +56,8 @@ class Asking(TypedDict, total=False):
     """Whether the model is asked why."""
     aligned: Path | str | Aligned | None
     """What is added to the guideline's prompt: a file that `lapsus align` wrote."""
+    batch: bool
+    """Whether a run hands requests in many at once, where its provider takes them so."""
 
 
 def make_language_model(
@@ -67,6 +69,8 @@ def make_language_model(
     if address is None:
         raise UsageError("server", hint="endpoint-url-e-g")
     where, key_env = endpoint(address), asking.get("key_env")
+    if asking.get("batch") and provider.batches is None:
+        raise UsageError("no-batch-interface", hint="batch-without", host=provider.name)
     key = _key(key_env, where, asking.get("plain_http", False))
     service = Service(
         where,
@@ -92,6 +96,7 @@ def make_language_model(
         reasons=asking.get("reasons", False),
         provider=provider,
         price=price_of(name, where, asking.get("prices")),
+        batch=asking.get("batch", False),
         aligned=read_aligned(aligned) if isinstance(aligned, Path | str) else aligned,
     )
 

@@ -67,6 +67,17 @@ class Chat:
                 self.form = self.form or forms[0]
             return found
 
+    def body(
+        self,
+        system: str,
+        messages: Sequence[Mapping[str, str]],
+        schema: Mapping[str, Any],
+        wishes: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """The request that `complete` would send, in the form that the server is known to take."""
+        request = Request(self.model, system, messages, schema, self._named(wishes))
+        return self.provider.body(request, self.form or self.provider.forms[0])
+
     def _named(self, wishes: Mapping[str, Any]) -> dict[str, Any]:
         """The wishes that the server takes, under the names that it knows."""
         with self._lock:

@@ -30,6 +30,13 @@ class Price(NamedTuple):
     currency: str
     date: str
     """When it was looked up."""
+    batch: float = 0.5
+    """The share of it that batches cost."""
+
+    @property
+    def in_batches(self) -> Price:
+        """The same where requests are handed in many at once."""
+        return self._replace(prompt=self.prompt * self.batch, completion=self.completion * self.batch)
 
     def of(self, prompt: float, completion: float) -> float:
         """What so many tokens cost."""
@@ -60,7 +67,7 @@ class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch: float = 0.5
     hosts: dict[str, str] = {}
 
-    def price(self, name: str, where: Endpoint, *, batch: bool = False) -> Price | None:
+    def price(self, name: str, where: Endpoint) -> Price | None:
         """Of a model such as openai:gpt-4o at an endpoint; None where the table does not know it."""
         provider, _, model = name.partition(":")
         if provider in self.hosts and where.host != self.hosts[provider]:
@@ -69,8 +76,7 @@ class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for known in (f"{provider}:{model}", f"{listed}:{model}"):
             found = self.models.get(known) or self.models.get(_DATED.sub("", known))
             if found is not None:
-                share = self.batch if batch else 1.0
-                return Price(found[0] * share, found[1] * share, self.currency, self.date)
+                return Price(*found, self.currency, self.date, self.batch)
         return None
 
 
@@ -88,14 +94,12 @@ def load_prices(path: Path | str | None = None) -> list[PriceTable]:
     return tables
 
 
-def price_of(
-    name: str, where: Endpoint, path: Path | str | None = None, *, batch: bool = False
-) -> Price | None:
+def price_of(name: str, where: Endpoint, path: Path | str | None = None) -> Price | None:
     """The price of a model at an endpoint. What runs on this machine has none unless one's own table says so."""
     tables = load_prices(path)
     if where.is_local:
         tables = tables[:-1]
-    return next((found for one in tables if (found := one.price(name, where, batch=batch))), None)
+    return next((found for one in tables if (found := one.price(name, where))), None)
 
 
 def _table(text: str, where: str) -> PriceTable:

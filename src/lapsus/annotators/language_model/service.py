@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from lapsus.errors import LapsusError, UsageError
-from lapsus.http_client import HttpClient, HttpError, is_loopback
+from lapsus.http_client import LARGEST, HttpClient, HttpError, is_loopback
 from lapsus.notices import Notice
 
 CHAT = "/chat/completions"
 _TOP_UP = Notice("account-no-credit-left")
+_FILE = 1 << 30
+"""Bytes of a file of replies that are read."""
 TRIES = 5
 """How often a request is sent before it is given up."""
 
@@ -94,8 +96,17 @@ class Service:
         self._key = check_key(key)
         self._headers = (headers or _bearer)(self._key)
         self._was_there = False
-        self._http = HttpClient(
-            timeout=timeout, tries=TRIES, first_wait=first_wait, stop=stop, may_pass=self._may_pass
+        stop = stop or threading.Event()
+        self._http, self._large = (
+            HttpClient(
+                timeout=timeout,
+                tries=TRIES,
+                first_wait=first_wait,
+                stop=stop,
+                may_pass=self._may_pass,
+                largest=largest,
+            )
+            for largest in (LARGEST, _FILE)
         )
 
     @property
@@ -112,6 +123,16 @@ class Service:
         """Send a request until it is answered, with longer and longer waits; raises `ServiceError` in the end."""
         try:
             found = self._http.ask("POST", self.where.url + path, json.dumps(body).encode(), self._headers)
+        except HttpError as error:
+            raise self._told(error) from None
+        self._was_there = True
+        return found
+
+    def send(self, method: str, path: str, body: bytes | None = None, type: str | None = None) -> bytes:
+        """The same for anything else: whatever is answered, however large. `type`: what the body is, if not JSON."""
+        headers = self._headers | ({"Content-Type": type} if type else {})
+        try:
+            found = self._large.send(method, self.where.url + path, body, headers)
         except HttpError as error:
             raise self._told(error) from None
         self._was_there = True

@@ -18,6 +18,7 @@ from lapsus.annotators.language_model.providers.base import (
     model_name,
     text_of,
 )
+from lapsus.annotators.language_model.providers.batches import AnthropicBatches
 
 VERSION = "2023-06-01"
 """The version of the interface that is asked for."""
@@ -29,6 +30,7 @@ class Anthropic(Provider):
     """POST …/messages; answers come as the input of a tool."""
 
     name = "anthropic"
+    batches = AnthropicBatches
     endpoint = "https://api.anthropic.com/v1"
     forms = (TOOL, TEXT)
     unknown = ("seed",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+from lapsus.annotators.language_model.providers.batches import AzureBatches
 from lapsus.annotators.language_model.providers.openai import OpenAi
 
 VERSION = "2024-10-21"
@@ -14,6 +15,7 @@ class Azure(OpenAi):
     """`azure:DEPLOYMENT`; the endpoint is that of the resource, or its …/openai/v1."""
 
     name = "azure"
+    batches = AzureBatches
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The key has a header of its own."""

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
+from lapsus.annotators.language_model.providers.batches import Batches
+
 SCHEMA, UNBOUNDED, TOOL, OBJECT, TEXT = (
     "json_schema",
     "json_schema without bounds",
@@ -60,6 +62,8 @@ class Provider(ABC):
     """What a wish is called by models that refuse its usual name."""
     unknown: ClassVar[tuple[str, ...]] = ()
     """Wishes that the interface has no place for."""
+    batches: ClassVar[type[Batches] | None] = None
+    """How many requests are handed in at once, where the provider has a way."""
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The headers of a request."""

@@ -18,6 +18,7 @@ from lapsus.annotators.language_model.providers.base import (
     model_name,
     text_of,
 )
+from lapsus.annotators.language_model.providers.batches import GeminiBatches
 
 _STOPPED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
 """Why a provider ends an answer that it does not let through."""
@@ -27,6 +28,7 @@ class Gemini(Provider):
     """POST …/models/MODEL:generateContent."""
 
     name = "gemini"
+    batches = GeminiBatches
     endpoint = "https://generativelanguage.googleapis.com/v1beta"
     forms = (UNBOUNDED, OBJECT, TEXT)
     renamed = {"max_tokens": "maxOutputTokens"}  # noqa: RUF012  the base says that it is of the class

@@ -21,12 +21,14 @@ from lapsus.annotators.language_model.providers.base import (
     model_name,
     text_of,
 )
+from lapsus.annotators.language_model.providers.batches import OpenAiBatches
 
 
 class OpenAi(Provider):
     """POST …/chat/completions."""
 
     name = "openai"
+    batches = OpenAiBatches
     forms = (SCHEMA, UNBOUNDED, TOOL, OBJECT, TEXT)
     instead = {"max_tokens": "max_completion_tokens"}  # noqa: RUF012  the base says that it is of the class
 

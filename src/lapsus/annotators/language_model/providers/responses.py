@@ -18,12 +18,14 @@ from lapsus.annotators.language_model.providers.base import (
     model_name,
     text_of,
 )
+from lapsus.annotators.language_model.providers.batches import ResponsesBatches
 
 
 class Responses(Provider):
     """POST …/responses. Nothing is stored there."""
 
     name = "responses"
+    batches = ResponsesBatches
     forms = (SCHEMA, UNBOUNDED, TEXT)
     renamed = {"max_tokens": "max_output_tokens"}  # noqa: RUF012  the base says that it is of the class
     unknown = ("seed",)
