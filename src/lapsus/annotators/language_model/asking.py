@@ -69,8 +69,6 @@ def make_language_model(
     if address is None:
         raise UsageError("server", hint="endpoint-url-e-g")
     where, key_env = endpoint(address), asking.get("key_env")
-    if asking.get("batch") and provider.batches is None:
-        raise UsageError("no-batch-interface", hint="batch-without", host=provider.name)
     key = _key(key_env, where, asking.get("plain_http", False))
     service = Service(
         where,

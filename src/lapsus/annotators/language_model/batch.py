@@ -1,7 +1,7 @@
 """Judging in batches: hand in, leave, come back, and the same judgments as if each unit had been asked about.
 
-What was handed in is remembered beside the journal. One unit is asked about first, so that nothing is handed in that the
-server does not take; units whose reply cannot be taken are asked about afterwards, as always.
+What was handed in is remembered beside the journal. One unit is asked about first, so that nothing is handed in that
+the server does not take; units whose reply cannot be taken are asked about afterwards, as always.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class BatchRun:
     def __init__(self, model: LanguageModel, journal: Journal) -> None:
         self.model, self.journal = model, journal
         self.path = journal.path.with_suffix(".batch")
-        kind = model.provider.batches
-        assert kind is not None  # whoever makes the model sees to it
+        if (kind := model.provider.batches) is None:
+            raise UsageError("no-batch-interface", hint="batch-without", host=model.provider.name)
         self._batches: Batches = kind(model.service, model.name.partition(":")[2])
         self._work = model.work()
         self._tried: set[tuple[str, str | None, str]] = set()

@@ -13,6 +13,8 @@ from lapsus.annotators.language_model.service import Service, ServiceError
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 
+_NOT_COME_TO = ("batch_expired", "batch_cancelled", "expired", "canceled")
+"""What is said of requests that were not done before the day was over, or somebody cancelled the batch."""
 Body: TypeAlias = dict[str, Any]
 
 
@@ -53,7 +55,10 @@ class Batches(ABC):
 
     @abstractmethod
     def replies(self, id: str, asked: Sequence[str]) -> Iterator[tuple[str, Body | str]]:
-        """The reply to each request, as its interface gives it, or why there is none. `asked`: the names, in order."""
+        """The reply to each request, as its interface gives it, or why there is none. `asked`: the names, in order.
+
+        Requests that the provider did not come to are left out: they can be handed in again.
+        """
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Body:
         raw = None if body is None else json.dumps(body).encode()
@@ -119,6 +124,8 @@ class OpenAiBatches(Batches):
                 continue
             content = self._send("GET", self._path(f"/files/{quote(str(name), safe='')}/content"))
             for line in _lines(content):
+                if (line.get("error") or {}).get("code") in _NOT_COME_TO:
+                    continue
                 response = line.get("response") or {}
                 is_good = response.get("status_code") == 200 and isinstance(response.get("body"), dict)
                 said = line.get("error") or response.get("body") or "no reply"
@@ -167,6 +174,8 @@ class AnthropicBatches(Batches):
         """Messages, or why there is none."""
         for line in _lines(self._send("GET", f"/messages/batches/{quote(id, safe='')}/results")):
             result = line.get("result") or {}
+            if result.get("type") in _NOT_COME_TO:
+                continue
             message = result.get("message")
             is_good = result.get("type") == "succeeded" and isinstance(message, dict)
             said = json.dumps(result.get("error") or result.get("type"))
