@@ -252,12 +252,12 @@ class Detection:
         format, kept, may_replace = self._ready(target, overwrite)
         done, chosen_only = Conversion(format), judged_only(self.turns, format)
         batches = self._batches(kept)
-        for one in batches:
-            if one.is_pending:
-                one.collect(self._units(one.model, chosen_only))
+        for batch in batches:
+            if batch.is_pending:
+                batch.collect(self._units(batch.model, chosen_only))
         leave(self.take_stock(kept, judged_only=chosen_only))
-        for one in batches:
-            one.submit(self._units(one.model, chosen_only))
+        for batch in batches:
+            batch.submit(self._units(batch.model, chosen_only))
         with put_in_place(target, overwrite=may_replace) as draft:
             entries = self._judged(chosen_only, kept, progress, alone=format.name == RUN)
             if format.name == RUN:
@@ -281,7 +281,7 @@ class Detection:
             return []
         from lapsus.annotators.language_model.batch import BatchRun
 
-        return [BatchRun(model, cast("Journal", place)) for model, place in asked if model.batch]
+        return [BatchRun(model, place) for model, place in asked if model.batch]
 
     def _units(self, model: LanguageModel, chosen_only: bool) -> Iterator[Unit]:
         """The units that a model is to judge."""

@@ -177,9 +177,8 @@ class AnthropicBatches(Batches):
             if result.get("type") in _NOT_COME_TO:
                 continue
             message = result.get("message")
-            is_good = result.get("type") == "succeeded" and isinstance(message, dict)
             said = json.dumps(result.get("error") or result.get("type"))
-            yield str(line.get("custom_id")), message if is_good else said
+            yield str(line.get("custom_id")), message if isinstance(message, dict) else said
 
 
 class GeminiBatches(Batches):
