@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -300,12 +301,32 @@ def test_nothing_goes_to_another_machine_unasked(store: Store, monkeypatch: pyte
     # Nothing runs here: the application was not started.
     name, mori = made.campaign(), made.person("Mori", "manager")
     asked = {"kind": "openai", "language_model": "tiny"}
-    assert "another machine" in add(mori, name, **asked, endpoint=far).json()["error"]
+    first = add(mori, name, **asked, endpoint=far).json()
+    assert "another machine" in first["error"]
+    assert "units; about" in first["hint"]
+    assert "the price is not known" in first["hint"]
     refused = add(mori, name, **asked, endpoint=plain, key="LAPSUS_API_KEY", leave="yes")
     assert "unencrypted" in refused.json()["error"]
     assert add(mori, name, **asked, endpoint=far, key="LAPSUS_API_KEY", leave="yes").status_code == 200
     (run,) = page(mori, name)["runs"]
     assert run["state"] == "waiting"
+
+
+def test_a_model_of_any_provider_is_added_with_its_price_told_first(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAPSUS_API_KEY", KEY)
+    far = "https://api.anthropic.com/v1"
+    made = Bench(store)
+    made.app = create_app(store, judges=JudgeSources.named(None, (far,)))
+    name, mori = made.campaign(), made.person("Mori", "manager")
+    asked = {"kind": "openai", "provider": "anthropic", "language_model": "claude-haiku-4-5", "endpoint": far}
+    first = add(mori, name, **asked, key="LAPSUS_API_KEY")
+    assert re.search(r"about \d+\.\d\d USD", first.json()["hint"])
+    assert "may be sent to another machine" not in mori.get(f"/c/{name}/judges").text, "asked once it is told"
+    assert add(mori, name, **asked, key="LAPSUS_API_KEY", leave="yes").status_code == 200
+    (run,) = page(mori, name)["runs"]
+    assert run["name"] == "anthropic:claude-haiku-4-5"
 
 
 def test_it_is_stopped_goes_on_and_outlives_the_server(

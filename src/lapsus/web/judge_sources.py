@@ -18,7 +18,8 @@ import regex
 
 from lapsus.annotators import Annotator, as_usual
 from lapsus.annotators.language_model import Endpoint, LanguageModel, Sampling, Service, endpoint
-from lapsus.annotators.language_model.providers import provider_of
+from lapsus.annotators.language_model.prices import price_of
+from lapsus.annotators.language_model.providers import PROVIDERS, provider_of
 from lapsus.annotators.library import METHODS, OPENAI, SUFFIX, is_language_model, load_model
 from lapsus.annotators.model_files import SHIPPED, Header, read_header
 from lapsus.errors import LapsusError, UsageError
@@ -111,6 +112,10 @@ class JudgeSources:
         """Where language models may be asked."""
         return [EndpointChoice(one.url, one.host, one.is_local) for one in self.endpoints]
 
+    def providers(self) -> list[str]:
+        """The interfaces that language models can be asked over, the commonest first."""
+        return list(PROVIDERS.names())
+
     def keys(self) -> list[str]:
         """The names of the variables that hold a key."""
         return sorted(name for name, value in os.environ.items() if value and _KEY.fullmatch(name))
@@ -164,7 +169,15 @@ class JudgeSources:
         provider, model = provider_of(named)
         service = Service(where, key, stop=stop, headers=provider.headers)
         sampling, why = Sampling(asked.samples), asked.reasons
-        return LanguageModel(model, service, scheme, sampling=sampling, reasons=why, provider=provider)
+        return LanguageModel(
+            model,
+            service,
+            scheme,
+            sampling=sampling,
+            reasons=why,
+            provider=provider,
+            price=price_of(named, where),
+        )
 
 
 def _unread(kind: SourceKind, header: Header, languages: Collection[str]) -> tuple[str, ...]:

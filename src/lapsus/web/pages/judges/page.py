@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +13,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.analysis.estimate import Bounds, Estimated
+from lapsus.annotators import Annotator
+from lapsus.annotators.language_model import LanguageModel
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.judge_charts import (
     CHARTS,
@@ -26,7 +29,7 @@ from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
 from lapsus.campaign_stats.probe_results import AlignmentRow, ProbeRow, alignment_rows, probe_rows
 from lapsus.campaign_stats.stress_tests import StressTest, stress_tests
 from lapsus.errors import LapsusError, UsageError
-from lapsus.notices import localized, unpacked
+from lapsus.notices import Notice, localized, unpacked
 from lapsus.reports.charts import FORMATS, Chart, Theme, inline
 from lapsus.store import RefusedError, StoreError
 from lapsus.store.program_runs import ProgramRun
@@ -40,6 +43,11 @@ from lapsus.web.pages.stats.records import CampaignStatsResponse
 from lapsus.web.pages.stats.view import base_of, stats_of
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
+
+NOBODY: Final = 0
+"""No program has this number: all open units are left for it to judge."""
+SOME: Final = 100
+"""Units from which it is guessed what all of them take."""
 
 
 class RunResponse(msgspec.Struct, frozen=True):
@@ -116,12 +124,16 @@ class JudgesResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     may_add: bool
     models: list[ModelChoice]
     endpoints: list[EndpointChoice]
+    providers: list[str]
+    """The interfaces that language models can be asked over."""
     keys: list[str]
     """Names of variables of the server's environment that hold a key."""
     has_folder: bool
     fields: dict[str, str]
     error: str | None = None
     hint: str | None = None
+    needs_leave: bool = False
+    """Whether the texts would go to another machine: the hint says what that takes, and leave is asked for."""
 
 
 def words_for(language: str) -> Say:
@@ -190,6 +202,7 @@ def judges_page(
         may_add=may_add,
         models=models_of(visit, stats) if may_add else [],
         endpoints=sources.endpoint_choices() if may_add else [],
+        providers=sources.providers() if may_add else [],
         keys=sources.keys() if may_add else [],
         has_folder=sources.folder is not None,
         **more,
@@ -295,7 +308,8 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
         raise
     except LapsusError as error:
         said = told(error, visit.language)
-        why = {"error": said["error"], "hint": said["hint"] or None}
+        needs_leave = isinstance(error, _LeaveError)
+        why = {"error": said["error"], "hint": said["hint"] or None, "needs_leave": needs_leave}
         shape = judges_page(visit, stats, runs, fields=fields(form), **why)
         return Page("judges/page.html", shape, 422, _drawn(visit, stats))
     if visit.web.judge_work is not None:
@@ -323,12 +337,34 @@ def _add(visit: RequestContext, stats: CampaignStats, form: FormData) -> None:
             languages=", ".join(chosen.languages),
             unread=", ".join(chosen.unread),
         )
-    called = visit.web.judges.make(asked, stats.scheme, threading.Event()).name
+    judge = visit.web.judges.make(asked, stats.scheme, threading.Event())
     where = next((one for one in visit.web.judges.endpoint_choices() if one.url == asked.endpoint), None)
     if where is not None and not where.is_local and field(form, "leave") != "yes":
-        raise UsageError("texts-would-go-another", where=where.host, hint="say-may-sent")
-    program = visit.store.programs.add(field(form, "name").strip() or called, by=visit.me.id)
+        raise _LeaveError("texts-would-go-another", where=where.host, hint=_expected(visit, stats, judge))
+    program = visit.store.programs.add(field(form, "name").strip() or judge.name, by=visit.me.id)
     visit.store.program_runs.add(stats.name, program, dict(msgspec.to_builtins(asked)), by=visit.me.id)
+
+
+class _LeaveError(UsageError):
+    """Leave is needed first."""
+
+
+def _expected(visit: RequestContext, stats: CampaignStats, judge: Annotator) -> Notice:
+    """About what it takes to have a language model judge a campaign, in words."""
+    programs = visit.store.programs
+    units = programs.count_units(stats.name, NOBODY)
+    some = list(islice(programs.units_for(stats.name, NOBODY), SOME))
+    if not isinstance(judge, LanguageModel) or not some:
+        return Notice("say-may-sent")
+    expected, times = judge.expects(some), units / len(some)
+    prompt, completion = round(expected.prompt * times), round(expected.completion * times)
+    paid = Notice("price-not-known")
+    if judge.price is not None:
+        amount = judge.price.of(prompt, completion)
+        paid = Notice("expected-cost", amount=amount, currency=judge.price.currency, date=judge.price.date)
+    minutes = max(1, round(expected.seconds * times / 60))
+    tokens = Notice("expected-tokens", prompt=prompt, completion=completion, minutes=minutes)
+    return Notice("say-may-sent-expected", units=units, tokens=tokens, paid=paid)
 
 
 def _asked(form: FormData) -> JudgeSpec:
@@ -338,9 +374,15 @@ def _asked(form: FormData) -> JudgeSpec:
         if samples is None:
             raise UsageError("how-often-ask-whole")
         return JudgeSpec(
-            "openai", field(form, "language_model").strip(), field(form, "endpoint"), field(form, "key"),
+            "openai", _named(form), field(form, "endpoint"), field(form, "key"),
             samples, field(form, "reasons") == "yes",
         )  # fmt: skip
     if kind not in ("shipped", "file") or not model:
         raise UsageError("no-model-chosen", hint="choose-one-list")
     return JudgeSpec(kind, model)  # type: ignore[arg-type]
+
+
+def _named(form: FormData) -> str:
+    """The model, with its interface before it where that is not the usual one."""
+    provider, model = field(form, "provider"), field(form, "language_model").strip()
+    return model if provider in ("", "openai") else f"{provider}:{model}"
