@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lapsus.analysis import validate as validate
     from lapsus.analysis.estimate import estimate as estimate
     from lapsus.analysis.plan import plan_units as plan_units
+    from lapsus.analysis.ranking import rank as rank
     from lapsus.analysis.trust import rank_judges as rank_judges
     from lapsus.annotators import detect as detect
     from lapsus.annotators import train as train
@@ -41,6 +42,7 @@ _FROM = {
     "score": "lapsus.analysis",
     "estimate": "lapsus.analysis.estimate",
     "plan_units": "lapsus.analysis.plan",
+    "rank": "lapsus.analysis.ranking",
     "rank_judges": "lapsus.analysis.trust",
     "validate": "lapsus.analysis",
     "detect": "lapsus.annotators",

@@ -25,7 +25,7 @@ summary: {en: Which is better?, ja: どちらが良いですか。}
 unit: {role: system}
 questions:
   - id: better
-    kind: preference
+    kind: duel
     name: {en: Better, ja: 良い方}
     ask: {en: Which is better?, ja: どちらが良いですか。}
 """
@@ -33,7 +33,7 @@ questions:
 
 def offer_duel(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     """Have the kind offered as by an installed package; the file of a scheme with a question of it."""
-    point = EntryPoint("preference", f"{__name__}:PreferenceKind", "lapsus.kinds")
+    point = EntryPoint("duel", f"{__name__}:DuelKind", "lapsus.kinds")
     real = registry.entry_points
     monkeypatch.setattr(
         registry, "entry_points", lambda group: [point] if group == "lapsus.kinds" else real(group=group)
@@ -43,10 +43,10 @@ def offer_duel(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     return path
 
 
-class PreferenceKind(Kind):
+class DuelKind(Kind):
     """The answer is one of three fixed words."""
 
-    name = "preference"
+    name = "duel"
     is_counted = True
     agreement = ("fleiss", "percent")
     pair_measure = "cohen"

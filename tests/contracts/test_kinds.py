@@ -30,6 +30,8 @@ DOCUMENT = Document(
     (
         Segment.triple("t", "Ann", "born_in", "Rome"),
         Segment("text", "text", "Ann was born in Rome in May."),
+        Segment("A", "system", "In Rome."),
+        Segment("B", "system", "In Oslo."),
     ),
     "en",
 )
@@ -49,6 +51,7 @@ CASES: dict[str, tuple[str, str, list[Any], Any]] = {
         (Span("text", 0, 3, "Q"),),
     ),
     "text": ("breakdown", "comment", ["a", "b"], 3),
+    "preference": ("preference", "better", ["A", "B", "B"], "C"),
 }
 """Of each kind a scheme, a question, answers that keep the rules, and one that the question does not know."""
 
@@ -59,9 +62,9 @@ def duel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return offer_duel(monkeypatch, tmp_path)
 
 
-@pytest.fixture(params=[*CASES, "preference"])
+@pytest.fixture(params=[*CASES, "duel"])
 def case(request: pytest.FixtureRequest) -> tuple[Scheme, Kind, list[Any], Any]:
-    if request.param == "preference":
+    if request.param == "duel":
         scheme = read_scheme(request.getfixturevalue("duel"))
         return scheme, kind_of(scheme.questions[0], scheme), ["left", "right", "right"], "up"
     name, question, answers, unknown = CASES[request.param]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.kinds import countable, kind_of
+from lapsus.kinds.preference import FIRST, SECOND
 from lapsus.kinds.votes import is_vote, scheme_votes
 from lapsus.language import word_count
 from lapsus.model import EMPTY, Document, Judgment, Question, Scheme, Span, UnitKey, latest
@@ -49,6 +50,10 @@ class DocumentFacts(NamedTuple):
     """How long each segment is, in code points."""
     sample: Mapping[str, Any] = EMPTY
     """Which of its units were drawn to be judged, and what each stands for."""
+    replies: tuple[str, str] | None = None
+    """The systems whose replies A and B are compared."""
+    dialogue: str | None = None
+    """The dialogue that it was cut from."""
 
 
 @dataclass(frozen=True)
@@ -260,4 +265,13 @@ def _facts(document: Document) -> DocumentFacts:
     # Units that were chosen, such as those that a judge doubts, stand for no others: that is no sample.
     if any(weight_of(about) is None for about in sample.get("units", EMPTY).values()):
         sample = EMPTY
-    return DocumentFacts(document.system or UNKNOWN_SYSTEM, document.language, turns, words, lengths, sample)
+    system = document.system or UNKNOWN_SYSTEM
+    facts = DocumentFacts(system, document.language, turns, words, lengths, sample)
+    replies = {one.id: one.metadata.get("system") for one in document.segments if one.id in (FIRST, SECOND)}
+    if replies.get(FIRST) is None or replies.get(SECOND) is None:
+        return facts
+    dialogue = document.metadata.get("dialogue")
+    return facts._replace(
+        replies=(str(replies[FIRST]), str(replies[SECOND])),
+        dialogue=str(dialogue) if dialogue is not None else None,
+    )

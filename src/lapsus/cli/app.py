@@ -26,9 +26,11 @@ from lapsus.cli import (
     gold,
     guard,
     look,
+    pair,
     plan,
     probe,
     push,
+    rank,
     report,
     restore,
     sample,
@@ -120,6 +122,8 @@ app.command("export")(export.export_command)
 app.command("push")(push.push_command)
 app.command("report")(report.report_command)
 app.command("dif")(dif.dif_command)
+app.command("rank")(rank.rank_command)
+app.command("pair")(pair.pair_command)
 app.command("verify")(verify.verify_command)
 app.command("backup")(backup.backup_command)
 app.command("restore")(restore.restore_command)

@@ -21,6 +21,7 @@ FORMATS: Registry[type[Format]] = Registry(
         "dbrc": "lapsus.formats.dbrc:Dbrc",
         "webnlg": "lapsus.formats.webnlg:WebNlg",
         "pairs": "lapsus.formats.pairs:Pairs",
+        "arena": "lapsus.formats.arena:Arena",
         "chat": "lapsus.formats.chat:Chat",
         "chat-csv": "lapsus.formats.chat_csv:ChatCsv",
         "csv": "lapsus.formats.table:CsvTable",

@@ -33,7 +33,7 @@ from lapsus.guard.proxy import (
     replies,
 )
 from lapsus.guard.recording import Recorder
-from lapsus.guard.records import Candidate, CheckRequest, Refusal, Verdict
+from lapsus.guard.records import NOT_JUDGED, Candidate, CheckRequest, Refusal, Verdict, rank_of
 from lapsus.guard.settings import Settings
 
 _COMPLETIONS: Final = "/chat/completions"
@@ -79,6 +79,8 @@ class GuardServer:
 
         async def limited(request: Request) -> Response:
             if self._metrics.under_way >= self._settings.at_once:
+                # A request that is answered before it was read may be cut off before its answer is.
+                await self._body(request)
                 return self._noted(path, _refused(503, "The guard is busy.", "Ask again.", _BUSY))
             self._metrics.under_way += 1
             try:
@@ -208,7 +210,7 @@ class GuardServer:
         wants_events: bool,
     ) -> Response:
         judged = [one for one in found if one[2] is not None and one[2].risk is not None]
-        best = min(judged, key=lambda one: _risk(one[2]), default=found[0])
+        best = min(judged, key=lambda one: rank_of(one[2] or NOT_JUDGED), default=found[0])
         answer, place, said = best
         decision = "first" if best is found[0] else "other" if self._settings.then == "choose" else "again"
         self._metrics.add("decisions", result=decision)
@@ -298,12 +300,6 @@ class GuardServer:
 
     async def _description(self, request: Request) -> Response:
         return JSONResponse(description(has_upstream=self._upstream is not None))
-
-
-def _risk(said: Candidate | None) -> tuple[float, float]:
-    if said is None or said.risk is None:
-        return 2.0, 0.0
-    return said.risk, said.distribution.get("X", 0.0) + said.distribution.get("T", 0.0) / 2
 
 
 def _json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -77,7 +77,7 @@ class Verdict(msgspec.Struct, frozen=True):
     candidates: tuple[Candidate, ...]
     """In the order in which they were given."""
     best: int
-    """The place of the one with the least risk, counted from 0."""
+    """The place of the one to send, counted from 0."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ NOT_JUDGED: Final = Candidate(None, {}, False, (), (), ())
 
 def verdict(candidates: tuple[Candidate, ...]) -> Verdict:
     """All candidates together. What cannot be judged is chosen only where nothing can be."""
-    place = min(range(len(candidates)), key=lambda one: _order(candidates[one]))
+    place = min(range(len(candidates)), key=lambda one: rank_of(candidates[one]))
     best = candidates[place]
     return Verdict(
         best.risk,
@@ -106,7 +106,12 @@ def verdict(candidates: tuple[Candidate, ...]) -> Verdict:
     )
 
 
-def _order(candidate: Candidate) -> tuple[float, float]:
-    """By risk; of equals, which replies without any sign often are, by what the reader says."""
+def rank_of(candidate: Candidate) -> tuple[bool, float]:
+    """What puts candidates in order, the best first: not flagged, then by the mean of risk and the reader's word.
+
+    The risk alone is made for lists of the worst: a sign may lift it far above what the reader says of a plain reply.
+    """
+    if candidate.risk is None:
+        return True, 2.0
     said = candidate.distribution
-    return (2.0 if candidate.risk is None else candidate.risk), said.get("X", 0.0) + said.get("T", 0.0) / 2
+    return candidate.flagged, (candidate.risk + said.get("X", 0.0) + said.get("T", 0.0) / 2) / 2

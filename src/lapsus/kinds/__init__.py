@@ -1,4 +1,4 @@
-"""Kinds of questions: one label, several labels, a scale, spans, text. Whatever depends on a kind is its own affair.
+"""Kinds of questions: one label, several, a scale, spans, text, a preference. What depends on a kind is its own affair.
 
 `kind_of(question, scheme)` is the question with all that its kind means: rules, votes, measures, gold, comparison,
 and its forms in tables, prompts, pages and Label Studio. Nothing else asks what kind a question is of.
@@ -40,6 +40,7 @@ KINDS: Registry[type[Kind]] = Registry(
         "scale": f"{_ROOM}.scale:ScaleKind",
         "spans": f"{_ROOM}.spans:SpansKind",
         "text": f"{_ROOM}.text:TextKind",
+        "preference": f"{_ROOM}.preference:PreferenceKind",
     },
 )
 """Each is a class; those of other packages come by entry points of the group `lapsus.kinds`."""

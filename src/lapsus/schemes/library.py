@@ -1,4 +1,4 @@
-"""Where schemes come from: our own four, those of other packages, and files of a team's own."""
+"""Where schemes come from: our own, those of other packages, and files of a team's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lapsus.registry import did_you_mean, points_of
 from lapsus.schemes.scheme_check import check_scheme
 from lapsus.text_files import read_text
 
-OWN = ("breakdown", "error-types", "response-quality", "semantic-errors")
+OWN = ("breakdown", "error-types", "response-quality", "semantic-errors", "preference")
 GROUP = "lapsus.schemes"
 """Entry points of this group name a package that holds `<scheme>.yaml`."""
 AnyScheme: TypeAlias = Scheme | Path | str

@@ -132,7 +132,7 @@ def test_same_rules_same_words(house: Workbench, browse: Browsing, scheme: str, 
 
 def test_the_rules_of_other_kinds_are_left_to_the_server(house: Workbench, browse: Browsing) -> None:
     rules = plain(load_scheme("breakdown"))
-    rules["questions"][0]["kind"] = "preference"
+    rules["questions"][0]["kind"] = "duel"
     page = browse()
     page.goto("/sign-in")
     url = house.app.state.web.assets.url

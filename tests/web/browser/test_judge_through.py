@@ -35,7 +35,13 @@ def expected(scheme: str, language: str) -> dict[str, Any]:
 
 
 def test_all_guidelines_are_judged_here() -> None:
-    assert set(scheme_names()) == {"breakdown", "error-types", "response-quality", "semantic-errors"}
+    assert set(scheme_names()) == {
+        "breakdown",
+        "error-types",
+        "response-quality",
+        "semantic-errors",
+        "preference",
+    }
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

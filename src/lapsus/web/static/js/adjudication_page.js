@@ -3,7 +3,7 @@ import { AnswerGuard } from "./answer_guard.js";
 import { byId, el, randomName, readJson } from "./dom.js";
 import { isTyping, keyName } from "./key_bindings.js";
 
-const LABELS = ["label", "labels"];
+const LABELS = ["label", "labels", "preference"];
 const unit = readJson("unit");
 /** @type {HTMLScriptElement|null} */
 const script = document.querySelector("script[data-csrf]");
@@ -67,7 +67,7 @@ function controls(scheme, question) {
   } else {
     const several = question.kind === "labels";
     for (const label of labelsOf(scheme, question)) {
-      const on = several ? (answer ?? []).includes(label.id) : answer === label.id;
+      const on = several ? (answer ?? []).includes(label.id) : String(answer).split("|")[0] === label.id;
       const text = `${label.number ? `${label.number} ` : ""}${read(label.name)}`;
       box.append(option(several ? "checkbox" : "radio", label.id, text, on));
     }
@@ -158,7 +158,7 @@ function own() {
     if (kind === "text") answers[question] = box.querySelector("textarea").value.trim() || null;
     else if (kind === "spans") answers[question] = marks.filter((mark) => mark.question === question && mark.taken).map((mark) => mark.span);
     else if (kind === "labels") answers[question] = chosen.length || box.dataset.required ? chosen : null;
-    else answers[question] = chosen[0] ? (kind === "label" ? chosen[0] : JSON.parse(chosen[0])) : null;
+    else answers[question] = chosen[0] ? (LABELS.includes(kind) ? chosen[0] : JSON.parse(chosen[0])) : null;
   }
   return answers;
 }

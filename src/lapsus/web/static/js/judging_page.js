@@ -129,7 +129,9 @@ export class Page {
     byId("main").dataset.unit = String(unit.number);
     byId("guide").lang = unit.guideline ?? words.language;
     byId("main").classList.toggle("one-touch", this.oneTouch);
-    byId("main").classList.toggle("has-spans", scheme.questions.some((question) => question.kind === "spans"));
+    for (const kind of ["spans", "preference"]) {
+      byId("main").classList.toggle(`has-${kind}`, scheme.questions.some((question) => question.kind === kind));
+    }
     drawDocument(unit, scheme, words, (number) => this.travel.to(number));
     this.parts = scheme.questions.map((question) => this.makePart(question, this));
     this.submitButton = el("button", { type: "button", class: "primary", disabled: this.isClosed }, "");

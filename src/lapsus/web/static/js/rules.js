@@ -51,7 +51,7 @@ function broken(words, rule, question, values) {
 }
 
 /** The kinds of questions whose rules are checked in the browser, too. */
-const CHECKED = ["label", "labels", "scale", "spans", "text"];
+const CHECKED = ["label", "labels", "scale", "spans", "text", "preference"];
 
 /** Judges the answer to one question. */
 export class Judge {
@@ -67,6 +67,7 @@ export class Judge {
   broken(answer) {
     const { kind } = this.question;
     if (kind === "label" && typeof answer === "string") return this.known([answer]);
+    if (kind === "preference" && typeof answer === "string") return this.known([answer.split("|")[0]]);
     if (kind === "labels" && isListOf(answer, "string")) return this.labelSet(answer);
     if (kind === "scale" && Number.isInteger(answer)) return this.level(answer);
     if (kind === "spans" && isListOf(answer, "object")) return this.spans(answer);

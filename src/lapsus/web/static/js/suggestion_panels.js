@@ -61,6 +61,7 @@ function answerInWords({ scheme, words }, question, answer) {
   const labels = new Map(labelsOf(scheme, question).map((label) => [label.id, label]));
   const name = (/** @type {string} */ id) => [sign(labels.get(id)), labelName(words, labels.get(id), id)].filter(Boolean).join(" ");
   if (question.kind === "label") return name(answer);
+  if (question.kind === "preference") return name(String(answer).split("|")[0]);
   if (!Array.isArray(answer)) return String(answer).length > LONGEST ? `${String(answer).slice(0, LONGEST - 1)}…` : String(answer);
   if (!answer.length) return words.catalogue.empty[question.kind] ?? words.say("suggestion.nothing");
   /** @type {Map<string, number>} */

@@ -12,6 +12,7 @@ const PARTS = {
   scale: async () => (await import("./scale.js")).scaleWidget,
   spans: async () => (await import("./spans.js")).spansWidget,
   text: async () => textWidget,
+  preference: async () => (await import("./preference.js")).preferenceWidget,
 };
 
 /** @param {import("../types.js").Scheme} scheme @param {import("../types.js").Question} question */
