@@ -21,7 +21,7 @@ def test_every_word_of_the_scheme_is_in_the_manual(name: str, language: str) -> 
         assert in_language(question.ask, language) in page
         for label in question.labels:
             assert in_language(label.name, language) in page
-            for example in in_language(label.examples, language):
+            for example in label.examples.get(language, ()):
                 assert example.why in page
         for level in question.levels:
             assert in_language(level.meaning, language) in page

@@ -47,7 +47,8 @@ def test_nothing_is_wrong_with_our_own(name: str) -> None:
     assert set(scheme.languages) == {"en", "ja"}
 
 
-@pytest.mark.parametrize("name", OWN)
+# Which of two replies is A says nothing of what it is like.
+@pytest.mark.parametrize("name", [name for name in OWN if name != "preference"])
 def test_each_label_has_examples_that_fit_and_that_do_not(name: str) -> None:
     for label in labels(load_scheme(name)):
         for language in ("en", "ja"):
@@ -207,4 +208,4 @@ def test_semantic_errors_stand_where_they_belong() -> None:
 
 
 def test_our_own_are_listed_first() -> None:
-    assert tuple(scheme_names()[:4]) == OWN
+    assert tuple(scheme_names()[: len(OWN)]) == OWN

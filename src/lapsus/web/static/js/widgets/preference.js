@@ -53,6 +53,8 @@ function orderOf(page) {
   }
   let hash = 2166136261;
   for (const sign of `${page.outbox?.person}/${page.unit.campaign}/${page.unit.number}`) hash = Math.imul(hash ^ (sign.codePointAt(0) ?? 0), 16777619);
-  // The lowest bit of this hash only tells odd signs from even ones.
-  return (hash >>> 15) % 2 ? "BA" : "AB";
+  // Units that differ in their last digit only are to be far apart.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash >>> 16) % 2 ? "BA" : "AB";
 }
