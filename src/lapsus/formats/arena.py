@@ -85,7 +85,7 @@ def _entry(record: Record, id: str, dialogue: str, options: ReadOptions) -> Entr
     # Replies that are alike to the last word are replies all the same.
     while common and common[-1].role == "system" and len(common) == min(map(len, talks)):
         common.pop()
-    context = tuple(Segment(str(place), turn.role, turn.text) for place, turn in enumerate(common))  # type: ignore[arg-type]
+    context = tuple(Segment(str(place), turn.role, turn.text) for place, turn in enumerate(common))
     replies = tuple(
         Segment(
             name, "system", _joined(talk[len(common) :]), metadata={"system": str(value[f"model_{side}"])}

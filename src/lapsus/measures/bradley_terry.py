@@ -174,12 +174,12 @@ class _Table:
     def wins(self, weights: Floats) -> Floats:
         """Wins of the row's system over the column's, where each dialogue counts as often as told."""
         weight, k = weights[self._dialogue], self._k
-        found: Floats = np.bincount(
+        sums: Floats = np.bincount(
             np.concatenate([self._first * k + self._second, self._second * k + self._first]),
             np.concatenate([self._won * weight, (1 - self._won) * weight]),
             k * k,
-        ).reshape(k, k)
-        return found
+        ).astype(np.float64)
+        return sums.reshape(k, k)
 
     def sums_of(self, system: int) -> Floats:
         """For each dialogue what a system won, and how often it was compared."""
