@@ -39,7 +39,7 @@ TURNS = {
 PARTS = {"type": "array", "items": closed(["text"], text=TEXT)}
 CHAT = closed(
     ["model", "messages"], model=TEXT, messages=MESSAGES, temperature=NUMBER, seed={"type": "integer"},
-    max_tokens=COUNT, max_completion_tokens=COUNT, response_format=ANY, tools=ANY, tool_choice=ANY,
+    max_tokens=COUNT, max_completion_tokens=COUNT, response_format=ANY, tools=ANY, tool_choice={"enum": ["required"]},
 )  # fmt: skip
 
 
@@ -82,6 +82,15 @@ def message_said(answer: Any) -> dict[str, Any]:
             "usage": {"input_tokens": 100, "output_tokens": 10}}  # fmt: skip
 
 
+def converse_said(answer: Any) -> dict[str, Any]:
+    block = {"text": "I cannot."} if answer is None else (
+        {"toolUse": {"toolUseId": "t", "name": "judgment", "input": answer}}
+    )  # fmt: skip
+    return {"output": {"message": {"role": "assistant", "content": [block]}}, "metrics": {"latencyMs": 9},
+            "stopReason": "content_filtered" if answer is None else "tool_use",
+            "usage": {"inputTokens": 100, "outputTokens": 10, "totalTokens": 110}}  # fmt: skip
+
+
 def gemini_said(answer: Any) -> dict[str, Any]:
     usage = {"promptTokenCount": 100, "candidatesTokenCount": 6, "thoughtsTokenCount": 4}
     if answer is None:
@@ -98,6 +107,22 @@ GEMINI = closed(
     generationConfig=closed([], temperature=NUMBER, seed={"type": "integer"}, maxOutputTokens=COUNT,
                             responseMimeType={"const": "application/json"}, responseJsonSchema=ANY),
 )  # fmt: skip
+BLOCKS = {"type": "array", "minItems": 1, "items": closed(["text"], text=TEXT)}
+TOOLS = closed(
+    ["name", "inputSchema"],
+    name=TEXT,
+    description=TEXT,
+    inputSchema=closed(["json"], json={"type": "object"}),
+)
+CONVERSE = closed(
+    ["messages"],
+    system=BLOCKS,
+    messages={"type": "array", "items": closed(
+        ["role", "content"], role={"enum": ["user", "assistant"]}, content=BLOCKS)},
+    inferenceConfig=closed([], temperature={"type": "number", "maximum": 1}, maxTokens=COUNT),
+    toolConfig=closed(["tools"], tools={"type": "array", "items": closed(["toolSpec"], toolSpec=TOOLS)},
+                      toolChoice=closed(["tool"], tool=closed(["name"], name=TEXT))),
+)  # fmt: skip
 INTERFACES = {
     "openai": Interface("/chat/completions", {"Authorization": f"Bearer {KEY}"}, CHAT, chat_said, "max_tokens"),
     "responses": Interface("/responses", {"Authorization": f"Bearer {KEY}"}, closed(
@@ -108,6 +133,7 @@ INTERFACES = {
     "anthropic": Interface("/messages", {"X-api-key": KEY, "Anthropic-version": "2023-06-01"}, closed(
         ["model", "max_tokens", "messages"], model=TEXT, max_tokens=COUNT, messages=TURNS, system=TEXT,
         temperature={"type": "number", "maximum": 1}, tools=ANY, tool_choice=ANY), message_said, "max_tokens"),
+    "bedrock": Interface("/model/m/converse", {"Authorization": f"Bearer {KEY}"}, CONVERSE, converse_said, "maxTokens"),
     "gemini": Interface("/models/m:generateContent", {"X-goog-api-key": KEY}, GEMINI, gemini_said, "maxOutputTokens"),
 }  # fmt: skip
 
@@ -171,9 +197,10 @@ def test_a_request_is_as_published_and_the_reply_is_understood(
     assert model.refused == []
     assert (judgment.annotator, judgment.answers) == (f"{name}:m", {"breakdown": "X"})
     assert judgment.metadata["tokens"] == {"prompt": 100, "completion": 10}
-    assert judgment.metadata["answered_by"] == "m-2026"
+    assert judgment.metadata["answered_by"] == (None if name == "bedrock" else "m-2026")
     assert judgment.metadata["form"] == model.provider.forms[0]
-    body = stub.asked[0].get("generationConfig", stub.asked[0])
+    sent = stub.asked[0]
+    body = sent.get("generationConfig") or sent.get("inferenceConfig") or sent
     assert (body[INTERFACES[name].limit], body["temperature"]) == (300, 0.5)
     has_seed = name in ("openai", "azure", "gemini")
     assert (body.get("seed") == 4, model.dropped) == (has_seed, [] if has_seed else ["seed"])
@@ -208,7 +235,7 @@ def test_a_refusal_is_told_in_its_words_and_not_asked_again(
 @pytest.mark.parametrize("name", INTERFACES)
 def test_the_next_form_is_tried_where_one_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(body: dict[str, Any]) -> Said:
-        is_plain = not {"response_format", "tools", "text"} & body.keys()
+        is_plain = not {"response_format", "tools", "toolConfig", "text"} & body.keys()
         if is_plain and "responseMimeType" not in body.get("generationConfig", {}):
             return Said(200, INTERFACES[name].said(ANSWER))
         return Said(400, {"error": {"message": "this form is not known here"}})

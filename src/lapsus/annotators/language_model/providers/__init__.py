@@ -12,6 +12,7 @@ PROVIDERS: Registry[type[Provider]] = Registry(
         "responses": "lapsus.annotators.language_model.providers.responses:Responses",
         "azure": "lapsus.annotators.language_model.providers.azure:Azure",
         "anthropic": "lapsus.annotators.language_model.providers.anthropic:Anthropic",
+        "bedrock": "lapsus.annotators.language_model.providers.bedrock:Bedrock",
         "gemini": "lapsus.annotators.language_model.providers.gemini:Gemini",
     },
 )

@@ -75,8 +75,8 @@ def _format(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {"response_format": {"type": "json_object"}}
     if form == TOOL:
         function = {"name": TOOL_NAME, "parameters": without_bounds(schema)}
-        chosen = {"type": "function", "function": {"name": TOOL_NAME}}
-        return {"tools": [{"type": "function", "function": function}], "tool_choice": chosen}
+        # There is one tool. Its name would do as well, but llama.cpp passes over anything that is no word.
+        return {"tools": [{"type": "function", "function": function}], "tool_choice": "required"}
     whole = schema if form == SCHEMA else without_bounds(schema)
     named = {"name": TOOL_NAME, "strict": True, "schema": whole}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
