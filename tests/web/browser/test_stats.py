@@ -24,6 +24,7 @@ from tests.web.helpers import ANSWERS, chat, new_key, pair
 
 def parts_are_there(page: Page) -> None:
     """Scroll through, so that every part is fetched."""
+    page.evaluate("document.querySelectorAll('.rest').forEach((one) => (one.open = true))")
     for part in page.locator("[data-part]").all():
         part.scroll_into_view_if_needed()
         expect(part).to_have_attribute("data-loaded", "")

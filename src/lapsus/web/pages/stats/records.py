@@ -101,6 +101,16 @@ class CampaignStatsResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The formats in which charts can be saved here."""
 
 
+class AttentionResponse(msgspec.Struct, frozen=True):
+    """Somebody who needs a look."""
+
+    kind: str
+    """`checks`: fails them; `fast`: too fast; `same`: always the same answer; `behind`: holds units and is silent."""
+    id: int
+    name: str
+    value: float
+
+
 class OverviewResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     """The page of a campaign for those who answer for it."""
 
@@ -112,6 +122,8 @@ class OverviewResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     """Units with an open flag."""
     programs: int
     """How many programs judged."""
+    attention: list[AttentionResponse]
+    """Who needs a look, the worst first."""
 
     progress: ProgressResponse
     forecast: ForecastResponse | None

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lapsus.campaign_stats import CampaignStats
+from lapsus.campaign_stats.attention import attention
 from lapsus.campaign_stats.campaign import UnitDispute
 from lapsus.campaign_stats.results import SIGNATURE, results_of
 from lapsus.campaign_stats.unit_search import UnitSearch
@@ -27,6 +28,7 @@ from lapsus.web.pages.stats.records import (
     AnnotatorsResponse,
     AnswerResponse,
     AnswersResponse,
+    AttentionResponse,
     BoundsResponse,
     DayResponse,
     DisputedResponse,
@@ -81,6 +83,7 @@ def overview_record(visit: RequestContext, stats: CampaignStats) -> OverviewResp
         differing=_differing(stats),
         flags=len(visit.store.browsing.flagged(stats.name, open_only=True)),
         programs=len(visit.store.browsing.programs(stats.name)),
+        attention=[AttentionResponse(one.kind, one.person, one.name, one.value) for one in attention(stats)],
         progress=_progress(stats),
         forecast=_forecast(stats),
         days=[filled(DayResponse, row, day=day_name(row.day)) for row in stats.days()],

@@ -1,0 +1,73 @@
+"""Who needs a look: annotators who are behind, too fast, always give the same answer, or fail checks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from statistics import median
+from typing import Final, NamedTuple
+
+from lapsus.campaign_stats.campaign import CampaignStats
+from lapsus.campaign_stats.statistics import AnnotatorStats
+
+SILENT = timedelta(days=2)
+"""Whoever holds units and has saved nothing for so long is behind."""
+FAST = 1 / 3
+"""Whoever needs less than this share of the usual time is too fast..."""
+LEAST_UNITS = 10
+"""...over so many units at least..."""
+LEAST_PEOPLE = 3
+"""...where so many people say what is usual."""
+FAILING = 0.25
+"""The share of checks that may be failed."""
+
+BEHIND, TOO_FAST, SAME, CHECKS = "behind", "fast", "same", "checks"
+KINDS: Final = (CHECKS, TOO_FAST, SAME, BEHIND)
+"""What spoils data first, then what only delays it."""
+
+
+class Attention(NamedTuple):
+    """One person and why to look."""
+
+    kind: str
+    person: int
+    name: str
+    value: float
+    """Units held, seconds a unit, answers in a row, or the share of checks that failed."""
+
+
+def attention(stats: CampaignStats) -> list[Attention]:
+    """Everybody who needs a look, by kind, the worst of each first. Whoever was stopped is looked after already."""
+    members = {one.person: one for one in stats.store.members.all(stats.name) if not one.program}
+    going = {id: one for id, one in members.items() if one.stopped is None}
+    rows = [row for row in stats.annotators().rows if row.person in going]
+    found = [
+        *_too_fast(rows, stats),
+        *(_one(SAME, row, stats, row.longest_run) for row in rows if row.is_straight),
+    ]
+    now = stats.store.database.clock()
+    for member in going.values():
+        checks = member.passed + member.failed
+        if checks and member.failed / checks > FAILING:
+            found.append(Attention(CHECKS, member.person, member.name, member.failed / checks))
+        since = member.last_at or member.joined
+        if member.held and stats.campaign.state == "open" and now - since > SILENT:
+            found.append(Attention(BEHIND, member.person, member.name, member.held))
+    return sorted(found, key=lambda one: (KINDS.index(one.kind), _badness(one), one.name))
+
+
+def _badness(one: Attention) -> float:
+    """Less is worse."""
+    return one.value if one.kind == TOO_FAST else -one.value
+
+
+def _too_fast(rows: list[AnnotatorStats], stats: CampaignStats) -> list[Attention]:
+    times = [(row, row.median_seconds) for row in rows if row.units >= LEAST_UNITS]
+    timed = [(row, seconds) for row, seconds in times if seconds is not None]
+    if len(timed) < LEAST_PEOPLE:
+        return []
+    usual = median(seconds for _, seconds in timed)
+    return [_one(TOO_FAST, row, stats, seconds) for row, seconds in timed if seconds < FAST * usual]
+
+
+def _one(kind: str, row: AnnotatorStats, stats: CampaignStats, value: float) -> Attention:
+    return Attention(kind, row.person, stats.names[row.person], value)
