@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 
 from lapsus.errors import UsageError
 from lapsus.store import Campaign, CampaignState, Learn, Message, plan_yaml
+from lapsus.store.members import Member
 from lapsus.store.platform_arrivals import PLACEHOLDERS
 from lapsus.web.forms import field, number, ours, posts, with_error
 from lapsus.web.page_routes import (
@@ -130,7 +131,7 @@ def manage_page(visit: RequestContext, **more: Any) -> ManageResponse:
         who=campaign.plan.who,
         members=[
             filled(MemberResponse, who, id=who.person, judged=who.submitted)
-            for who in visit.store.members.all(campaign.name)
+            for who in sorted(visit.store.members.all(campaign.name), key=_behind_first)
         ],
         sent=[message_response(message) for message in visit.store.messages.of_campaign(campaign.name)],
         plan=plan_yaml(campaign.plan),
@@ -210,6 +211,11 @@ def act(visit: RequestContext, form: FormData) -> ManageResponse | Response:
 
 manage_again = with_error(manage_page)
 """The campaign's page for those who run it, with what was wrong with a form on it."""
+
+
+def _behind_first(who: Member) -> tuple[bool, bool, datetime]:
+    """Who holds units and has been silent the longest comes first, programs last."""
+    return who.program, not who.held, who.last_at or who.joined
 
 
 def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
