@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from itertools import pairwise
 
 import pytest
 
@@ -27,6 +28,6 @@ def test_the_first_colours_are_ordered_by_lightness(theme: int) -> None:
     inside = [re.findall(rf"--chart-{name}: (#\w+)", style)[theme] for name in ("in-0", "in", "in")]
     steps = [lightness(colour) for colour in colours]
     assert steps == sorted(steps, reverse=theme == 0)
-    assert all(contrast(one, other) > 1.5 for one, other in zip(colours, colours[1:], strict=False))
+    assert all(contrast(one, other) > 1.5 for one, other in pairwise(colours))
     # The figures in the bars can be read.
     assert all(contrast(*pair) >= 4.5 for pair in zip(colours, inside, strict=True))

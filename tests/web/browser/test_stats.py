@@ -51,7 +51,7 @@ def test_a_part_that_comes_does_not_push_away_the_button_in_use(house: Workbench
     with page.expect_request("**/insight/disputed*"):
         page.goto(f"/c/{name}/insight")
         page.locator("form.take button").focus()
-    for part in ("answers", "time", "annotators", "pairs"):
+    for part in ("results", "answers"):
         expect(page.locator(f"#{part}[data-loaded]")).to_be_attached()
     place = "document.querySelector('form.take button').getBoundingClientRect().top"
     height = "document.querySelector('#disputed').offsetHeight"
@@ -272,3 +272,17 @@ def test_everybody_can_use_them(
         expect(page.locator("#own-form fieldset").first).to_be_visible()
     assert violations(page) == []
     assert not scrolls_sideways(page)
+
+
+def test_a_long_table_of_people_is_searched_and_sorted(house: Workbench, browse: Browsing) -> None:
+    mori = house.person("Mori", "manager")
+    people = [house.person(f"{letter}nn") for letter in "DABCHGFE"]
+    page = browse(mori, lang="ja")
+    page.goto("/people")
+    rows = page.locator(".people tbody tr")
+    page.locator(".people .sorts").first.click()
+    shown = [name.split()[0] for name in rows.locator("th").all_inner_texts()]
+    assert [name for name in shown if name.endswith("nn")] == [f"{letter}nn" for letter in "ABCDEFGH"]
+    page.get_by_role("searchbox").fill(people[0].name.lower())
+    expect(rows.filter(visible=True)).to_have_count(1)
+    assert violations(page) == []
