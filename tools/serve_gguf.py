@@ -27,7 +27,6 @@ def main() -> None:
     params = xllamacpp.CommonParams()
     params.model.path, params.port = sys.argv[1], int(sys.argv[2])
     params.n_ctx, params.n_parallel = 0, 1  # 0: as much as the model can read
-    params.use_jinja = True  # tool calls need the model's own template
     server = xllamacpp.Server(params)
     sys.stdout.write(f"--endpoint {server.listening_address}/v1\n")
     sys.stdout.flush()

