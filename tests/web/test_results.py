@@ -6,6 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from lapsus.kinds.label import LabelKind
+from lapsus.kinds.preference import PreferenceKind
 from lapsus.kinds.quantities import bad_answers
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelVotes
@@ -55,3 +57,11 @@ def test_bad_is_all_but_the_first_or_the_one_that_stands_alone() -> None:
     bad, quantity = bad_answers(single)
     assert bad == ("T", "X")
     np.testing.assert_array_equal(quantity.values[:, 0], [0, 1, np.nan])
+
+
+def test_which_reply_is_better_says_nothing_of_bad_answers(bench: Bench) -> None:
+    """A preference has no good answer: its labels are the replies."""
+    assert LabelKind.tells_worse
+    assert not PreferenceKind.tells_worse
+    found = bench.person("Mori", "manager").get(f"/c/{bench.campaign()}/insight.json").json()
+    assert "results" in found["sections"]

@@ -12,7 +12,7 @@ from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.gold import campaign_gold
 from lapsus.campaign_stats.report_charts import agreement_chart, days_chart, systems_charts
 from lapsus.campaign_stats.report_judges import judges_part
-from lapsus.campaign_stats.results import SIGNATURE, results_of
+from lapsus.campaign_stats.results import SIGNATURE, Results, results_of
 from lapsus.kinds import kind_of
 from lapsus.language import word_count
 from lapsus.measures.gold import Gold
@@ -100,7 +100,7 @@ class _Reporter:
         """Which system is worse; nothing where there is only one."""
         tables: list[Table] = []
         for stats in self.by_question:
-            found = results_of(stats)
+            found = results_of(stats) if stats.kind.tells_worse else Results()
             if len(found.systems) < 2:
                 continue
             called = self._names(stats.question)

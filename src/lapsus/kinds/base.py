@@ -85,6 +85,8 @@ class Kind(ABC):
     """The measures of agreement that are usual, the one that stands for all of them first."""
     pair_measure: ClassVar[str | None] = None
     """The measure of agreement for every two annotators; None where they are not told apart."""
+    tells_worse: ClassVar[bool] = True
+    """Whether answers say how bad what a system said is, so that systems can be compared by them."""
     by_label: ClassVar[bool] = False
     """Whether agreement can be told label by label."""
     can_merge: ClassVar[bool] = False

@@ -28,6 +28,7 @@ class PreferenceKind(LabelKind):
     name = "preference"
     keys = frozenset({"labels"})
     scores = ("label_f1",)
+    tells_worse = False
 
     def flaws(self) -> Iterator[Flaw]:
         """The labels are the two replies and, where they may be given, the two kinds of ties."""

@@ -77,7 +77,12 @@ def overview_record(visit: RequestContext, stats: CampaignStats) -> OverviewResp
     """Progress, agreement, answers."""
     learns = visit.store.learning.is_known(stats.name)
     # Marks are not compared two by two, and not counted day by day.
-    known = {"learning": learns, "pairs": stats.kind.pair_measure is not None, "time": stats.kind.is_counted}
+    known = {
+        "results": stats.kind.tells_worse,
+        "learning": learns,
+        "pairs": stats.kind.pair_measure is not None,
+        "time": stats.kind.is_counted,
+    }
     return OverviewResponse(
         learns=learns,
         differing=_differing(stats),
