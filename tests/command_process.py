@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from lapsus.cli.check import check_command
-from lapsus.cli.detect import detect_command
-from lapsus.cli.train import train_command
+from lapsus.cli.app import app
 from lapsus.errors import LapsusError
-
-app = typer.Typer()
-for name, command in (("train", train_command), ("detect", detect_command), ("check", check_command)):
-    app.command(name)(command)
 
 
 def lapsus(*arguments: str) -> tuple[str, str]:

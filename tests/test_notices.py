@@ -193,7 +193,7 @@ def helps(command: Any) -> Iterator[str]:
 
 
 def test_every_command_and_option_has_its_japanese_help_and_none_is_stale() -> None:
-    """A new option needs a line in cli/help_ja.yaml."""
+    """A new command needs a line in cli/help_ja.yaml."""
     known, used = set(japanese_words()), {*helps(get_command(app)), "Show this message and exit."}
     assert not used - known
     assert not known - used

@@ -14,7 +14,7 @@ from typing import Self
 
 import regex
 
-_COMMAND = "import typer; from lapsus.cli.{name} import {name}_command; typer.run({name}_command)"
+_COMMAND = "from lapsus.cli import main; main()"
 _ADDRESS = regex.compile(r"https?://[^\s.]+(?:\.\d+)*:\d+")
 
 
@@ -24,7 +24,7 @@ class Running:
     def __init__(self, name: str, *arguments: str, lines: int = 1) -> None:
         begun = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _COMMAND.format(name=name), *arguments],
+            [sys.executable, "-c", _COMMAND, name, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from msgspec import to_builtins
 
-from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
@@ -17,7 +16,7 @@ from lapsus.cli.language_model_options import (
     asks_language_models,
     facts,
 )
-from lapsus.cli.output import JsonOption, print_json, print_table, say, warn
+from lapsus.cli.output import print_json, print_table, say, warn
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,31 +24,22 @@ if TYPE_CHECKING:
     from lapsus.annotators.language_model.aligned import Told
 
 
-@asks_language_models("--words", without=("samples", "reasons", "aligned"))
+@asks_language_models("samples", "reasons", "aligned")
 def align_command(
-    data: DocumentsArgument,
-    judge: Annotated[str, typer.Option("--with", help="The model: PROVIDER:MODEL.", metavar="MODEL")],
-    scheme: Annotated[str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")],
-    target: Annotated[
-        Path, typer.Option("-o", "--out", help="The aligned prompt (YAML).", metavar="FILE.yaml")
-    ],
-    units: Annotated[
-        int, typer.Option("--units", help="Use so many judged units, a third each part.", min=30, metavar="N")
-    ] = 150,
-    shots: Annotated[
-        int, typer.Option("--shots", help="So many examples in the prompt.", min=1, max=50, metavar="N")
-    ] = 6,
-    draw: Annotated[int, typer.Option("--draw", help="Seed of the three parts.", metavar="N")] = 0,
+    data: Path,
+    judge: str,
+    scheme: str,
+    target: Path,
+    units: int = 150,
+    shots: int = 6,
+    draw: int = 0,
     asking: LanguageModelOptions = NOTHING_SAID,
-    campaign: Annotated[
-        str | None,
-        typer.Option("--campaign", help="Show the result on this campaign's judges page.", metavar="NAME"),
-    ] = None,
-    db: DbOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at FILE.")] = False,
-    as_json: JsonOption = False,
+    campaign: str | None = None,
+    db: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Fit a language model's prompt to people's answers, and say by documents kept apart whether that helped."""
     from lapsus.annotators.language_model.align import align

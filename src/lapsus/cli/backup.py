@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.output import JsonOption, print_json, say
+from lapsus.cli.database_option import open_database
+from lapsus.cli.output import print_json, say
 from lapsus.errors import UsageError
 
 
 def backup_command(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="File to write, such as lapsus.zip; or a folder or an address such as s3://bucket/lapsus "
-            "for a backup with its date as name.",
-            metavar="OUT",
-        ),
-    ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
-    keep: Annotated[
-        int | None,
-        typer.Option("--keep", help="How many dated backups stay; the oldest go.", metavar="N", min=1),
-    ] = None,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    target: str,
+    overwrite: bool = False,
+    keep: int | None = None,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Write the whole database to one file. People may go on working meanwhile."""
     is_place = "://" in target or target.endswith("/") or Path(target).is_dir()

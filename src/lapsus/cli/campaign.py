@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import typer
@@ -19,11 +19,9 @@ from lapsus.cli.campaign_people import (
     stop_command,
 )
 from lapsus.cli.campaign_rehearse import rehearse_command
-from lapsus.cli.convert import DataLanguage, FromOption, OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.help_words import Commands
+from lapsus.cli.database_option import open_database
+from lapsus.cli.help_words import Group
 from lapsus.cli.output import (
-    JsonOption,
     aside,
     colon,
     counted,
@@ -36,15 +34,14 @@ from lapsus.cli.output import (
     word,
 )
 from lapsus.errors import UsageError
-from lapsus.formats.remote import Address, location
+from lapsus.formats.remote import Address
 from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.model import Scheme
     from lapsus.store import Added, Campaign, CampaignState, Plan, Store
 
-app = typer.Typer(help="Set up and run campaigns.", no_args_is_help=True, rich_markup_mode=None, cls=Commands)
-NameArgument = Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")]
+app = Group("campaign", "Set up and run campaigns.")
 
 app.command("import")(import_command)
 app.command("invite")(invite_command)
@@ -58,76 +55,29 @@ app.command("rehearse")(rehearse_command)
 
 @app.command("create")
 def create_command(
-    name: Annotated[
-        str | None, typer.Argument(help="Name of the campaign: a-z, 0-9 and hyphens.", metavar="[NAME]")
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option("--plan", help="A plan file; options go before what it says.", metavar="FILE"),
-    ] = None,
-    scheme: Annotated[
-        str | None, typer.Option("--scheme", help="Guideline: a name or a file.", metavar="S")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            help="Documents: file, folder or zip.",
-            metavar="PATH",
-            parser=location,
-        ),
-    ] = None,
-    from_format: FromOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    title: Annotated[
-        str | None, typer.Option("--title", help="Title that annotators see.", metavar="WORDS")
-    ] = None,
-    per_unit: Annotated[
-        int | None, typer.Option("--per-unit", help="How many people judge each unit.", metavar="N")
-    ] = None,
-    per_person: Annotated[
-        int | None,
-        typer.Option("--per-person", help="How many documents one person judges at most.", metavar="N"),
-    ] = None,
-    who: Annotated[str | None, typer.Option("--who", help="everybody, named or open.", metavar="WHO")] = None,
-    people: Annotated[
-        list[str] | None,
-        typer.Option("--person", help="Somebody who takes part; may be repeated.", metavar="NAME"),
-    ] = None,
-    batch: Annotated[
-        int | None, typer.Option("--batch", help="Documents handed out at a time.", metavar="N")
-    ] = None,
-    order: Annotated[str | None, typer.Option("--order", help="random or given.", metavar="ORDER")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the random order.", metavar="N")] = None,
-    minutes: Annotated[
-        int | None,
-        typer.Option("--minutes", help="After how long without a save units go back.", metavar="N"),
-    ] = None,
-    pilot: Annotated[
-        int | None, typer.Option("--pilot", help="Begin with so many documents.", metavar="N")
-    ] = None,
-    chain: Annotated[
-        str | None,
-        typer.Option("--chain", help="Campaign whose votes choose the units.", metavar="CAMPAIGN"),
-    ] = None,
-    collect: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--collect",
-            help="People talk to this system: bot, person, PROVIDER:MODEL, URL, rasa:URL or a function; repeatable.",
-            metavar="SYSTEM",
-        ),
-    ] = None,
-    exchanges: Annotated[
-        int | None,
-        typer.Option("--exchanges", help="Turns of each side in a talk; 10 by default.", metavar="N"),
-    ] = None,
-    all_turns: Annotated[
-        bool, typer.Option("--all-turns", help="Judge every turn, not only the guideline's target turns.")
-    ] = False,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str | None = None,
+    plan: Path | None = None,
+    scheme: str | None = None,
+    data: Path | None = None,
+    from_format: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    title: str | None = None,
+    per_unit: int | None = None,
+    per_person: int | None = None,
+    who: str | None = None,
+    people: list[str] | None = None,
+    batch: int | None = None,
+    order: str | None = None,
+    seed: int | None = None,
+    minutes: int | None = None,
+    pilot: int | None = None,
+    chain: str | None = None,
+    collect: list[str] | None = None,
+    exchanges: int | None = None,
+    all_turns: bool = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make a campaign from a plan file, from options, or from both. If anything is wrong, nothing is made."""
     given: dict[str, Any] = {
@@ -247,19 +197,12 @@ def _counts(store: Store, campaign: Campaign) -> dict[str, Any]:
 
 @app.command("add")
 def add_command(
-    name: NameArgument,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="More documents: file, folder or zip.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
-    from_format: FromOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    db: DbOption = None,
+    name: str,
+    data: Path,
+    from_format: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    db: str | None = None,
 ) -> None:
     """Add documents to a campaign. Those that are there already are passed over."""
     from lapsus.formats import read
@@ -273,7 +216,7 @@ def add_command(
 
 
 @app.command("list")
-def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
+def list_command(db: str | None = None, as_json: bool = False) -> None:
     """List the campaigns, and how far they are."""
     with open_database(db) as store:
         found = [(campaign, _counts(store, campaign)) for campaign in store.campaigns.all()]
@@ -293,7 +236,7 @@ def _state(counts: dict[str, Any]) -> str:
 
 
 @app.command("show")
-def show_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = False) -> None:
+def show_command(name: str, db: str | None = None, as_json: bool = False) -> None:
     """Show a campaign: how far it is, and who takes part."""
     with open_database(db) as store:
         campaign, members = store.campaigns.get(name), store.members.all(name)
@@ -321,10 +264,10 @@ def _remark(member: Any) -> str:
 
 @app.command("plan")
 def plan_command(
-    name: NameArgument,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write.", metavar="FILE")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at FILE.")] = False,
-    db: DbOption = None,
+    name: str,
+    out: Path | None = None,
+    overwrite: bool = False,
+    db: str | None = None,
 ) -> None:
     """Write a campaign's plan as a file, to keep in git or to make another campaign from."""
     from lapsus.formats.sink import put_in_place
@@ -352,25 +295,25 @@ def _set_state(name: str, state: CampaignState, db: str | None) -> None:
 
 
 @app.command("open")
-def open_command(name: NameArgument, db: DbOption = None) -> None:
+def open_command(name: str, db: str | None = None) -> None:
     """Open a campaign that was paused or closed."""
     _set_state(name, "open", db)
 
 
 @app.command("pause")
-def pause_command(name: NameArgument, db: DbOption = None) -> None:
+def pause_command(name: str, db: str | None = None) -> None:
     """Hand out nothing new; work in hand may be finished."""
     _set_state(name, "paused", db)
 
 
 @app.command("close")
-def close_command(name: NameArgument, db: DbOption = None) -> None:
+def close_command(name: str, db: str | None = None) -> None:
     """End a campaign: nothing more is saved. What was said stays."""
     _set_state(name, "closed", db)
 
 
 @app.command("main")
-def main_command(name: NameArgument, db: DbOption = None) -> None:
+def main_command(name: str, db: str | None = None) -> None:
     """After the pilot, open the rest of the documents."""
     with open_database(db) as store:
         units = store.campaigns.open_main(name)

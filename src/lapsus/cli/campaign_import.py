@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from lapsus.cli.convert import DataLanguage, FromOption, JudgedArgument, OnlyOption, tell_reading
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.output import JsonOption, print_json, progress, reader_language, remark, say
-from lapsus.cli.result_tables import DropBrokenOption, announce
+from lapsus.cli.convert import tell_reading
+from lapsus.cli.database_option import open_database
+from lapsus.cli.output import print_json, progress, reader_language, remark, say
+from lapsus.cli.result_tables import announce
 from lapsus.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def import_command(
-    name: Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")],
-    data: JudgedArgument,
-    from_format: FromOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    drop_broken: DropBrokenOption = False,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    data: Path,
+    from_format: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    drop_broken: bool = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Bring judged documents in as judgments of a campaign, all or nothing. What is there already stays."""
     from lapsus.analysis.validating import validate_reading

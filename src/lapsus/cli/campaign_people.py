@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.detect import ProfileOption, ReaderOption
+from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
@@ -16,7 +15,7 @@ from lapsus.cli.language_model_options import (
     asks_language_models,
     facts,
 )
-from lapsus.cli.output import JsonOption, print_json, remark, say
+from lapsus.cli.output import print_json, remark, say
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
@@ -28,25 +27,15 @@ if TYPE_CHECKING:
     from lapsus.model import Unit
     from lapsus.store import Store
 
-CampaignArgument = Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")]
-PersonArgument = Annotated[str, typer.Argument(help="Name of the person.", metavar="PERSON")]
-
 
 def invite_command(
-    name: CampaignArgument,
-    anybody: Annotated[
-        bool, typer.Option("--any", help="A link for any number of people (who: open), not for one.")
-    ] = False,
-    days: Annotated[float, typer.Option("--days", help="How long the link holds.", metavar="N")] = 14,
-    platform: Annotated[
-        str | None,
-        typer.Option("--for", help="Carry the ids of a platform: prolific or mturk.", metavar="PLATFORM"),
-    ] = None,
-    at: Annotated[
-        str, typer.Option("--at", help="Address of the workbench, to print the whole link.", metavar="URL")
-    ] = "",
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    anybody: bool = False,
+    days: float = 14,
+    platform: str | None = None,
+    at: str = "",
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make a link by which people join a campaign."""
     from lapsus.store.platform_arrivals import PLACEHOLDERS
@@ -66,21 +55,21 @@ def _person(store: Store, name: str) -> int:
     return store.people.named(name).id
 
 
-def release_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
+def release_command(name: str, person: str, db: str | None = None) -> None:
     """Return to the pool what somebody holds and has not judged."""
     with open_database(db) as store:
         units = store.assignment.give_back(_person(store, person), name)
     say("gave-back-units", person=person, units=units)
 
 
-def stop_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
+def stop_command(name: str, person: str, db: str | None = None) -> None:
     """Give somebody nothing more. What is held goes back; what was judged stays."""
     with open_database(db) as store:
         units = store.members.stop(name, _person(store, person))
     say("gets-nothing-more-units", person=person, units=units)
 
 
-def resume_command(name: CampaignArgument, person: PersonArgument, db: DbOption = None) -> None:
+def resume_command(name: str, person: str, db: str | None = None) -> None:
     """Let somebody go on who was stopped."""
     with open_database(db) as store:
         store.members.resume(name, _person(store, person))
@@ -88,12 +77,10 @@ def resume_command(name: CampaignArgument, person: PersonArgument, db: DbOption 
 
 
 def message_command(
-    name: CampaignArgument,
-    text: Annotated[str, typer.Argument(help="What to say.", metavar="TEXT")],
-    to: Annotated[
-        str | None, typer.Option("--to", help="One person; everybody by default.", metavar="PERSON")
-    ] = None,
-    db: DbOption = None,
+    name: str,
+    text: str,
+    to: str | None = None,
+    db: str | None = None,
 ) -> None:
     """Leave a message that people see on their next page."""
     with open_database(db) as store:
@@ -101,21 +88,16 @@ def message_command(
     say("message-waits", target=to or Notice("everybody"))
 
 
-@asks_language_models("--lang")
+@asks_language_models()
 def annotate_command(
-    name: CampaignArgument,
-    judge: Annotated[
-        str,
-        typer.Option("--with", help="A method, a model's name or file, or openai:MODEL.", metavar="MODEL"),
-    ],
-    called: Annotated[
-        str | None, typer.Option("--as", help="Name of the program in the campaign.", metavar="NAME")
-    ] = None,
-    profile: ProfileOption = None,
-    reader: ReaderOption = None,
+    name: str,
+    judge: str,
+    called: str | None = None,
+    profile: str | None = None,
+    reader: str | None = None,
     asking: LanguageModelOptions = NOTHING_SAID,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Let a detector or a language model judge a campaign's documents. Ended midway and begun again, it goes on."""
     from lapsus.annotators import as_usual, find_annotator

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.output import progress, say
 
 
 def rehearse_command(
-    name: Annotated[str, typer.Argument(help="Name of the campaign.", metavar="NAME")],
-    talks: Annotated[int, typer.Option("--talks", help="How many talks.", metavar="N", min=1)] = 3,
-    db: DbOption = None,
+    name: str,
+    talks: int = 3,
+    db: str | None = None,
 ) -> None:
     """Before people come: have our bot talk to a campaign's systems as invented people. The talks are kept."""
     from lapsus.collect.asking import rehearse

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, print_table, remark, say, word
-from lapsus.cli.result_tables import SchemeOption, announce
+from lapsus.cli.output import print_json, print_table, remark, say, word
+from lapsus.cli.result_tables import announce
 from lapsus.errors import UsageError
-from lapsus.formats.remote import location
 from lapsus.notices import Notice
 
 if TYPE_CHECKING:
@@ -19,35 +15,15 @@ if TYPE_CHECKING:
 
 
 def cascade_command(
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            help="What was judged so far: files, folders or zips.",
-            metavar="DATA…",
-            parser=location,
-        ),
-    ],
-    judge: Annotated[
-        list[str], typer.Option("--judge", help="The first judge; given again, the second.", metavar="NAME")
-    ],
-    doubt: Annotated[
-        float,
-        typer.Option("--doubt", help="Ask on from this doubt: 1 less the greatest share.", min=0.0, max=1.0),
-    ] = 0.3,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--out",
-            help="What the next stage judges; in the end the judgments: OUT.jsonl.",
-            metavar="OUT",
-        ),
-    ] = None,
-    scheme: SchemeOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
-    as_json: JsonOption = False,
+    data: list[Path],
+    judge: list[str],
+    doubt: float = 0.3,
+    out: Path | None = None,
+    scheme: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Say how far a cascade of judges is and what it cost, and write what its next stage has to judge."""
     from lapsus.analysis.cascade import cascade

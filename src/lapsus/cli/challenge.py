@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
-from lapsus.cli.challenge_run import NameArgument, RunName, TrackOption, report_runs, run_command
-from lapsus.cli.challenge_tables import TexOption, tables_command
-from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, colon, in_words, print_json, print_table, remark, say, word
-from lapsus.cli.result_tables import CsvOption, print_result
+from lapsus.cli.challenge_run import report_runs, run_command
+from lapsus.cli.challenge_tables import tables_command
+from lapsus.cli.database_option import open_database
+from lapsus.cli.help_words import Group
+from lapsus.cli.output import colon, in_words, print_json, print_table, remark, say, word
+from lapsus.cli.result_tables import print_result
 from lapsus.errors import UsageError
-from lapsus.formats.remote import location
 from lapsus.notices import Notice
 
 if TYPE_CHECKING:
@@ -24,57 +22,22 @@ if TYPE_CHECKING:
 
 PAPERS_THRESHOLD = 0.5
 
-app = typer.Typer(
-    help="Run a challenge: test set, teams, runs, board.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    cls=Commands,
-)
+app = Group("challenge", "Run a challenge: test set, teams, runs, board.")
 
 
 @app.command("create")
 def create_command(
-    name: NameArgument,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            help="Dialogues with votes: file, folder or zip.",
-            metavar="GOLD",
-            parser=location,
-        ),
-    ] = None,
-    campaign: Annotated[
-        str | None,
-        typer.Option("--campaign", help="Take a campaign's dialogues and votes instead.", metavar="CAMPAIGN"),
-    ] = None,
-    only: OnlyOption = None,
-    threshold: Annotated[
-        float,
-        typer.Option(
-            "--threshold",
-            "-t",
-            help="Share that a gold label needs: 0.5 in the challenge's paper, 0 in its program.",
-            min=0.0,
-            max=1.0,
-            metavar="SHARE",
-        ),
-    ] = PAPERS_THRESHOLD,
-    runs: Annotated[
-        int, typer.Option("--runs", help="Runs that a team may hand in for each language.", metavar="N")
-    ] = 3,
-    title: Annotated[str | None, typer.Option("--title", help="Title on the pages.", metavar="WORDS")] = None,
-    feedback: Annotated[
-        str,
-        typer.Option(
-            "--feedback",
-            help="Scores that teams see before the end: none, rounded overall ones, or all.",
-            metavar="none|overall|all",
-        ),
-    ] = "overall",
-    lang: DataLanguage = None,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    data: Path | None = None,
+    campaign: str | None = None,
+    only: str | None = None,
+    threshold: float = PAPERS_THRESHOLD,
+    runs: int = 3,
+    title: str | None = None,
+    feedback: str = "overall",
+    lang: str | None = None,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make a challenge from dialogues that people judged for breakdown. The votes stay here."""
     from lapsus.challenge.service import challenge_tracks
@@ -124,7 +87,7 @@ def _made(
 
 
 @app.command("list")
-def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
+def list_command(db: str | None = None, as_json: bool = False) -> None:
     """List the challenges."""
     with open_database(db) as store:
         found = [
@@ -141,12 +104,10 @@ def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
 
 @app.command("publish")
 def publish_command(
-    name: NameArgument,
-    target: Annotated[
-        Path, typer.Option("-o", "--out", help="The test set: OUT.zip, or a folder.", metavar="OUT")
-    ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
-    db: DbOption = None,
+    name: str,
+    target: Path,
+    overwrite: bool = False,
+    db: str | None = None,
 ) -> None:
     """Write the test set in the challenge's format, without its labels."""
     from lapsus.challenge.service import publish
@@ -158,10 +119,10 @@ def publish_command(
 
 @app.command("team")
 def team_command(
-    name: NameArgument,
-    team: Annotated[str, typer.Argument(help="Name of the team.", metavar="TEAM")],
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    team: str,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Add a team, and print its link for handing in runs. Again for the same team: a new link; the old one ends."""
     with open_database(db) as store:
@@ -176,12 +137,12 @@ def team_command(
 
 @app.command("submit")
 def submit_command(
-    name: NameArgument,
-    run: Annotated[Path, typer.Argument(help="The run: a zip or a folder of *.labels.json.", metavar="RUN")],
-    team: Annotated[str, typer.Option("--team", help="Whose run it is.", metavar="TEAM")],
-    called: RunName = None,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    run: Path,
+    team: str,
+    called: str | None = None,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Hand in a team's run: checked turn by turn, taken whole or not at all."""
     from lapsus.challenge.service import submit
@@ -196,15 +157,13 @@ app.command("run")(run_command)
 
 @app.command("board")
 def board_command(
-    name: NameArgument,
-    by: Annotated[
-        str, typer.Option("--by", help="Measure to order by: accuracy, f1_b, jsd, ….", metavar="MEASURE")
-    ] = "accuracy",
-    lang: TrackOption = None,
-    csv: CsvOption = False,
-    tex: TexOption = False,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    by: str = "accuracy",
+    lang: str | None = None,
+    csv: bool = False,
+    tex: bool = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """The leaderboard with all runs, intervals, floors, and marks where neighbours really differ."""
     from lapsus.challenge.leaderboard import board_table
@@ -219,19 +178,19 @@ app.command("tables")(tables_command)
 
 
 @app.command("freeze")
-def freeze_command(name: NameArgument, db: DbOption = None) -> None:
+def freeze_command(name: str, db: str | None = None) -> None:
     """Take no more runs. Teams still see only what they saw before."""
     _set_state(db, name, "frozen", Notice("takes-no-more-runs"))
 
 
 @app.command("open")
-def open_command(name: NameArgument, db: DbOption = None) -> None:
+def open_command(name: str, db: str | None = None) -> None:
     """Take runs again, after it was frozen."""
     _set_state(db, name, "open", Notice("takes-runs"))
 
 
 @app.command("reveal")
-def reveal_command(name: NameArgument, db: DbOption = None) -> None:
+def reveal_command(name: str, db: str | None = None) -> None:
     """Show everybody the whole board and all runs, for good. No more runs are taken."""
     _set_state(db, name, "revealed", Notice("everybody-sees-board-all"))
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-import typer
-
-from lapsus.cli.convert import OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
     LanguageModelOptions,
     asks_language_models,
 )
-from lapsus.cli.output import JsonOption, print_json, remark, say, word
+from lapsus.cli.output import print_json, remark, say, word
 from lapsus.errors import LapsusError, UsageError
-from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
@@ -27,41 +23,18 @@ if TYPE_CHECKING:
     from lapsus.store import Store
     from lapsus.store.challenge_records import StoredRun
 
-NameArgument = Annotated[str, typer.Argument(help="Name of the challenge.", metavar="NAME")]
-RunName = Annotated[
-    str | None, typer.Option("--run", help="Name of the run; else run1, run2, ….", metavar="NAME")
-]
-TrackOption = Annotated[
-    str | None, typer.Option("--lang", help="Which language, where it has several (en, ja).", metavar="LANG")
-]
 
-
-@asks_language_models("--words", without=("reasons",))
+@asks_language_models("reasons")
 def run_command(
-    name: NameArgument,
-    judges: Annotated[
-        list[str],
-        typer.Option(
-            "--with",
-            help="A model's file, a method or openai:MODEL; several: a run each, and one of all as a jury.",
-            metavar="MODEL",
-        ),
-    ],
-    train: Annotated[
-        Path | None,
-        typer.Option(
-            "--train",
-            help="Train the method on these judged dialogues first; crf with the challenge's t.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ] = None,
-    only: OnlyOption = None,
-    called: RunName = None,
-    lang: TrackOption = None,
+    name: str,
+    judges: list[str],
+    train: Path | None = None,
+    only: str | None = None,
+    called: str | None = None,
+    lang: str | None = None,
     asking: LanguageModelOptions = NOTHING_SAID,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Let programs judge the test set here, each turn with only what came before. Runs of the organisers."""
     from lapsus.annotators import find_annotator

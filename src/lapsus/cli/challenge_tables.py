@@ -6,17 +6,13 @@ import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lapsus.cli.challenge_run import TrackOption
-from lapsus.cli.convert import OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.output import JsonOption, print_json, remark
-from lapsus.cli.result_tables import CsvOption, RuleOption
+from lapsus.cli.database_option import open_database
+from lapsus.cli.output import print_json, remark
 from lapsus.errors import UsageError
-from lapsus.formats.remote import location
 from lapsus.notices import Notice
 
 if TYPE_CHECKING:
@@ -30,53 +26,23 @@ _WHOSE = (
     " it says that they differ in the data to which their parameters were tuned, not in which data: run2 and run3 learn"
     " from one half of the training dialogues each."
 )
-TexOption = Annotated[bool, typer.Option("--tex", "--latex", help="Print for LaTeX (booktabs).")]
 
 
 def tables_command(
-    name: Annotated[
-        str | None, typer.Argument(help="Name of the challenge; or say --data.", metavar="NAME")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            help="Judged dialogues: train and score every run of the paper on them.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ] = None,
-    only: OnlyOption = None,
-    train: Annotated[
-        str | None,
-        typer.Option(
-            "--train", help="Learn from files of DATA whose path matches; alone: in turns.", metavar="GLOB"
-        ),
-    ] = None,
-    test: Annotated[
-        str | None, typer.Option("--test", help="Score files of DATA whose path matches.", metavar="GLOB")
-    ] = None,
-    run: Annotated[
-        list[str] | None,
-        typer.Option("--run", help="A run of your own beside those on DATA; repeatable.", metavar="NAME=RUN"),
-    ] = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--also",
-            help="More corpora, or files of one, for Table 1; repeatable.",
-            metavar="DATA[:GLOB]",
-        ),
-    ] = None,
-    rule: RuleOption = "program",
-    lang: TrackOption = None,
-    csv: CsvOption = False,
-    tex: TexOption = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print as Markdown, with intervals, date and command.")
-    ] = False,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str | None = None,
+    data: Path | None = None,
+    only: str | None = None,
+    train: str | None = None,
+    test: str | None = None,
+    run: list[str] | None = None,
+    also: list[str] | None = None,
+    rule: str = "program",
+    lang: str | None = None,
+    csv: bool = False,
+    tex: bool = False,
+    markdown: bool = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """The three tables of the challenge's paper: the data, the runs by labels at t = 0.5 and 0, by distributions."""
     from lapsus.measures.scores.breakdown_labels import check_rule

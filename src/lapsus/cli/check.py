@@ -6,24 +6,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import typer
 
-from lapsus.cli.convert import OnlyOption, tell_reading
-from lapsus.cli.detect import ProfileOption, ReaderOption, announce, tell_format
-from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
-from lapsus.cli.language_model_options import (
-    NOTHING_SAID,
-    Asking,
-    JudgesOption,
-    LanguageModelOptions,
-    asks_language_models,
-)
-from lapsus.cli.output import JsonOption, print_json, reader_language, remark, warn
+from lapsus.cli.convert import tell_reading
+from lapsus.cli.detect import announce, tell_format
+from lapsus.cli.engine_options import HERE, engine_of
+from lapsus.cli.language_model_options import NOTHING_SAID, Asking, LanguageModelOptions, asks_language_models
+from lapsus.cli.output import print_json, reader_language, remark, warn
 from lapsus.errors import UsageError, reason_of
-from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place, put_in_place
 
 if TYPE_CHECKING:
@@ -36,72 +29,26 @@ ENDING = ".answers"
 """Not that of any format: where a whole folder is checked, answers that are kept in it are no log."""
 
 
-@asks_language_models(without=("reasons",))
+@asks_language_models("reasons", "prompt_words")
 def check_command(
-    log: Annotated[
-        Path,
-        typer.Argument(
-            help="Chat logs, or pairs of data and text: file, folder or zip.",
-            metavar="CHATLOG",
-            parser=location,
-        ),
-    ],
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page to look at.", metavar="REPORT.html")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Write all turns, ranked: .csv, .jsonl or .parquet.", metavar="RANKED"),
-    ] = None,
-    fail_above: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-above",
-            help="End with 1 where more than this share of turns is called likely, such as 3%.",
-            metavar="SHARE",
-        ),
-    ] = None,
-    top: Annotated[
-        int, typer.Option("--top", help="How many turns or pairs to show.", min=1, metavar="N")
-    ] = 20,
-    judges: JudgesOption = None,
-    profile: ProfileOption = None,
-    reader: ReaderOption = None,
-    adapt: Annotated[
-        Path | None,
-        typer.Option(
-            "--adapt",
-            help="Turns of your system that people judged: call likely what they would.",
-            metavar="JUDGED",
-            parser=location,
-        ),
-    ] = None,
-    judge: Annotated[
-        Path | None,
-        typer.Option(
-            "--judge",
-            help="Write a page with twenty turns for you to judge; what it saves is for --adapt.",
-            metavar="TURNS.html",
-        ),
-    ] = None,
-    only: OnlyOption = None,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            "--lang", help="Language of the dialogues, if not to be told by script.", metavar="LANG"
-        ),
-    ] = None,
-    words: Annotated[
-        str | None,
-        typer.Option("--words", help="Language of the report (en, ja); yours by default.", metavar="LANG"),
-    ] = None,
+    log: Path,
+    html: Path | None = None,
+    out: Path | None = None,
+    fail_above: str | None = None,
+    top: int = 20,
+    judges: list[str] | None = None,
+    profile: str | None = None,
+    reader: str | None = None,
+    adapt: Path | None = None,
+    judge: Path | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    words: str | None = None,
     asking: LanguageModelOptions = NOTHING_SAID,
-    engine: EngineOption = HERE,
-    ray: RayOption = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are there already.")
-    ] = False,
-    as_json: JsonOption = False,
+    engine: str = HERE,
+    ray: str | None = None,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Find what is wrong in chat logs, the worst replies first, or texts that disagree with their data."""
     from lapsus.log_check import check

@@ -2,52 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
-
-from lapsus.cli.convert import OnlyOption
-from lapsus.cli.output import JsonOption
-from lapsus.cli.result_tables import (
-    CsvOption,
-    DropBrokenOption,
-    GoldArgument,
-    LatexOption,
-    QuestionOption,
-    RuleOption,
-    RunsArgument,
-    SchemeOption,
-    SeedOption,
-    ThresholdOption,
-    announce,
-    print_result,
-)
+from lapsus.cli.result_tables import announce, print_result
 from lapsus.measures.bootstrap import Bootstrap
 
 
 def compare_command(
-    gold: GoldArgument,
-    runs: RunsArgument,
-    scheme: SchemeOption = None,
-    question: QuestionOption = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option("--baseline", help="Compare all with this run, not all with all.", metavar="RUN"),
-    ] = None,
-    test: Annotated[
-        str, typer.Option("--test", help="How p-values are made: randomization or bootstrap.", metavar="TEST")
-    ] = "randomization",
-    threshold: ThresholdOption = None,
-    rule: RuleOption = "program",
-    only: OnlyOption = None,
-    drop_broken: DropBrokenOption = False,
-    trials: Annotated[
-        int, typer.Option("--trials", help="How many swaps or draws.", min=100, metavar="N")
-    ] = 10_000,
-    seed: SeedOption = 0,
-    csv: CsvOption = False,
-    latex: LatexOption = False,
-    as_json: JsonOption = False,
+    gold: Path,
+    runs: list[Path],
+    scheme: str | None = None,
+    question: list[str] | None = None,
+    baseline: str | None = None,
+    test: str = "randomization",
+    threshold: float | None = None,
+    rule: str = "program",
+    only: str | None = None,
+    drop_broken: bool = False,
+    trials: int = 10_000,
+    seed: int = 0,
+    csv: bool = False,
+    latex: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Compare runs on the same gold: differences, intervals, p-values corrected for their number."""
     from lapsus.analysis import compare

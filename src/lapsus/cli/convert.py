@@ -3,61 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from lapsus.cli.output import JsonOption, aside, print_json, progress, remark, say, warn
+from lapsus.cli.output import aside, print_json, progress, remark, say, warn
 from lapsus.formats import Conversion, EntryStream, convert, read
-from lapsus.formats.remote import location
 from lapsus.formats.sink import check_place
 from lapsus.notices import Notice, listed
 
 _NAMED = 3
 """Files that are named of many."""
 
-JudgedArgument = Annotated[
-    Path, typer.Argument(help="Judged documents: file, folder or zip.", metavar="DATA", parser=location)
-]
-DocumentsArgument = Annotated[
-    Path, typer.Argument(help="Documents: file, folder or zip.", metavar="DATA", parser=location)
-]
-FromOption = Annotated[
-    str | None,
-    typer.Option("--from", help="Format of the input, if it is not to be recognised.", metavar="FORMAT"),
-]
-OnlyOption = Annotated[
-    str | None,
-    typer.Option("--only", help="Read only files whose path matches, e.g. '*/eval/*'.", metavar="GLOB"),
-]
-DataLanguage = Annotated[
-    str | None,
-    typer.Option("--lang", help="Language of the documents, where the format does not say.", metavar="LANG"),
-]
-
 
 def convert_command(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            help="File, folder or zip to read.",
-            metavar="IN",
-            parser=location,
-        ),
-    ],
-    target: Annotated[Path, typer.Argument(help="File, folder or zip to write.", metavar="OUT")],
-    from_format: FromOption = None,
-    to_format: Annotated[
-        str | None,
-        typer.Option("--to", help="Format of the output, if its ending does not say.", metavar="FORMAT"),
-    ] = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Go on where the output format cannot carry everything.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
-    as_json: JsonOption = False,
+    source: Path,
+    target: Path,
+    from_format: str | None = None,
+    to_format: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    lossy: bool = False,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Convert documents and judgments from one format to another."""
     reading = read(source, from_format, only=only, language=lang)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Final
-
-import typer
+from typing import TYPE_CHECKING, Final
 
 from lapsus.errors import UsageError
 from lapsus.notices import Notice, listed
@@ -14,16 +12,6 @@ from lapsus.notices import Notice, listed
 if TYPE_CHECKING:
     from lapsus.store import Store
 
-DbOption = Annotated[
-    str | None,
-    typer.Option(
-        "--db",
-        envvar="LAPSUS_DB",
-        help="Database: an SQLite file or a postgresql:// address; by default the one in your data folder.",
-        metavar="URL",
-        show_envvar=False,
-    ),
-]
 _ANOTHER: Final = Notice("db-names-another-database")
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from lapsus.cli.output import remark, say, word
-from lapsus.cli.serve import HostOption
 
 
 def demo_command(
-    host: HostOption = "127.0.0.1",
-    port: Annotated[
-        int | None, typer.Option("--port", help="Port to listen on; 8642 or any free one.", metavar="N")
-    ] = None,
+    host: str = "127.0.0.1",
+    port: int | None = None,
 ) -> None:
     """Try the workbench: sample campaigns for every guideline, gone when it ends. Prints links to sign in."""
     from lapsus.store import open_store

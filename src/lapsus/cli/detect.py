@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption, tell_reading
-from lapsus.cli.engine_options import HERE, EngineOption, RayOption, engine_of
+from lapsus.cli.convert import tell_reading
+from lapsus.cli.engine_options import HERE, engine_of
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
-    JudgesOption,
     LanguageModelOptions,
     asks_language_models,
     facts,
 )
-from lapsus.cli.output import JsonOption, colon, print_json, reader_language, remark, say
+from lapsus.cli.output import colon, print_json, reader_language, remark, say
 from lapsus.errors import LapsusError
 from lapsus.formats import Conversion, EntryStream
 from lapsus.notices import Notice
@@ -27,59 +26,25 @@ if TYPE_CHECKING:
     from lapsus.annotators import Annotator, Detection
     from lapsus.annotators.detection import UnfinishedError
 
-ProfileOption = Annotated[
-    str | None,
-    typer.Option(
-        "--profile", help="Judge as another crowd would, e.g. dbdc3; see the model's page.", metavar="NAME"
-    ),
-]
-ReaderOption = Annotated[
-    str | None,
-    typer.Option(
-        "--reader",
-        help="small or large: by default the large reader, if installed, reads again what the small one doubts.",
-        metavar="SIZE",
-    ),
-]
 
-
-@asks_language_models("--words")
+@asks_language_models()
 def detect_command(
-    data: DocumentsArgument,
-    target: Annotated[
-        Path, typer.Option("-o", "--out", help="The run: RUN.zip, a folder, or RUN.jsonl.", metavar="RUN")
-    ],
-    judges: JudgesOption = None,
-    scheme: Annotated[
-        str | None,
-        typer.Option("--scheme", help="The guideline, if not the model's own or breakdown.", metavar="S"),
-    ] = None,
-    profile: ProfileOption = None,
-    reader: ReaderOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    turns: Annotated[
-        str | None,
-        typer.Option(
-            "--turns",
-            help="judged: only turns with votes in DATA, as a RUN.zip does anyway; all: every turn.",
-            metavar="WHICH",
-        ),
-    ] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Also write the judgments that DATA holds, to compare.")
-    ] = False,
-    batch: Annotated[
-        bool,
-        typer.Option(
-            "--batch", help="Language models: hand all in at once, for less; come back for the answers."
-        ),
-    ] = False,
+    data: Path,
+    target: Path,
+    judges: list[str] | None = None,
+    scheme: str | None = None,
+    profile: str | None = None,
+    reader: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    turns: str | None = None,
+    keep: bool = False,
+    batch: bool = False,
     asking: LanguageModelOptions = NOTHING_SAID,
-    engine: EngineOption = HERE,
-    ray: RayOption = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at RUN.")] = False,
-    as_json: JsonOption = False,
+    engine: str = HERE,
+    ray: str | None = None,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Let a detector or a language model judge documents, and write the judgments as a run."""
     from lapsus.annotators import detect

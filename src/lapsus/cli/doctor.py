@@ -15,8 +15,7 @@ from typing import Literal
 import msgspec
 import typer
 
-from lapsus.cli.database_option import DbOption
-from lapsus.cli.output import JsonOption, print_json, print_table, reader_language
+from lapsus.cli.output import print_json, print_table, reader_language
 from lapsus.errors import LapsusError, reason_of
 from lapsus.notices import Notice, localized
 from lapsus.version import __version__
@@ -56,7 +55,7 @@ class Finding(msgspec.Struct, frozen=True):
     where: str = ""
 
 
-def doctor_command(db: DbOption = None, as_json: JsonOption = False) -> None:
+def doctor_command(db: str | None = None, as_json: bool = False) -> None:
     """Look at this installation, its database and its models, and say what is missing. Nothing is changed.
 
     Exit 1 where something keeps Lapsus from working.

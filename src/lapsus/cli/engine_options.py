@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from lapsus.cli.output import remark
 from lapsus.errors import UsageError
@@ -15,15 +13,6 @@ if TYPE_CHECKING:
     from lapsus.annotators.bulk import Engine
 
 HERE, RAY = "here", "ray"
-EngineOption = Annotated[
-    str, typer.Option("--engine", help="Where it is judged: here, or ray, a cluster.", metavar="ENGINE")
-]
-RayOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ray", help="The cluster's address, if not RAY_ADDRESS or one of this machine.", metavar="ADDRESS"
-    ),
-]
 
 
 @contextmanager

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.gold import tell_undecided
-from lapsus.cli.output import JsonOption, print_json, progress, say, warn
+from lapsus.cli.output import print_json, progress, say, warn
 from lapsus.errors import UsageError
 from lapsus.formats import Conversion, convert
 
@@ -20,46 +20,19 @@ if TYPE_CHECKING:
 
 
 def export_command(
-    campaign: Annotated[str, typer.Argument(help="Name of the campaign.", metavar="CAMPAIGN")],
-    target: Annotated[Path, typer.Argument(help="File, folder or zip to write.", metavar="OUT")],
-    to_format: Annotated[
-        str | None,
-        typer.Option("--to", help="Format of the output, if its ending does not say.", metavar="FORMAT"),
-    ] = None,
-    names: Annotated[
-        bool, typer.Option("--names", help="Write annotators' names instead of pseudonyms.")
-    ] = False,
-    revisions: Annotated[
-        bool, typer.Option("--all-revisions", help="Write every submitted revision, not only the newest.")
-    ] = False,
-    extras: Annotated[
-        bool,
-        typer.Option(
-            "--extras",
-            help="Also write practice, checks, and judgments that came after their place went to others.",
-        ),
-    ] = False,
-    programs: Annotated[
-        bool, typer.Option("--programs", help="Also write what detectors and models said.")
-    ] = False,
-    gold: Annotated[
-        str | None,
-        typer.Option(
-            "--gold",
-            help="Write gold instead: votes put together by a method, decisions on top.",
-            metavar="METHOD",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option("--threshold", "-t", help="Share that a label needs to be gold.", min=0.0, max=1.0),
-    ] = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Go on where the output format cannot carry everything.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    campaign: str,
+    target: Path,
+    to_format: str | None = None,
+    names: bool = False,
+    revisions: bool = False,
+    extras: bool = False,
+    programs: bool = False,
+    gold: str | None = None,
+    threshold: float | None = None,
+    lossy: bool = False,
+    overwrite: bool = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Write what was submitted in a campaign, in any format, as of this moment."""
     if gold is None and threshold is not None:

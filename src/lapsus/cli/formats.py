@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lapsus.cli.output import JsonOption, in_words, print_json, print_table, word
+from lapsus.cli.output import in_words, print_json, print_table, word
 from lapsus.formats import FORMATS
 
 
-def formats_command(as_json: JsonOption = False) -> None:
+def formats_command(as_json: bool = False) -> None:
     """List the formats that can be read and written."""
     kinds = list(FORMATS)
     if as_json:

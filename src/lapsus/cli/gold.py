@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lapsus.cli.convert import JudgedArgument, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, print_table, say, warn
-from lapsus.cli.result_tables import DropBrokenOption, QuestionOption, SchemeOption, announce, tell_broken
+from lapsus.cli.output import print_json, print_table, say, warn
+from lapsus.cli.result_tables import announce, tell_broken
 
 if TYPE_CHECKING:
     from lapsus.measures.gold import Gold
@@ -21,35 +20,18 @@ SHOWN = 20
 
 
 def gold_command(
-    data: JudgedArgument,
-    target: Annotated[Path, typer.Argument(help="File, folder or zip to write.", metavar="OUT")],
-    method: Annotated[
-        str,
-        typer.Option("--method", help="majority, distribution, dawid-skene or mace.", metavar="METHOD"),
-    ] = "majority",
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold",
-            "-t",
-            help="Share that a label needs (majority; several labels: more than 0).",
-            min=0.0,
-            max=1.0,
-        ),
-    ] = None,
-    scheme: SchemeOption = None,
-    question: QuestionOption = None,
-    only: OnlyOption = None,
-    drop_broken: DropBrokenOption = False,
-    to_format: Annotated[
-        str | None,
-        typer.Option("--to", help="Format of the output, if its ending does not say.", metavar="FORMAT"),
-    ] = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Go on where the output format cannot carry everything.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
-    as_json: JsonOption = False,
+    data: Path,
+    target: Path,
+    method: str = "majority",
+    threshold: float | None = None,
+    scheme: str | None = None,
+    question: list[str] | None = None,
+    only: str | None = None,
+    drop_broken: bool = False,
+    to_format: str | None = None,
+    lossy: bool = False,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Put the annotators' votes together and write the result as one more annotator's judgments."""
     from lapsus.analysis.gold_standard import gold_entries

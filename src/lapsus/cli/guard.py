@@ -4,62 +4,29 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
-import typer
-
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.output import remark, say
-from lapsus.cli.serve import HostOption
 from lapsus.errors import UsageError, reason_of
 
 
 def guard_command(
-    upstream: Annotated[
-        str,
-        typer.Option("--upstream", help="OpenAI-compatible system behind it, up to /v1.", metavar="URL"),
-    ] = "",
-    candidates: Annotated[
-        int, typer.Option("--candidates", help="Replies to ask for at most.", min=1, max=16, metavar="N")
-    ] = 3,
-    most_risk: Annotated[
-        float, typer.Option("--most-risk", help="Risk above which a reply is flagged.", metavar="RISK")
-    ] = 0.6,
-    then: Annotated[
-        str,
-        typer.Option("--then", help="choose, regenerate, flag or pass.", metavar="WHAT"),
-    ] = "choose",
-    stream: Annotated[
-        str, typer.Option("--stream", help="Streams: hold until judged, or pass.", metavar="HOW")
-    ] = "hold",
-    fail: Annotated[
-        str,
-        typer.Option("--fail", help="Unjudged replies are sent (open) or refused (closed).", metavar="HOW"),
-    ] = "open",
-    flagged: Annotated[
-        Path | None,
-        typer.Option("--flagged", help="Add flagged replies to this file.", metavar="CHATS.jsonl"),
-    ] = None,
-    campaign: Annotated[
-        str | None, typer.Option("--campaign", help="Add flagged replies to this campaign.", metavar="NAME")
-    ] = None,
-    db: DbOption = None,
-    reader: Annotated[
-        str, typer.Option("--reader", help="small, or large as for `lapsus check`.", metavar="READER")
-    ] = "small",
-    host: HostOption = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", help="Port to listen on; 0: any free one.", metavar="N")
-    ] = 8643,
-    at_once: Annotated[
-        int, typer.Option("--at-once", help="Requests under way at most.", min=1, metavar="N")
-    ] = 64,
-    threads: Annotated[
-        int, typer.Option("--threads", help="Replies judged side by side.", min=1, max=256, metavar="N")
-    ] = 2,
-    timeout: Annotated[
-        float, typer.Option("--timeout", help="Seconds the system behind it has.", min=0.1, metavar="SECONDS")
-    ] = 60.0,
+    upstream: str = "",
+    candidates: int = 3,
+    most_risk: float = 0.6,
+    then: str = "choose",
+    stream: str = "hold",
+    fail: str = "open",
+    flagged: Path | None = None,
+    campaign: str | None = None,
+    db: str | None = None,
+    reader: str = "small",
+    host: str = "127.0.0.1",
+    port: int = 8643,
+    at_once: int = 64,
+    threads: int = 2,
+    timeout: float = 60.0,
 ) -> None:
     """Judge replies before they are sent: a server to ask, or a proxy before your system."""
     from lapsus.guard.app import GuardServer

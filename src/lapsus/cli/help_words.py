@@ -1,17 +1,19 @@
-"""`--help` in the reader's language, its commands by the reader's job. `help_ja.yaml` has its words in Japanese."""
+"""Groups of commands, and `--help` in the reader's language, commands by the reader's job."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
 import regex
+import typer
 from typer.core import TyperGroup
 
 from lapsus.cli.map_options import add_map_options
+from lapsus.cli.options import described, parameters
 from lapsus.cli.output import reader_language
 from lapsus.cli.usage_errors import in_readers_words
 from lapsus.reports.table import cells
@@ -57,6 +59,22 @@ class Commands(TyperGroup):
         """Run the command that was named, with what was given to it."""
         with in_readers_words():
             return super().invoke(ctx)
+
+
+class Group(typer.Typer):
+    """A group of commands. What a parameter of theirs is called and for stands in `options.json`."""
+
+    def __init__(self, name: str, help: str, **settings: Any) -> None:
+        super().__init__(
+            name=name, help=help, no_args_is_help=True, rich_markup_mode=None, cls=Commands, **settings
+        )
+
+    def command(self, name: str, **settings: Any) -> Callable[[Any], Any]:  # type: ignore[override]
+        """Make a function the command of that name."""
+        group = str(self.info.name)
+        places = (name,) if group == "lapsus" else (f"{group} {name}", group)
+        registered = super().command(name, **settings)
+        return lambda function: registered(described(function, (*places, "shared")))
 
 
 def usage_of(command: Any, ctx: Any) -> str:
@@ -106,12 +124,12 @@ def _word(name: str) -> str:
 
 @cache
 def japanese_words() -> dict[str, str]:
-    """Every help in Japanese, by its English words."""
+    """Every help in Japanese, by its English words: `help_ja.yaml` has that of commands."""
     import yaml
 
     text = (files("lapsus.cli") / "help_ja.yaml").read_text(encoding="utf-8")
-    found: dict[str, str] = yaml.safe_load(text)
-    return found
+    commands: dict[str, str] = yaml.safe_load(text)
+    return commands | {one.en: one.ja for place in parameters().values() for one in place.values()}
 
 
 def _is(parameter: Any, kind: str) -> bool:

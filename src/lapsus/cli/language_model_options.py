@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import typer
 
@@ -26,44 +26,12 @@ KEY = "LAPSUS_API_KEY"
 SHOWN = 20
 """How many units that could not be judged are named one by one."""
 
-JudgesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--with",
-        help="A model's file, a method or PROVIDER:MODEL; several are a jury; else the model shipped for the language.",
-        metavar="MODEL",
-    ),
-]
-
-
-def _option(kind: Any, name: str, help: str, metavar: str, least: float | None = None) -> Any:
-    return Annotated[kind | None, typer.Option(name, help=help, metavar=metavar, min=least)]
-
-
 _OPTIONS: dict[str, Any] = {
-    "endpoint": _option(
-        str, "--endpoint", "Language models: the server, e.g. http://127.0.0.1:8080/v1.", "URL"
-    ),
-    "key_env": _option(str, "--key-env", f"Environment variable with the API key, if not {KEY}.", "NAME"),
-    "examples": _option(int, "--examples", "At most so many examples of each kind in the prompt.", "N", 0),
-    "samples": _option(int, "--samples", "Ask so often, for a distribution over labels.", "K", 1),
-    "temperature": _option(float, "--temperature", "0 by default, 1 with several samples.", "T", 0.0),
-    "seed": _option(int, "--seed", "Seed that the server is asked to draw with.", "N", 0),
-    "max_tokens": _option(int, "--max-tokens", "How many tokens an answer may have.", "N", 1),
-    "budget": _option(int, "--budget", "Ask nothing more after so many tokens.", "TOKENS", 1),
-    "prices": _option(Path, "--prices", "Table of prices of your own (YAML).", "FILE"),
-    "aligned": _option(Path, "--aligned", "Prompt that `lapsus align` fitted to people's answers.", "FILE"),
-    "parallel": _option(int, "--parallel", "Requests under way at once; 4 by default.", "N", 1),
-    "timeout": _option(float, "--timeout", "Seconds that a request may take; 120 by default.", "S", 1.0),
-    "yes": Annotated[bool, typer.Option("--yes", help="Send to another machine without being asked.")],
-    "plain_http": Annotated[
-        bool, typer.Option("--plain-http", help="Send the key to another machine unencrypted.")
-    ],
-    "reasons": Annotated[
-        bool, typer.Option("--reasons", help="Language models: ask why, and keep it with each judgment.")
-    ],
-}
-_FLAGS = ("yes", "plain_http", "reasons")
+    "endpoint": str, "key_env": str, "examples": int, "samples": int, "temperature": float, "seed": int,
+    "max_tokens": int, "budget": int, "prices": Path, "aligned": Path, "parallel": int, "timeout": float,
+    "yes": bool, "plain_http": bool, "reasons": bool, "prompt_words": str,
+}  # fmt: skip
+"""What may be said on how a language model is asked, and of which type it is."""
 
 
 class LanguageModelOptions(NamedTuple):
@@ -77,27 +45,19 @@ class LanguageModelOptions(NamedTuple):
 NOTHING_SAID = LanguageModelOptions({})
 
 
-def asks_language_models(
-    language: str | None = None, without: Sequence[str] = ()
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def asks_language_models(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command that takes `asking`: on the command line there are the options of that record in its place.
 
-    `language` is what the option for the prompt's language is called, where there is one; `without` are those that
-    mean nothing to the command.
+    `without` are those that mean nothing to the command.
     """
-    options = {name: option for name, option in _OPTIONS.items() if name not in without}
-    if language is not None:
-        options["prompt_words"] = _option(
-            str, language, "Language of the prompt; the document's by default.", "LANG"
-        )
+    options = {name: kind for name, kind in _OPTIONS.items() if name not in without}
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run(*arguments: Any, **given: Any) -> None:
             said = {name: given.pop(name) for name in options if name in given}
             yes = said.pop("yes", False)
-            if (words := said.pop("prompt_words", None)) is not None:
-                said["words"] = words
+            said["words"] = said.pop("prompt_words", None)
             how = {name: value for name, value in said.items() if value is not None and value is not False}
             command(*arguments, **given, asking=LanguageModelOptions(how, yes))
 
@@ -106,9 +66,9 @@ def asks_language_models(
             if one.name != "asking":
                 parameters.append(one.replace(kind=one.KEYWORD_ONLY))
                 continue
-            for name, option in options.items():
-                usual = False if name in _FLAGS else None
-                parameters.append(inspect.Parameter(name, one.KEYWORD_ONLY, annotation=option, default=usual))
+            for name, kind in options.items():
+                kind, usual = (bool, False) if kind is bool else (kind | None, None)
+                parameters.append(inspect.Parameter(name, one.KEYWORD_ONLY, annotation=kind, default=usual))
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         return run

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from lapsus.cli.convert import FromOption, OnlyOption, tell_reading
-from lapsus.cli.output import JsonOption, print_json, remark, say
+from lapsus.cli.convert import tell_reading
+from lapsus.cli.output import print_json, remark, say
 from lapsus.formats import EntryStream, read
 from lapsus.formats.field_map import keep_map
-from lapsus.formats.remote import location
 from lapsus.model import Document, Entry
 from lapsus.schemes import load_scheme, scheme_names
 
@@ -24,16 +21,11 @@ LOOKED_AT = 200
 
 
 def look_command(
-    data: Annotated[
-        list[Path], typer.Argument(help="Files, folders or zips to look at.", metavar="DATA", parser=location)
-    ],
-    from_format: FromOption = None,
-    only: OnlyOption = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", help="Keep the map that was used in a .yaml file.", metavar="FILE"),
-    ] = None,
-    as_json: JsonOption = False,
+    data: list[Path],
+    from_format: str | None = None,
+    only: str | None = None,
+    save: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Show what data are taken for: format, keys, documents as they were understood, and the next command."""
     reading = read(data, from_format, only=only)

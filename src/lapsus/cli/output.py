@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import regex
@@ -30,11 +30,6 @@ from lapsus.word_files import LANGUAGES, word_file
 
 _Item = TypeVar("_Item")
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069--\n\t]", regex.V1)
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-LangOption = Annotated[
-    str | None,
-    typer.Option("--lang", help="Language of the words shown (en, ja); yours by default.", metavar="LANG"),
-]
 
 
 def shown(text: str) -> str:

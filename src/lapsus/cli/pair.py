@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from lapsus.cli.output import remark
 from lapsus.cli.result_tables import announce
@@ -13,17 +10,10 @@ from lapsus.errors import UsageError
 
 
 def pair_command(
-    logs: Annotated[
-        list[Path], typer.Argument(help="A log of each system; with --ask, talks to answer.", metavar="LOG…")
-    ],
-    out: Annotated[Path, typer.Option("--out", help="File to write.", metavar="PAIRS.jsonl")],
-    ask: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ask", help="Ask this system now, as for --collect; give two or more.", metavar="SYSTEM"
-        ),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
+    logs: list[Path],
+    out: Path,
+    ask: list[str] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Put replies of two systems to the same context side by side, to have them compared."""
     from lapsus.collect.pairing import asked, paired

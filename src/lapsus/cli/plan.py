@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, in_words, print_json, print_table, remark, say, warn, word
-from lapsus.cli.result_tables import QuestionOption, SchemeOption, announce
+from lapsus.cli.output import in_words, print_json, print_table, remark, say, warn, word
+from lapsus.cli.result_tables import announce
 from lapsus.errors import UsageError
-from lapsus.formats.remote import location
 
 if TYPE_CHECKING:
     from lapsus.analysis.plan import SamplingPlan, Wanted
@@ -20,45 +18,21 @@ if TYPE_CHECKING:
 
 
 def plan_command(
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Documents that a judge judged: files, folders or zips.",
-            metavar="DATA…",
-            parser=location,
-        ),
-    ],
-    judge: Annotated[str | None, typer.Option("--judge", help="The judge.", metavar="NAME")] = None,
-    within: Annotated[
-        float | None,
-        typer.Option("--within", help="Until the corrected interval is ± this.", min=0.001, metavar="X"),
-    ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option(
-            "--epsilon", help="Until the test could pass at this epsilon.", min=0.01, max=0.99, metavar="E"
-        ),
-    ] = None,
-    people: Annotated[
-        int, typer.Option("--people", help="How many people judge each unit.", min=1, metavar="N")
-    ] = 3,
-    units: Annotated[
-        int | None, typer.Option("--units", help="Draw so many, whatever the goals say.", min=1, metavar="N")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="Write the drawn units: SAMPLE.jsonl.", metavar="SAMPLE"),
-    ] = None,
-    scheme: SchemeOption = None,
-    question: QuestionOption = None,
-    label: Annotated[
-        str | None, typer.Option("--label", help="Plan the interval of this label only.", metavar="ID")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.", min=0, metavar="N")] = 0,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at SAMPLE.")] = False,
-    as_json: JsonOption = False,
+    data: list[Path],
+    judge: str | None = None,
+    within: float | None = None,
+    epsilon: float | None = None,
+    people: int = 3,
+    units: int | None = None,
+    out: Path | None = None,
+    scheme: str | None = None,
+    question: list[str] | None = None,
+    label: str | None = None,
+    seed: int = 0,
+    only: str | None = None,
+    lang: str | None = None,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Say how many units people should judge until an interval is narrow or a judge can pass, and draw them."""
     from lapsus.analysis.plan import plan_units

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-import typer
 from msgspec import to_builtins
 
-from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
     LanguageModelOptions,
     asks_language_models,
 )
-from lapsus.cli.output import JsonOption, print_json, print_table
+from lapsus.cli.output import print_json, print_table
 from lapsus.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -25,21 +24,18 @@ if TYPE_CHECKING:
     from lapsus.model import Scheme
 
 
-@asks_language_models("--words", without=("samples", "reasons"))
+@asks_language_models("samples", "reasons")
 def probe_command(
-    data: DocumentsArgument,
-    judge: Annotated[str, typer.Option("--with", help="The model: openai:MODEL.", metavar="MODEL")],
-    scheme: Annotated[str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")],
-    units: Annotated[int, typer.Option("--units", help="Ask about so many units.", min=1, metavar="N")] = 50,
+    data: Path,
+    judge: str,
+    scheme: str,
+    units: int = 50,
     asking: LanguageModelOptions = NOTHING_SAID,
-    campaign: Annotated[
-        str | None,
-        typer.Option("--campaign", help="Show the result on this campaign's judges page.", metavar="NAME"),
-    ] = None,
-    db: DbOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    as_json: JsonOption = False,
+    campaign: str | None = None,
+    db: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Ask a language model again with what should not matter changed: does it agree with itself?"""
     from lapsus import model

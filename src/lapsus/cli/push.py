@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from lapsus.cli.convert import FromOption
-from lapsus.cli.output import JsonOption, in_words, print_json, remark, say
+from lapsus.cli.output import in_words, print_json, remark, say
 from lapsus.errors import UsageError
 from lapsus.formats import read
-from lapsus.formats.remote import STANDARD_INPUT, Address, location
+from lapsus.formats.remote import STANDARD_INPUT, Address
 from lapsus.notices import Notice
 
 
 def push_command(
-    server: Annotated[str, typer.Argument(help="langfuse or phoenix.", metavar="SERVER")],
-    source: Annotated[
-        Path,
-        typer.Argument(
-            help="Judged dialogues that were read from traces.",
-            metavar="DATA",
-            parser=location,
-        ),
-    ],
-    url: Annotated[str, typer.Option("--url", help="Address of the server.", metavar="URL")],
-    yes: Annotated[bool, typer.Option("--yes", help="Send without asking.")] = False,
-    from_format: FromOption = None,
-    as_json: JsonOption = False,
+    server: str,
+    source: Path,
+    url: str,
+    yes: bool = False,
+    from_format: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Send judgments to a Langfuse or Phoenix server as scores or annotations of their spans."""
     from lapsus.formats.traces.feedback import feedback_of

@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from lapsus.cli.output import JsonOption, reader_language, remark
-from lapsus.cli.result_tables import (
-    CsvOption,
-    LatexOption,
-    QuestionOption,
-    ResamplesOption,
-    SchemeOption,
-    SeedOption,
-    announce,
-    bootstrap_plan,
-    print_result,
-)
+from lapsus.cli.output import reader_language, remark
+from lapsus.cli.result_tables import announce, bootstrap_plan, print_result
 
 
 def rank_command(
-    data: Annotated[Path, typer.Argument(help="Pairs of replies with their judgments.", metavar="DATA")],
-    scheme: SchemeOption = None,
-    question: QuestionOption = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Also write a page with a chart.", metavar="PAGE.html")
-    ] = None,
-    resamples: ResamplesOption = 1000,
-    seed: SeedOption = 0,
-    csv: CsvOption = False,
-    latex: LatexOption = False,
-    as_json: JsonOption = False,
+    data: Path,
+    scheme: str | None = None,
+    question: list[str] | None = None,
+    html: Path | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    csv: bool = False,
+    latex: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Rank systems by which of two replies people prefer: Bradley–Terry, win rates, the place of a reply."""
     from lapsus.analysis.ranking import rank

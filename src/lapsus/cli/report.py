@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.output import JsonOption, LangOption, print_json, reader_language, remark, warn
-from lapsus.cli.result_tables import DropBrokenOption
+from lapsus.cli.database_option import open_database
+from lapsus.cli.output import print_json, reader_language, remark, warn
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,29 +18,16 @@ if TYPE_CHECKING:
 
 
 def report_command(
-    campaign: Annotated[str, typer.Argument(help="Name of the campaign.", metavar="CAMPAIGN")],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", help="File to write: .html, .tex (tables) or .csv.", metavar="FILE"),
-    ],
-    gold: Annotated[
-        str,
-        typer.Option("--gold", help="How votes are put together: majority, dawid-skene …", metavar="METHOD"),
-    ] = "majority",
-    names: Annotated[
-        bool, typer.Option("--names", help="Write annotators' names instead of pseudonyms.")
-    ] = False,
-    drop_broken: DropBrokenOption = False,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(
-            "--bundle", help="Also votes, guideline and all figures, for `lapsus verify`.", metavar="ZIP"
-        ),
-    ] = None,
-    lang: LangOption = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at FILE.")] = False,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    campaign: str,
+    out: Path,
+    gold: str = "majority",
+    names: bool = False,
+    drop_broken: bool = False,
+    bundle: Path | None = None,
+    lang: str | None = None,
+    overwrite: bool = False,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Write a report of a campaign: data, guideline, annotators, agreement, gold, disputes, methods, data card."""
     from lapsus.analysis.bundle import write_bundle

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from lapsus.cli.database_option import DbOption
-from lapsus.cli.output import JsonOption, print_json, say
+from lapsus.cli.output import print_json, say
 
 
 def restore_command(
-    source: Annotated[
-        str,
-        typer.Argument(help="File that `lapsus backup` wrote; or its address (s3://…).", metavar="FILE"),
-    ],
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    source: str,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Fill a new database from a backup; of either kind, whichever it came from. Nothing is overwritten."""
     from lapsus.store import restore

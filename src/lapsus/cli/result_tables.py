@@ -6,70 +6,18 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeGuard
+from typing import TypeGuard
 
 import msgspec
-import typer
 
 from lapsus.cli.output import in_words, reader_language, remark, warn, word
 from lapsus.errors import LapsusError, UsageError
 from lapsus.formats import EntryStream
-from lapsus.formats.remote import location
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.score import Score
 from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
-
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
-LatexOption = Annotated[bool, typer.Option("--latex", help="Print the table for LaTeX (booktabs).")]
-BySystem = Annotated[str | None, typer.Option("--by", help="Also by group; known: system.", metavar="GROUP")]
-SchemeOption = Annotated[
-    str | None,
-    typer.Option("--scheme", help="Judgments under which scheme, where there are several.", metavar="NAME"),
-]
-QuestionOption = Annotated[
-    list[str] | None,
-    typer.Option("--question", "-q", help="Only this question of the scheme; may be repeated.", metavar="ID"),
-]
-ThresholdOption = Annotated[
-    float | None,
-    typer.Option(
-        "--threshold", "-t", help="Share that a gold label needs: 0 in the challenge's program, 0.5 in its paper.",
-        min=0.0, max=1.0,
-    ),
-]  # fmt: skip
-RuleOption = Annotated[
-    str,
-    typer.Option(
-        "--rule",
-        help="A breakdown's gold label needs at least the share (program) or more (paper).",
-        metavar="RULE",
-    ),
-]
-ResamplesOption = Annotated[
-    int, typer.Option("--resamples", help="Resamples for the intervals; 0 for none.", min=0, metavar="N")
-]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the resampling.", min=0, metavar="N")]
-DropBrokenOption = Annotated[
-    bool, typer.Option("--drop-broken", help="Leave out judgments that break the guideline.")
-]
-GoldArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="What people said: file, folder or zip.",
-        metavar="GOLD",
-        parser=location,
-    ),
-]
-RunsArgument = Annotated[
-    list[Path],
-    typer.Argument(
-        help="Runs to score: files, folders or zips.",
-        metavar="RUN…",
-        parser=location,
-    ),
-]
 
 
 def bootstrap_plan(resamples: int, seed: int) -> Bootstrap | None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from lapsus.cli.output import JsonOption, in_words, print_json, print_table
+from lapsus.cli.output import in_words, print_json, print_table
 from lapsus.formats.sink import put_in_place
 from lapsus.samples import SAMPLES, sample_path
 
 
 def sample_command(
-    name: Annotated[str | None, typer.Argument(help="Which sample; none lists them.", metavar="NAME")] = None,
-    target: Annotated[
-        Path | None, typer.Argument(help="Where to put it; NAME.jsonl here by default.", metavar="OUT")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at OUT.")] = False,
-    as_json: JsonOption = False,
+    name: str | None = None,
+    target: Path | None = None,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Copy sample data: invented dialogues and texts, judged by invented annotators."""
     if name is None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from lapsus.cli.help_words import Commands
+from lapsus.cli.help_words import Group
 from lapsus.cli.output import (
-    JsonOption,
-    LangOption,
     aside,
     in_words,
     out,
@@ -28,17 +25,11 @@ from lapsus.notices import Notice
 from lapsus.schemes import check_scheme, load_scheme, scheme_names
 from lapsus.text_files import read_text
 
-app = typer.Typer(
-    help="Show, check and print guidelines.", no_args_is_help=True, rich_markup_mode=None, cls=Commands
-)
-
-NameArgument = Annotated[
-    str, typer.Argument(help="Name of a scheme, or a scheme file (.yaml).", metavar="NAME")
-]
+app = Group("scheme", "Show, check and print guidelines.")
 
 
 @app.command("list")
-def list_command(lang: LangOption = None, as_json: JsonOption = False) -> None:
+def list_command(lang: str | None = None, as_json: bool = False) -> None:
     """List the schemes."""
     schemes = [load_scheme(name) for name in scheme_names()]
     language = _language(schemes[0], lang)
@@ -61,7 +52,7 @@ def list_command(lang: LangOption = None, as_json: JsonOption = False) -> None:
 
 
 @app.command("show")
-def show_command(name: NameArgument, lang: LangOption = None, as_json: JsonOption = False) -> None:
+def show_command(name: str, lang: str | None = None, as_json: bool = False) -> None:
     """Show a scheme: what is judged, which questions, which labels."""
     scheme = load_scheme(name)
     if as_json:
@@ -131,8 +122,8 @@ def _show_question(scheme: Scheme, question: Question, language: str) -> None:
 
 @app.command("check")
 def check_command(
-    file: Annotated[Path, typer.Argument(help="Scheme file to check.", metavar="FILE")],
-    as_json: JsonOption = False,
+    file: Path,
+    as_json: bool = False,
 ) -> None:
     """Check a scheme file; every problem is named with its line and rule."""
     try:
@@ -160,17 +151,10 @@ def check_command(
 
 @app.command("draft")
 def draft_command(
-    findings: Annotated[
-        Path, typer.Argument(help="Ranking that `lapsus check --out` wrote.", metavar="FINDINGS")
-    ],
-    target: Annotated[
-        Path, typer.Option("-o", "--out", help="Scheme file (.yaml) to write.", metavar="FILE")
-    ],
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", help="Language of the guideline (en, ja); yours by default.", metavar="LANG"),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    findings: Path,
+    target: Path,
+    lang: str | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Draft a scheme to edit from the findings of a check: a label a group, with its replies as examples."""
     import yaml
@@ -191,10 +175,10 @@ def draft_command(
 
 @app.command("manual")
 def manual_command(
-    name: NameArgument,
-    target: Annotated[Path, typer.Option("-o", "--out", help="HTML file to write.", metavar="FILE")],
-    lang: LangOption = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    name: str,
+    target: Path,
+    lang: str | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write a scheme as a printable page."""
     from lapsus.schemes.manual import manual
@@ -208,14 +192,9 @@ def manual_command(
 
 @app.command("brat")
 def brat_command(
-    project: Annotated[
-        Path,
-        typer.Argument(help="Folder or zip of a brat project with its annotation.conf.", metavar="PROJECT"),
-    ],
-    target: Annotated[
-        Path, typer.Option("-o", "--out", help="Scheme file (.yaml) to write.", metavar="FILE")
-    ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    project: Path,
+    target: Path,
+    overwrite: bool = False,
 ) -> None:
     """Write the scheme under which the marks of others' brat projects are read."""
     import msgspec
@@ -235,13 +214,10 @@ def brat_command(
 
 @app.command("labelstudio")
 def labelstudio_command(
-    name: NameArgument,
-    target: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="XML file to write; else it is printed.", metavar="FILE"),
-    ] = None,
-    lang: LangOption = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    name: str,
+    target: Path | None = None,
+    lang: str | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write the labelling interface that asks a scheme's questions in Label Studio."""
     from lapsus.formats.labelstudio_interface import labelling_interface
@@ -258,19 +234,11 @@ def labelstudio_command(
 
 @app.command("prompt")
 def prompt_command(
-    name: NameArgument,
-    lang: LangOption = None,
-    examples: Annotated[
-        int | None,
-        typer.Option("--examples", help="At most so many examples of each kind.", min=0, metavar="N"),
-    ] = None,
-    aligned: Annotated[
-        Path | None,
-        typer.Option(
-            "--aligned", help="Prompt that `lapsus align` fitted to people's answers.", metavar="FILE"
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+    name: str,
+    lang: str | None = None,
+    examples: int | None = None,
+    aligned: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Print what a language model is told, and the JSON schema of its answer."""
     from lapsus.annotators.language_model import make_prompt

@@ -2,52 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
 
-import typer
-
-from lapsus.cli.convert import OnlyOption
-from lapsus.cli.output import JsonOption
-from lapsus.cli.result_tables import (
-    BySystem,
-    CsvOption,
-    DropBrokenOption,
-    GoldArgument,
-    LatexOption,
-    QuestionOption,
-    ResamplesOption,
-    RuleOption,
-    RunsArgument,
-    SchemeOption,
-    SeedOption,
-    ThresholdOption,
-    announce,
-    bootstrap_plan,
-    print_result,
-)
+from lapsus.cli.result_tables import announce, bootstrap_plan, print_result
 
 
 def score_command(
-    gold: GoldArgument,
-    runs: RunsArgument,
-    threshold: ThresholdOption = None,
-    rule: RuleOption = "program",
-    by: BySystem = None,
-    scheme: SchemeOption = None,
-    question: QuestionOption = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure", "-m", help="A score, e.g. ratings or pearson; may be repeated.", metavar="NAME"
-        ),
-    ] = None,
-    only: OnlyOption = None,
-    drop_broken: DropBrokenOption = False,
-    resamples: ResamplesOption = 1000,
-    seed: SeedOption = 0,
-    csv: CsvOption = False,
-    latex: LatexOption = False,
-    as_json: JsonOption = False,
+    gold: Path,
+    runs: list[Path],
+    threshold: float | None = None,
+    rule: str = "program",
+    by: str | None = None,
+    scheme: str | None = None,
+    question: list[str] | None = None,
+    measure: list[str] | None = None,
+    only: str | None = None,
+    drop_broken: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+    csv: bool = False,
+    latex: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Score runs against what people said, with intervals, signature and floors."""
     from lapsus.analysis import score

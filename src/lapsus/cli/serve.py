@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.output import remark, say
 from lapsus.errors import UsageError
 
@@ -21,80 +19,26 @@ if TYPE_CHECKING:
     from lapsus.web.judge_sources import JudgeSources
 
 SECRET = "LAPSUS_OIDC_SECRET"  # noqa: S105  the name of a variable
-HostOption = Annotated[
-    str,
-    typer.Option("--host", help="Address to listen on; 0.0.0.0 lets other machines in.", metavar="HOST"),
-]
 
 
 def serve_command(
-    db: DbOption = None,
-    host: HostOption = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", help="Port to listen on; 0: any free one.", metavar="N")
-    ] = 8642,
-    workers: Annotated[
-        int, typer.Option("--workers", help="How many processes answer.", metavar="N", min=1, max=256)
-    ] = 1,
-    path: Annotated[
-        str,
-        typer.Option(
-            "--path", help="Path on the host below which it is, e.g. /tools/lapsus.", metavar="PATH"
-        ),
-    ] = "",
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--proxy", help="Address or network of a proxy whose X-Forwarded-* count.", metavar="ADDRESS"
-        ),
-    ] = None,
-    user_header: Annotated[
-        str | None,
-        typer.Option(
-            "--user-header", help="Header in which that proxy says who is signed in.", metavar="NAME"
-        ),
-    ] = None,
-    oidc: Annotated[
-        str | None,
-        typer.Option("--oidc", help="Issuer of OpenID Connect at which people sign in.", metavar="URL"),
-    ] = None,
-    oidc_client: Annotated[
-        str,
-        typer.Option("--oidc-client", help=f"Our id there; its secret comes from {SECRET}.", metavar="ID"),
-    ] = "lapsus",
-    oidc_name: Annotated[
-        str, typer.Option("--oidc-name", help="What the button calls it.", metavar="NAME")
-    ] = "",
-    metrics_port: Annotated[
-        int | None,
-        typer.Option("--metrics-port", help="Port on which Prometheus asks; 0: any free one.", metavar="N"),
-    ] = None,
-    backup_to: Annotated[
-        str | None,
-        typer.Option(
-            "--backup-to", help="Folder or address (s3://…) that keeps dated backups.", metavar="PLACE"
-        ),
-    ] = None,
-    backup_every: Annotated[
-        float, typer.Option("--backup-every", help="Hours between backups.", metavar="HOURS", min=0.01)
-    ] = 24.0,
-    backup_keep: Annotated[
-        int | None,
-        typer.Option("--backup-keep", help="How many backups stay; the oldest go.", metavar="N", min=1),
-    ] = None,
-    request_log: Annotated[
-        bool, typer.Option("--request-log", help="Write a line of JSON on standard error for each request.")
-    ] = False,
-    judges: Annotated[
-        Path | None,
-        typer.Option("--judges", help="Folder with trained judges that pages may use.", metavar="FOLDER"),
-    ] = None,
-    endpoints: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--endpoint", help="Where pages may have language models asked; repeatable.", metavar="URL"
-        ),
-    ] = None,
+    db: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8642,
+    workers: int = 1,
+    path: str = "",
+    proxy: list[str] | None = None,
+    user_header: str | None = None,
+    oidc: str | None = None,
+    oidc_client: str = "lapsus",
+    oidc_name: str = "",
+    metrics_port: int | None = None,
+    backup_to: str | None = None,
+    backup_every: float = 24.0,
+    backup_keep: int | None = None,
+    request_log: bool = False,
+    judges: Path | None = None,
+    endpoints: list[str] | None = None,
 ) -> None:
     """Start the workbench. The first start prints a link that makes the first manager."""
     from lapsus.web.deployment import Deployment, check_deployment

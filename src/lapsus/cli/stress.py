@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.detect import ProfileOption
+from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
     LanguageModelOptions,
     asks_language_models,
 )
-from lapsus.cli.output import JsonOption, in_words, print_json, reader_language, remark, say, warn
+from lapsus.cli.output import in_words, print_json, reader_language, remark, say, warn
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,52 +33,26 @@ def share_of(text: str) -> float:
     return share
 
 
-@asks_language_models("--prompt-words", without=("samples", "reasons"))
+@asks_language_models("samples", "reasons")
 def stress_command(
-    data: DocumentsArgument,
-    judge: Annotated[
-        list[str],
-        typer.Option(
-            "--judge", help="A model's file, a shipped model or PROVIDER:MODEL. May be repeated.", metavar="J"
-        ),
-    ],
-    scheme: Annotated[
-        str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")
-    ] = "breakdown",
-    planter: Annotated[
-        str | None,
-        typer.Option("--planter", help="A language model that plants errors too.", metavar="PROVIDER:MODEL"),
-    ] = None,
-    each: Annotated[
-        int, typer.Option("--each", help="Plant so many errors of each type.", min=1, metavar="N")
-    ] = 30,
-    good: Annotated[
-        list[str] | None,
-        typer.Option("--good", help="A label that is no error. May be repeated.", metavar="LABEL"),
-    ] = None,
-    jury: Annotated[bool, typer.Option("--jury", help="Also all judges together, as one.")] = False,
-    draw: Annotated[int, typer.Option("--draw", help="Seed of what is planted where.", metavar="N")] = 0,
-    least: Annotated[
-        str | None,
-        typer.Option("--least", help="Exit 1 if a type is found less often, e.g. 80%.", metavar="SHARE"),
-    ] = None,
-    most: Annotated[
-        str | None,
-        typer.Option("--most", help="Exit 1 at more false alarms, e.g. 10%.", metavar="SHARE"),
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Also write a page with the misses.", metavar="OUT")
-    ] = None,
-    campaign: Annotated[
-        str | None,
-        typer.Option("--campaign", help="Show the result on this campaign's judges page.", metavar="NAME"),
-    ] = None,
-    db: DbOption = None,
-    profile: ProfileOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
+    data: Path,
+    judge: list[str],
+    scheme: str = "breakdown",
+    planter: str | None = None,
+    each: int = 30,
+    good: list[str] | None = None,
+    jury: bool = False,
+    draw: int = 0,
+    least: str | None = None,
+    most: str | None = None,
+    html: Path | None = None,
+    campaign: str | None = None,
+    db: str | None = None,
+    profile: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
     asking: LanguageModelOptions = NOTHING_SAID,
-    as_json: JsonOption = False,
+    as_json: bool = False,
 ) -> None:
     """Plant errors in good turns and tell which of them a judge finds, by type, with false alarms."""
     from lapsus.formats.sink import put_in_place

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, JudgedArgument, OnlyOption
-from lapsus.cli.output import JsonOption, in_words, print_json, progress, remark, say
+from lapsus.cli.output import in_words, print_json, progress, remark, say
 from lapsus.cli.result_tables import announce, in_readers_words
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream
@@ -24,45 +23,19 @@ _STEPS = 100
 
 
 def train_command(
-    method: Annotated[
-        str, typer.Argument(help="How to judge: judge, encoder, crf, svm, …", metavar="METHOD")
-    ],
-    data: JudgedArgument,
-    target: Annotated[Path, typer.Option("-o", "--out", help="The model's file.", metavar="MODEL")],
-    scheme: Annotated[
-        str | None,
-        typer.Option(
-            "--scheme", help="judge: the guideline, a name or a file; if DATA holds several.", metavar="S"
-        ),
-    ] = None,
-    only: OnlyOption = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            help="Go on from a model's file or a shipped model, where the method can.",
-            metavar="MODEL",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Seed of what is left to chance.", min=0, metavar="N")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Set a parameter of the method; may be repeated.", metavar="KEY=VALUE"),
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            "--encoder",
-            help="judge: an encoder of your own, a Hugging Face folder or name.",
-            metavar="FOLDER",
-        ),
-    ] = None,
-    tune: Annotated[bool, typer.Option("--tune", help="judge: train the encoder through.")] = False,
-    lang: DataLanguage = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at MODEL.")] = False,
-    as_json: JsonOption = False,
+    method: str,
+    data: Path,
+    target: Path,
+    scheme: str | None = None,
+    only: str | None = None,
+    start: str | None = None,
+    seed: int | None = None,
+    settings: list[str] | None = None,
+    encoder: str | None = None,
+    tune: bool = False,
+    lang: str | None = None,
+    overwrite: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Learn to judge from judged documents, and keep the model in a file."""
     from lapsus.annotators import train

@@ -4,80 +4,32 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, OnlyOption
-from lapsus.cli.output import JsonOption, print_json, reader_language, say, warn
-from lapsus.cli.result_tables import (
-    CsvOption,
-    LatexOption,
-    QuestionOption,
-    SchemeOption,
-    announce,
-    announce_once,
-    print_each_scheme,
-)
+from lapsus.cli.output import print_json, reader_language, say, warn
+from lapsus.cli.result_tables import announce, announce_once, print_each_scheme
 from lapsus.errors import UsageError
-from lapsus.formats.remote import location
-
-JudgesOption = Annotated[
-    list[str] | None,
-    typer.Option("--judge", help="An annotator to test; no person then. May be repeated.", metavar="NAME"),
-]
-
-JuryOption = Annotated[bool, typer.Option("--jury", help="Also all judges together, as one.")]
 
 
 def trust_command(
-    data: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Judged documents: files, folders or zips. With --gate: the newest run.",
-            metavar="DATA…",
-            parser=location,
-        ),
-    ] = None,
-    judge: JudgesOption = None,
-    jury: JuryOption = False,
-    scheme: SchemeOption = None,
-    question: QuestionOption = None,
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            "--epsilon",
-            help="How much worse it may be: .1 crowd, .15 trained, .2 experts.",
-            min=0.0,
-            max=0.99,
-        ),
-    ] = 0.2,
-    least_units: Annotated[
-        int, typer.Option("--least-units", help="Test people with so many units or more.", min=2, metavar="N")
-    ] = 30,
-    freeze: Annotated[
-        Path | None,
-        typer.Option(
-            "--freeze", help="Write a gate: bounds a little below how it stands now.", metavar="FILE"
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", help="With --freeze: how far figures may fall.", min=0.0, max=1.0)
-    ] = 0.05,
-    gate: Annotated[
-        Path | None,
-        typer.Option("--gate", help="Check a judge against a gate; exit 1 if it drifts.", metavar="FILE"),
-    ] = None,
-    junit: Annotated[
-        Path | None,
-        typer.Option("--junit", help="With --gate: also write the checks as JUnit XML.", metavar="OUT"),
-    ] = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at --freeze FILE.")] = False,
-    csv: CsvOption = False,
-    latex: LatexOption = False,
-    as_json: JsonOption = False,
+    data: list[Path] | None = None,
+    judge: list[str] | None = None,
+    jury: bool = False,
+    scheme: str | None = None,
+    question: list[str] | None = None,
+    epsilon: float = 0.2,
+    least_units: int = 30,
+    freeze: Path | None = None,
+    tolerance: float = 0.05,
+    gate: Path | None = None,
+    junit: Path | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    overwrite: bool = False,
+    csv: bool = False,
+    latex: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Test whether judges may stand in for people, or hold a judge against a gate."""
     if gate is not None:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lapsus.cli.database_option import DbOption, open_database
-from lapsus.cli.help_words import Commands
-from lapsus.cli.output import JsonOption, colon, in_words, print_json, print_table, say, word
+from lapsus.cli.database_option import open_database
+from lapsus.cli.help_words import Group
+from lapsus.cli.output import colon, in_words, print_json, print_table, say, word
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.store import Person, Role
 
-app = typer.Typer(help="Add and change accounts.", no_args_is_help=True, rich_markup_mode=None, cls=Commands)
-
-NameArgument = Annotated[str, typer.Argument(help="Name of the account.", metavar="NAME")]
-RoleOption = Annotated[str, typer.Option("--role", help="manager, adjudicator or annotator.", metavar="ROLE")]
+app = Group("user", "Add and change accounts.")
 
 
 def _role(name: str) -> Role:
@@ -41,19 +38,13 @@ def _password() -> str:
 
 @app.command("add")
 def add_command(
-    name: NameArgument,
-    role: RoleOption = "annotator",
-    email: Annotated[str | None, typer.Option("--email", help="Mail address.", metavar="ADDRESS")] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", help="Language of the pages for this person (en, ja).", metavar="LANG"),
-    ] = None,
-    password: Annotated[
-        bool,
-        typer.Option("--password/--no-password", help="Ask for a password (or read it from standard input)."),
-    ] = True,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    role: str = "annotator",
+    email: str | None = None,
+    lang: str | None = None,
+    password: bool = True,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Add an account."""
     with open_database(db, make=True) as store:
@@ -63,14 +54,14 @@ def add_command(
 
 
 @app.command("list")
-def list_command(db: DbOption = None, as_json: JsonOption = False) -> None:
+def list_command(db: str | None = None, as_json: bool = False) -> None:
     """List the accounts."""
     with open_database(db) as store:
         _show(store.people.all(), as_json)
 
 
 @app.command("passwd")
-def passwd_command(name: NameArgument, db: DbOption = None) -> None:
+def passwd_command(name: str, db: str | None = None) -> None:
     """Set a new password, and end the sessions begun with the old one."""
     with open_database(db) as store:
         person = store.people.named(name)
@@ -80,9 +71,9 @@ def passwd_command(name: NameArgument, db: DbOption = None) -> None:
 
 @app.command("role")
 def role_command(
-    name: NameArgument,
-    role: Annotated[str, typer.Argument(help="manager, adjudicator or annotator.", metavar="ROLE")],
-    db: DbOption = None,
+    name: str,
+    role: str,
+    db: str | None = None,
 ) -> None:
     """Change what somebody may do."""
     with open_database(db) as store:
@@ -92,7 +83,7 @@ def role_command(
 
 
 @app.command("disable")
-def disable_command(name: NameArgument, db: DbOption = None) -> None:
+def disable_command(name: str, db: str | None = None) -> None:
     """Shut somebody out. What was judged stays."""
     with open_database(db) as store:
         person = store.people.named(name)
@@ -101,7 +92,7 @@ def disable_command(name: NameArgument, db: DbOption = None) -> None:
 
 
 @app.command("enable")
-def enable_command(name: NameArgument, db: DbOption = None) -> None:
+def enable_command(name: str, db: str | None = None) -> None:
     """Let somebody in again."""
     with open_database(db) as store:
         person = store.people.named(name)
@@ -111,13 +102,11 @@ def enable_command(name: NameArgument, db: DbOption = None) -> None:
 
 @app.command("invite")
 def invite_command(
-    role: RoleOption = "annotator",
-    campaign: Annotated[
-        str | None, typer.Option("--campaign", help="Campaign to bring the person into.", metavar="NAME")
-    ] = None,
-    days: Annotated[float, typer.Option("--days", help="How long the invitation holds.", metavar="N")] = 14,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    role: str = "annotator",
+    campaign: str | None = None,
+    days: float = 14,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make an invitation: a secret that makes one account, to be opened at /join/SECRET."""
     with open_database(db, make=True) as store:
@@ -127,12 +116,10 @@ def invite_command(
 
 @app.command("token")
 def token_command(
-    name: NameArgument,
-    label: Annotated[
-        str, typer.Option("--label", help="What the token is for.", metavar="WORDS")
-    ] = "command line",
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    name: str,
+    label: str = "command line",
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make a token by which a program acts for somebody. It is shown once."""
     with open_database(db) as store:
@@ -141,7 +128,7 @@ def token_command(
 
 
 @app.command("tokens")
-def tokens_command(name: NameArgument, db: DbOption = None, as_json: JsonOption = False) -> None:
+def tokens_command(name: str, db: str | None = None, as_json: bool = False) -> None:
     """List somebody's tokens. The tokens themselves are not kept."""
     with open_database(db) as store:
         found = store.access.tokens(store.people.named(name).id)
@@ -162,9 +149,9 @@ def tokens_command(name: NameArgument, db: DbOption = None, as_json: JsonOption 
 
 @app.command("revoke")
 def revoke_command(
-    name: NameArgument,
-    token: Annotated[int, typer.Argument(help="Its number in `lapsus user tokens`.", metavar="ID")],
-    db: DbOption = None,
+    name: str,
+    token: int,
+    db: str | None = None,
 ) -> None:
     """End a token: what comes with it is refused from now on."""
     with open_database(db) as store:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, FromOption, JudgedArgument, OnlyOption
-from lapsus.cli.output import JsonOption, colon, print_json, reader_language, remark, say, warn
+from lapsus.cli.output import colon, print_json, reader_language, remark, say, warn
 from lapsus.cli.result_tables import announce
 
 SHOWN = 50
@@ -15,15 +14,12 @@ SHOWN = 50
 
 
 def validate_command(
-    data: JudgedArgument,
-    scheme: Annotated[
-        str | None,
-        typer.Option("--scheme", help="Only judgments under this scheme: a name or a file.", metavar="S"),
-    ] = None,
-    from_format: FromOption = None,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    as_json: JsonOption = False,
+    data: Path,
+    scheme: str | None = None,
+    from_format: str | None = None,
+    only: str | None = None,
+    lang: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Hold every judgment against the rules of its guideline. Exit code 1 where one is broken."""
     from lapsus.analysis.validating import validate

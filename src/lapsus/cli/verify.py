@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from lapsus.cli.output import JsonOption, print_json, print_table, remark, say
+from lapsus.cli.output import print_json, print_table, remark, say
 
 
 def verify_command(
-    bundle: Annotated[Path, typer.Argument(help="What `lapsus report --bundle` wrote.", metavar="BUNDLE")],
-    as_json: JsonOption = False,
+    bundle: Path,
+    as_json: bool = False,
 ) -> None:
     """Work out every figure of a bundle from the votes in it. Exit code 1 where one differs."""
     from lapsus.analysis.bundle import verify

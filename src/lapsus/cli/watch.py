@@ -6,19 +6,18 @@ import os
 import threading
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
-from lapsus.cli.convert import DataLanguage, DocumentsArgument, OnlyOption
-from lapsus.cli.database_option import DbOption, open_database
+from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     LanguageModelOptions,
     asks_language_models,
     ending_gently,
 )
-from lapsus.cli.output import JsonOption, complain, in_words, print_json, say, warn
+from lapsus.cli.output import complain, in_words, print_json, say, warn
 from lapsus.cli.stress import share_of
 from lapsus.errors import InputError, UsageError
 
@@ -29,54 +28,28 @@ if TYPE_CHECKING:
 SECRET = "LAPSUS_WEBHOOK_SECRET"  # noqa: S105  the name of a variable
 
 
-@asks_language_models("--prompt-words", without=("samples", "reasons"))
+@asks_language_models("samples", "reasons")
 def watch_command(
-    data: DocumentsArgument,
-    state: Annotated[Path, typer.Option("--state", help="The file that remembers.", metavar="FILE")],
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="Who judges; else the programs' judgments in DATA count.", metavar="J"),
-    ] = None,
-    scheme: Annotated[
-        str, typer.Option("--scheme", help="The guideline: a name or a file.", metavar="S")
-    ] = "breakdown",
-    good: Annotated[
-        list[str] | None,
-        typer.Option("--good", help="A label that is no error. May be repeated.", metavar="LABEL"),
-    ] = None,
-    campaign: Annotated[
-        str | None, typer.Option("--campaign", help="The standing campaign of its queue.", metavar="NAME")
-    ] = None,
-    sample: Annotated[
-        str, typer.Option("--sample", help="Documents of which people see a turn.", metavar="SHARE")
-    ] = "2%",
-    flagged: Annotated[
-        bool, typer.Option("--flagged/--no-flagged", help="Turns that the judge flags go to people.")
-    ] = True,
-    doubt: Annotated[
-        float, typer.Option("--doubt", help="So do turns so near to one half.", min=0.0, max=0.5)
-    ] = 0.1,
-    limit: Annotated[
-        str | None, typer.Option("--limit", help="Alarm above this share of errors.", metavar="SHARE")
-    ] = None,
-    window: Annotated[
-        float, typer.Option("--window", help="Days held against the first as many.", min=0.01)
-    ] = 30.0,
-    webhook: Annotated[
-        str | None, typer.Option("--webhook", help="Where alarms, flags and ends are sent.", metavar="URL")
-    ] = None,
-    secret_env: Annotated[
-        str, typer.Option("--secret-env", help="Variable with the webhook's secret.", metavar="NAME")
-    ] = SECRET,
-    every: Annotated[
-        float, typer.Option("--every", help="Seconds between two passes.", min=1.0, metavar="S")
-    ] = 60.0,
-    once: Annotated[bool, typer.Option("--once", help="One pass, for cron; exit 1 on a new alarm.")] = False,
+    data: Path,
+    state: Path,
+    judge: str | None = None,
+    scheme: str = "breakdown",
+    good: list[str] | None = None,
+    campaign: str | None = None,
+    sample: str = "2%",
+    flagged: bool = True,
+    doubt: float = 0.1,
+    limit: str | None = None,
+    window: float = 30.0,
+    webhook: str | None = None,
+    secret_env: str = SECRET,
+    every: float = 60.0,
+    once: bool = False,
     asking: LanguageModelOptions = NOTHING_SAID,
-    only: OnlyOption = None,
-    lang: DataLanguage = None,
-    db: DbOption = None,
-    as_json: JsonOption = False,
+    only: str | None = None,
+    lang: str | None = None,
+    db: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Judge logs that keep coming, let people correct the judge, and raise alarms that hold whenever one looks."""
     from lapsus.watching.watch import Rules, watch
