@@ -17,7 +17,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.formats import read
 from lapsus.schemes import scheme_names
 from lapsus.store import Plan, open_store
-from tests.annotators.language_model.helpers import chat, pair, right
+from tests.annotators.language_model.helpers import chat, document, right
 from tests.annotators.language_model.stub import Said, Stub, completion, script, serving
 from tests.cli.test_language_models import answered, labels, lapsus
 from tests.store.helpers import judge_all
@@ -43,8 +43,9 @@ class Desk:
         self.db = str(folder / "a.sqlite")
         with open_store(self.db) as store:
             store.campaigns.create(Plan(name="spring", scheme=scheme, **plan))
-            documents = [pair()] if scheme == "semantic-errors" else [chat(), chat("ja", "c2")]
-            store.campaigns.add_documents("spring", documents)
+            about = document(scheme, "en")
+            more = [] if scheme in ("semantic-errors", "preference") else [chat("ja", "c2")]
+            store.campaigns.add_documents("spring", [about, *more])
 
     def annotate(self, stub: Stub, *more: str, name: str = "spring", code: int = 0, **how: Any) -> Result:
         asked = ("--with", "openai:tiny", "--endpoint", stub.endpoint, "--db", self.db)

@@ -37,6 +37,10 @@ def pair(language: str = "en", id: str = "p1") -> Document:
 
 
 def document(scheme: str, language: str) -> Document:
+    if scheme == "preference":
+        first, second, reply, _ = chat(language).segments
+        replies = (Segment(id, "system", said.text) for id, said in (("A", first), ("B", reply)))
+        return Document("c1", (first, second, *replies), language)
     return pair(language) if scheme == "semantic-errors" else chat(language)
 
 
@@ -50,6 +54,9 @@ def right(scheme: str, language: str) -> tuple[dict[str, Any], dict[str, Answer]
     if scheme == "error-types":
         types = ["ignore-expectation", "repetition"]
         return {"types": types, "own-view": None, "remark": "hm"}, {"types": tuple(types), "remark": "hm"}
+    if scheme == "preference":
+        said = {"better": "A", "fits": "both", "goes-on": None, "comment": None}
+        return said, {"better": "A|AB", "fits": "both|AB"}
     if scheme == "response-quality":
         levels = dict.fromkeys(SCALES, 4)
         labels = {"dialogue-act": "Y", "emotion": "N", "communicative-goal": "P"}

@@ -34,7 +34,7 @@ def test_every_scheme_in_both_languages(name: str, language: str) -> None:
         model = model_on(stub, name)
         judgments = list(model.judge([about]))
     assert [judgment.answers for judgment in judgments] == [answers] * len(judgments)
-    assert len(judgments) == (1 if name == "semantic-errors" else 2)
+    assert len(judgments) == (1 if name in ("semantic-errors", "preference") else 2)
     assert (model.refused, model.ended, model.form) == ([], None, "json_schema")
     for judgment in judgments:
         assert (judgment.annotator, judgment.scheme) == ("openai:tiny", name)

@@ -231,7 +231,12 @@ def accepted(draw: st.DrawFn, name: str) -> tuple[Scheme, Unit, dict[str, Answer
     """A unit, and answers that the scheme's rules accept."""
     scheme = marking_scheme() if name == "odd" else load_scheme(name)
     base = strategies.pairs() if name == "semantic-errors" else strategies.dialogues(("system", "user"))
-    found = list(units(draw(base), scheme.unit))
+    about = draw(base)
+    if name == "preference":
+        replies = [Segment(id, "system", draw(strategies.words)) for id in ("A", "B")]
+        said = [segment for segment in about.segments if segment.id not in ("A", "B")]
+        about = Document(about.id, (*said, *replies), about.language)
+    found = list(units(about, scheme.unit))
     assume(found)
     unit = draw(st.sampled_from(found))
     answers: dict[str, Answer] = {}
@@ -248,6 +253,8 @@ def _answers(scheme: Scheme, question: Question, unit: Unit) -> st.SearchStrateg
     match question.kind:
         case "label":
             return st.sampled_from(labels)
+        case "preference":
+            return st.sampled_from([f"{label}|AB" for label in labels])
         case "labels":
             return st.lists(st.sampled_from(labels), min_size=question.at_least, max_size=2, unique=True).map(
                 tuple
@@ -282,7 +289,9 @@ def expressed(scheme: Scheme, unit: Unit, answers: dict[str, Answer]) -> dict[st
 
     def form(answer: Answer | None) -> Any:
         if not isinstance(answer, tuple):
-            return answer
+            return (
+                answer.partition("|")[0] if scheme.id == "preference" and isinstance(answer, str) else answer
+            )
         return [_mark(item, texts[item.segment]) if isinstance(item, Span) else item for item in answer]
 
     return {question.id: form(answers.get(question.id)) for question in scheme.questions}
