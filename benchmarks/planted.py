@@ -1,6 +1,6 @@
 """How many planted errors `lapsus check` lists first, by kind, beside a plain script of regular expressions.
 
-    LAPSUS_DATA=… python benchmarks/planted.py [--seeds 3] [--languages en,ja] [--hand first|second] [--signs]
+    LAPSUS_DATA=… python benchmarks/planted.py [--seeds 3] [--languages en,ja] [--hand first|second|third] [--signs]
 
 Errors are put into good logs of modern assistants (`planted_logs.py`), into some dialogues out of two hundred. Found
 means among the first 20 and the first 40 turns of the ranking. False alarms are the share of turns called likely in the
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from planted_logs import MANY, PLANTS, Talk, drawn, logs, planted
+from planted_logs import HANDS, MANY, PLANTS, Talk, drawn, logs, planted
 
 
 class Ranking(NamedTuple):
@@ -237,7 +237,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--languages", default="en,ja")
     parser.add_argument("--wordings", choices=("known", "held", "both"), default="both")
-    parser.add_argument("--hand", choices=("first", "second"), default="first", help="whose plants")
+    parser.add_argument("--hand", choices=HANDS, default="first", help="whose plants")
     parser.add_argument("-v", action="store_true", help="name what was missed")
     parser.add_argument("--signs", action="store_true", help="print what each sign is worth")
     told = parser.parse_args()
@@ -246,7 +246,7 @@ def main() -> None:
         worth(told.languages.split(","), pool, told.seeds)
         return
     for language in told.languages.split(","):
-        told_as = "by the second hand" if told.hand == "second" else told.wordings
+        told_as = told.wordings if told.hand == "first" else f"by the {told.hand} hand"
         show(language, measure(language, pool, told.seeds, told.wordings, told.hand), told_as)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lapsus.mutation.turn_rules import RULES, Scene
+from planted_blind import THIRD
 from planted_otherwise import SECOND
 
 Talk = dict[str, Any]
@@ -113,6 +114,7 @@ def bookings(many: int) -> list[Talk]:
 
 # The plants.
 
+HANDS = {"first": RULES, "second": SECOND, "third": THIRD}
 PLANTS = (
     "empty", "cut-off", "refusal", "other-language", "error-text", "leak", "same-again", "looping", "abuse",
     "encoding", "another-chat", "left", "against-tool",
@@ -140,8 +142,8 @@ def scene(
 def planted(
     talks: list[Talk], language: str, chance: random.Random, wordings: str, hand: str = "first"
 ) -> Iterator[Plant]:
-    """Plant errors into a log, in place; no dialogue gets two. `hand` says whose plants: `first` or `second`."""
-    rules = RULES if hand == "first" else SECOND
+    """Plant errors into a log, in place; no dialogue gets two. `hand` says whose plants, one of HANDS."""
+    rules = HANDS[hand]
     free = list(range(len(talks)))
     chance.shuffle(free)
     # First the kinds that fit few places.
