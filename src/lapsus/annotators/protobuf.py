@@ -82,6 +82,8 @@ def content_field(number: int, content: bytes) -> bytes:
 
 def _number_at(message: bytes, place: int) -> tuple[int, int]:
     """A number, and where it ends: seven bits a byte, the lowest first."""
+    if message[place : place + 1] < b"\x80" and place < len(message):  # most are of one byte
+        return message[place], place + 1
     found = 0
     for shift, byte in enumerate(message[place : place + _LONGEST]):
         found |= (byte & 0x7F) << 7 * shift

@@ -12,8 +12,9 @@ from lapsus.model import Unit
 
 _NEAR = 0.15
 """Likeness to what was said from which a reply has something to do with it."""
-_SHARED = 0.2
-"""The share of a reply's keywords in what was said before from which vectors need not be asked: they cost more."""
+_SHARED, _TAKEN_UP, _AT_LEAST = 0.15, 0.5, 2
+"""Vectors cost more than words. They are not asked where this share of a reply's keywords was said before, or where it
+takes up this share of what the user said last, and so many of it."""
 _LONG = 500
 """Characters of a text that are looked at."""
 _LEAST = 6
@@ -43,7 +44,9 @@ def _doubtful(unit: Unit) -> bool:
         return False
     own = look(reply.prose, unit.language).keywords
     said = {word for one in reply.before for word in look(one.text, unit.language).keywords}
-    return len(own & said) < _SHARED * max(len(own), 1)
+    asked = look(reply.asked, unit.language).keywords
+    taken_up = len(own & asked) >= max(_AT_LEAST, _TAKEN_UP * len(asked))
+    return not taken_up and len(own & said) < _SHARED * max(len(own), 1)
 
 
 def _texts(unit: Unit) -> list[str]:

@@ -35,8 +35,10 @@ class SentencePieces:
         self._ids: dict[str, int] = {}
         """Of each piece its number; of what only begins one, a number below 0."""
         for number, (piece, _) in enumerate(pieces):
-            for end in range(1, len(piece)):
-                self._ids.setdefault(piece[:end], _BEGINS)
+            for end in range(len(piece) - 1, 0, -1):
+                if piece[:end] in self._ids:
+                    break  # and so is all that begins it
+                self._ids[piece[:end]] = _BEGINS
             self._ids[piece] = number
 
     def ids(self, texts: Iterable[str]) -> list[list[int]]:

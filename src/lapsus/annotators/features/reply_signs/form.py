@@ -121,9 +121,9 @@ def loops(reply: Reply) -> Seen | None:
     return None
 
 
-_FOREIGN = regex.compile(r"[^\x00-\x7f]{2,}")
+_FOREIGN = regex.compile(r"[\x80-\u2fff\uf8ff\ufb01\ufb02]{2,}")
 _PAGES = ("cp437", "cp850", "mac_roman", "cp1251", "cp1250")
-"""Code pages of terminals and of other countries in which text is misread now and then."""
+"""Code pages of terminals and other countries in which text is misread now and then. _FOREIGN has all their signs."""
 _PERCENT = regex.compile(r"(?:%[0-9A-Fa-f]{2}){6,}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 import regex
 
@@ -82,6 +83,7 @@ def other_language(reply: Reply) -> Seen | None:
     return None if said in before or "latin" in (said, asked) else Seen(reply.prose.strip()[:80])
 
 
+@lru_cache(maxsize=1 << 10)
 def language_of(text: str) -> str | None:
     """The language of a text by its script and its small words; None where it cannot be told.
 

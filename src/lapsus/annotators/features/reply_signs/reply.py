@@ -22,7 +22,6 @@ _FORMULA = regex.compile(
 )
 _INLINE = regex.compile(r"`[^`\n]+`|https?://\S+|!?\[[^\]\n]*\]\([^)\n]*\)")
 _ROW = regex.compile(r"^\s*\|.*$|^\s*[-=*_]{3,}\s*$", regex.M)
-_LETTER = regex.compile(r"[\p{L}\p{N}]")
 _INVISIBLE = regex.compile(r"[\p{Cf}\s]+")
 _WORD = regex.compile(
     r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{N}]+(?:['’][\p{L}]+)?|\p{Hangul}+|[\p{Han}々]+|[\p{Katakana}ー]{2,}|\p{Hiragana}+"
@@ -64,7 +63,7 @@ class Reply:
     @cached_property
     def letters(self) -> int:
         """Letters and digits of the prose."""
-        return len(_LETTER.findall(self.prose))
+        return sum(map(str.isalnum, self.prose))
 
     @cached_property
     def before(self) -> tuple[Segment, ...]:
@@ -132,9 +131,10 @@ def prose(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=1 << 10)
 def letters_only(text: str) -> str:
     """Small letters and digits, one form for full and half width: what is left when layout is taken away."""
-    return "".join(_LETTER.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def words(text: str) -> list[str]:
