@@ -5,14 +5,14 @@ BASE := .venv/.base
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint acceptance docs types commands results samples screenshots kill ray fuzz bench language-model encoder constraints wheels release-check clean
+.PHONY: demo test lint acceptance docs types commands results samples screenshots kill postgres ray fuzz bench language-model encoder constraints wheels release-check clean
 
 demo: $(BASE)
 	@$(BIN)/lapsus demo
 
 test: lint
 # Each core takes one half of the tests, and from the other what is left: so that what a module sets up is set up once.
-	$(BIN)/pytest -n 2 --dist worksteal -m "not acceptance"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not (acceptance or kill or fuzz or postgres)"
 
 lint: $(READY)
 	$(BIN)/ruff check
@@ -49,19 +49,23 @@ screenshots: $(READY)
 
 # The server is killed two hundred times in the middle of saves, on both databases, with one process and with two.
 kill: $(READY)
-	LAPSUS_KILL_ROUNDS=50 $(BIN)/pytest tests/web/test_kill.py -s
+	$(BIN)/pytest -m kill -s
+
+# The tests of the store that `make test` runs on SQLite alone, on PostgreSQL.
+postgres: $(READY)
+	$(BIN)/pytest -m postgres
 
 # Judging on a real cluster of two nodes, with a node and a driver killed. Ray is heavy, so only this installs it.
 ray: $(READY)
 	$(BIN)/pip install --quiet --editable '.[ray]'
 	$(BIN)/pytest tests/cluster/ray_rounds.py
 
-# Files made unsound for everything that reads files: SECONDS in all, what escapes is kept in `escapes`. Then the tests
-# of properties, with examples drawn anew.
+# Files made unsound for everything that reads files: SECONDS in all, what escapes is kept in `escapes`. Then requests
+# that nobody would think of, and the tests of properties, with examples drawn anew.
 SECONDS ?= 300
 fuzz: $(READY)
 	$(BIN)/python -m tests.fuzz.fuzzing --seconds $(SECONDS) --keep escapes
-	$(BIN)/pytest -m hypothesis --hypothesis-profile drawn
+	$(BIN)/pytest -m "fuzz or hypothesis" --hypothesis-profile drawn
 
 bench: $(READY)
 	$(BIN)/python benchmarks/formats.py

@@ -21,6 +21,7 @@ def test_every_reader_is_fuzzed() -> None:
     assert {f"read {kind.name}" for kind in FORMATS if kind.reads} <= targets().keys()
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", list(targets()))
 def test_nothing_escapes(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     outcome = fuzz(name, 0.4, seed=1, keep=None, most=2 if name in SLOW_ONES else 40)

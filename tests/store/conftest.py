@@ -1,4 +1,8 @@
-"""Every test of the store runs on SQLite and on PostgreSQL. PostgreSQL is a real server, started once for all tests."""
+"""Every test of the store runs on SQLite and on PostgreSQL. PostgreSQL is a real server, started once for all tests.
+
+`make test` takes PostgreSQL where the two databases may well differ: saves, assignment, concurrency, statistics and
+upgrades; `make postgres` the rest.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,21 @@ from lapsus.store import Store, open_store
 from tests.store.helpers import Clock
 
 _numbers = count()
+_HARDLY_DEPENDS = frozenset(
+    f"tests.store.test_{name}"
+    for name in (
+        "campaign_commands", "campaigns", "chains", "challenges", "commands", "decisions", "export", "flags", "people",
+        "plans", "procedure", "programs", "unit_browsing",
+    )
+)  # fmt: skip
+"""Modules that `make test` runs on SQLite alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        given = getattr(item, "callspec", None)
+        if given and given.params.get("url") == "postgresql" and item.module.__name__ in _HARDLY_DEPENDS:  # type: ignore[attr-defined]
+            item.add_marker(pytest.mark.postgres)
 
 
 @pytest.fixture(scope="session")

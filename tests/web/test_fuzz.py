@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from lapsus.web.api import OPERATIONS, ROOT
 from tests.web.helpers import Bench, chat
 
+pytestmark = pytest.mark.fuzz
 EXAMPLES = 15
 CHECKS = [
     not_a_server_error,

@@ -1,7 +1,6 @@
 """The server is killed in the middle of a stream of saves, again and again: nothing acknowledged is missing.
 
-Three rounds on each database in `make test`; `make kill` does two hundred kills in all, half of them with two processes
-that answer, and says what it found.
+`make kill` does two hundred kills in all, half of them with two processes that answer, and says what it found.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ import pytest
 
 from lapsus.client import Client, ServerError
 from lapsus.store import Plan, Store, open_store
-from tests.store.test_concurrency import check_counts
 from tests.web.helpers import chat
 from tests.web.server_process import Running
 
-ROUNDS = int(os.environ.get("LAPSUS_KILL_ROUNDS", "3"))
-CASES = [(1, ROUNDS)] if ROUNDS <= 3 else [(1, ROUNDS), (2, ROUNDS // 2)]
+pytestmark = pytest.mark.kill
+CASES = [(1, 50), (2, 25)]
 """How many processes answer, and in how many rounds; of several one is killed first, then all."""
 CLIENTS = 4
 NAME = "chat"
@@ -141,8 +139,6 @@ def test_killed_again_and_again_nothing_is_lost_and_nothing_is_doubled(
     assert min(saved) > 0
     with open_store(either) as store:
         stored = check(store, annotators)
-        if ROUNDS <= 3:
-            check_counts(store)
     acknowledged = sum(len(one.acknowledged) for one in annotators)
     print(
         f"\n{either.partition(':')[0]}, {workers} at once: killed {rounds * workers} times,"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
 
 import httpx
+import pytest
 
 from lapsus.store import Plan, open_store
 from lapsus.store.collect_plan import Collect
 from tests.web.server_process import Running
 
-ROUNDS = int(os.environ.get("LAPSUS_KILL_ROUNDS", "3"))
+pytestmark = pytest.mark.kill
+ROUNDS = 50
 PEOPLE = 4
 API = "/api/v1/campaigns/talk/talks"
 
