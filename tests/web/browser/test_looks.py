@@ -76,8 +76,10 @@ def last_of_many(scheme: str, language: str) -> Document:
     return Document("d0", (*turns, Segment("last", "system", said)), language)
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("scheme", ["breakdown", "error-types", "response-quality", "semantic-errors"])
+@pytest.mark.parametrize(
+    ("scheme", "language"),
+    [("breakdown", "en"), ("error-types", "ja"), ("response-quality", "ja"), ("semantic-errors", "en")],
+)
 def test_nothing_that_one_writes_or_is_told_lies_over_the_turn(
     house: Workbench, browse: Browsing, scheme: str, language: str
 ) -> None:
