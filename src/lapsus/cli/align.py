@@ -102,11 +102,7 @@ def _tell(found: Alignment, told: Told | None, target: Path) -> None:
         warn("align-nothing-better")
         return
     shown = ("kept apart", "agreement", "interval")
-    figures = (
-        ("plain prompt", told.before),
-        ("aligned prompt", told.after),
-        ("difference", told.difference),
-    )
+    figures = (("plain prompt", told.before), ("aligned prompt", told.after), ("difference", told.difference))
     apart = [(name, f"{one.value:.3f}", f"[{one.low:.2f}, {one.high:.2f}]") for name, one in figures]
     print_table(shown, apart, numbers=shown[1:])
     outcome = {"helped": "align-helped", "harmed": "align-harmed", "unsure": "align-unsure"}[told.outcome]

@@ -263,12 +263,7 @@ def _remark(member: Any) -> str:
 
 
 @app.command("plan")
-def plan_command(
-    name: str,
-    out: Path | None = None,
-    overwrite: bool = False,
-    db: str | None = None,
-) -> None:
+def plan_command(name: str, out: Path | None = None, overwrite: bool = False, db: str | None = None) -> None:
     """Write a campaign's plan as a file, to keep in git or to make another campaign from."""
     from lapsus.formats.sink import put_in_place
     from lapsus.store import plan_yaml

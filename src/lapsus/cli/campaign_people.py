@@ -76,12 +76,7 @@ def resume_command(name: str, person: str, db: str | None = None) -> None:
     say("may-go", person=person)
 
 
-def message_command(
-    name: str,
-    text: str,
-    to: str | None = None,
-    db: str | None = None,
-) -> None:
+def message_command(name: str, text: str, to: str | None = None, db: str | None = None) -> None:
     """Leave a message that people see on their next page."""
     with open_database(db) as store:
         store.messages.send(name, text, person=None if to is None else _person(store, to))

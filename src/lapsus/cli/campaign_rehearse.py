@@ -6,11 +6,7 @@ from lapsus.cli.database_option import open_database
 from lapsus.cli.output import progress, say
 
 
-def rehearse_command(
-    name: str,
-    talks: int = 3,
-    db: str | None = None,
-) -> None:
+def rehearse_command(name: str, talks: int = 3, db: str | None = None) -> None:
     """Before people come: have our bot talk to a campaign's systems as invented people. The talks are kept."""
     from lapsus.collect.asking import rehearse
 

@@ -103,12 +103,7 @@ def list_command(db: str | None = None, as_json: bool = False) -> None:
 
 
 @app.command("publish")
-def publish_command(
-    name: str,
-    target: Path,
-    overwrite: bool = False,
-    db: str | None = None,
-) -> None:
+def publish_command(name: str, target: Path, overwrite: bool = False, db: str | None = None) -> None:
     """Write the test set in the challenge's format, without its labels."""
     from lapsus.challenge.service import publish
 
@@ -118,12 +113,7 @@ def publish_command(
 
 
 @app.command("team")
-def team_command(
-    name: str,
-    team: str,
-    db: str | None = None,
-    as_json: bool = False,
-) -> None:
+def team_command(name: str, team: str, db: str | None = None, as_json: bool = False) -> None:
     """Add a team, and print its link for handing in runs. Again for the same team: a new link; the old one ends."""
     with open_database(db) as store:
         token = store.challenges.add_team(name, team)
@@ -137,12 +127,7 @@ def team_command(
 
 @app.command("submit")
 def submit_command(
-    name: str,
-    run: Path,
-    team: str,
-    called: str | None = None,
-    db: str | None = None,
-    as_json: bool = False,
+    name: str, run: Path, team: str, called: str | None = None, db: str | None = None, as_json: bool = False
 ) -> None:
     """Hand in a team's run: checked turn by turn, taken whole or not at all."""
     from lapsus.challenge.service import submit

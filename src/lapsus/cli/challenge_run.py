@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from lapsus.cli.database_option import open_database
-from lapsus.cli.language_model_options import (
-    NOTHING_SAID,
-    Asking,
-    LanguageModelOptions,
-    asks_language_models,
-)
+from lapsus.cli.language_model_options import NOTHING_SAID, Asking, LanguageModelOptions, asks_language_models
 from lapsus.cli.output import print_json, remark, say, word
 from lapsus.errors import LapsusError, UsageError
 

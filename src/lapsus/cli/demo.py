@@ -10,10 +10,7 @@ import typer
 from lapsus.cli.output import remark, say, word
 
 
-def demo_command(
-    host: str = "127.0.0.1",
-    port: int | None = None,
-) -> None:
+def demo_command(host: str = "127.0.0.1", port: int | None = None) -> None:
     """Try the workbench: sample campaigns for every guideline, gone when it ends. Prints links to sign in."""
     from lapsus.store import open_store
     from lapsus.web.demo import make_demo

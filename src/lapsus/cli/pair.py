@@ -9,12 +9,7 @@ from lapsus.cli.result_tables import announce
 from lapsus.errors import UsageError
 
 
-def pair_command(
-    logs: list[Path],
-    out: Path,
-    ask: list[str] | None = None,
-    overwrite: bool = False,
-) -> None:
+def pair_command(logs: list[Path], out: Path, ask: list[str] | None = None, overwrite: bool = False) -> None:
     """Put replies of two systems to the same context side by side, to have them compared."""
     from lapsus.collect.pairing import asked, paired
     from lapsus.formats import convert, read

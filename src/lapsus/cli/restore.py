@@ -5,11 +5,7 @@ from __future__ import annotations
 from lapsus.cli.output import print_json, say
 
 
-def restore_command(
-    source: str,
-    db: str | None = None,
-    as_json: bool = False,
-) -> None:
+def restore_command(source: str, db: str | None = None, as_json: bool = False) -> None:
     """Fill a new database from a backup; of either kind, whichever it came from. Nothing is overwritten."""
     from lapsus.store import restore
     from lapsus.store.backup_place import fetched

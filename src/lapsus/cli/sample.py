@@ -12,10 +12,7 @@ from lapsus.samples import SAMPLES, sample_path
 
 
 def sample_command(
-    name: str | None = None,
-    target: Path | None = None,
-    overwrite: bool = False,
-    as_json: bool = False,
+    name: str | None = None, target: Path | None = None, overwrite: bool = False, as_json: bool = False
 ) -> None:
     """Copy sample data: invented dialogues and texts, judged by invented annotators."""
     if name is None:

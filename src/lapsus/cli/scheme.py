@@ -121,10 +121,7 @@ def _show_question(scheme: Scheme, question: Question, language: str) -> None:
 
 
 @app.command("check")
-def check_command(
-    file: Path,
-    as_json: bool = False,
-) -> None:
+def check_command(file: Path, as_json: bool = False) -> None:
     """Check a scheme file; every problem is named with its line and rule."""
     try:
         text = read_text(file)
@@ -150,12 +147,7 @@ def check_command(
 
 
 @app.command("draft")
-def draft_command(
-    findings: Path,
-    target: Path,
-    lang: str | None = None,
-    overwrite: bool = False,
-) -> None:
+def draft_command(findings: Path, target: Path, lang: str | None = None, overwrite: bool = False) -> None:
     """Draft a scheme to edit from the findings of a check: a label a group, with its replies as examples."""
     import yaml
 
@@ -174,12 +166,7 @@ def draft_command(
 
 
 @app.command("manual")
-def manual_command(
-    name: str,
-    target: Path,
-    lang: str | None = None,
-    overwrite: bool = False,
-) -> None:
+def manual_command(name: str, target: Path, lang: str | None = None, overwrite: bool = False) -> None:
     """Write a scheme as a printable page."""
     from lapsus.schemes.manual import manual
 
@@ -191,11 +178,7 @@ def manual_command(
 
 
 @app.command("brat")
-def brat_command(
-    project: Path,
-    target: Path,
-    overwrite: bool = False,
-) -> None:
+def brat_command(project: Path, target: Path, overwrite: bool = False) -> None:
     """Write the scheme under which the marks of others' brat projects are read."""
     import msgspec
     import yaml
@@ -214,10 +197,7 @@ def brat_command(
 
 @app.command("labelstudio")
 def labelstudio_command(
-    name: str,
-    target: Path | None = None,
-    lang: str | None = None,
-    overwrite: bool = False,
+    name: str, target: Path | None = None, lang: str | None = None, overwrite: bool = False
 ) -> None:
     """Write the labelling interface that asks a scheme's questions in Label Studio."""
     from lapsus.formats.labelstudio_interface import labelling_interface

@@ -26,10 +26,7 @@ STEPS = (
         Notice("votes-put-together-each"),
         "gold dialogues-en.jsonl gold.jsonl --scheme breakdown --method mace",
     ),
-    (
-        Notice("run-here-gold-itself"),
-        "score dialogues-en.jsonl gold.jsonl --scheme breakdown",
-    ),
+    (Notice("run-here-gold-itself"), "score dialogues-en.jsonl gold.jsonl --scheme breakdown"),
     (Notice("formats-known"), "formats"),
 )
 

@@ -70,11 +70,7 @@ def passwd_command(name: str, db: str | None = None) -> None:
 
 
 @app.command("role")
-def role_command(
-    name: str,
-    role: str,
-    db: str | None = None,
-) -> None:
+def role_command(name: str, role: str, db: str | None = None) -> None:
     """Change what somebody may do."""
     with open_database(db) as store:
         person = store.people.named(name)
@@ -116,10 +112,7 @@ def invite_command(
 
 @app.command("token")
 def token_command(
-    name: str,
-    label: str = "command line",
-    db: str | None = None,
-    as_json: bool = False,
+    name: str, label: str = "command line", db: str | None = None, as_json: bool = False
 ) -> None:
     """Make a token by which a program acts for somebody. It is shown once."""
     with open_database(db) as store:
@@ -148,11 +141,7 @@ def tokens_command(name: str, db: str | None = None, as_json: bool = False) -> N
 
 
 @app.command("revoke")
-def revoke_command(
-    name: str,
-    token: int,
-    db: str | None = None,
-) -> None:
+def revoke_command(name: str, token: int, db: str | None = None) -> None:
     """End a token: what comes with it is refused from now on."""
     with open_database(db) as store:
         person = store.people.named(name)

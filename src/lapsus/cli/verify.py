@@ -9,10 +9,7 @@ import typer
 from lapsus.cli.output import print_json, print_table, remark, say
 
 
-def verify_command(
-    bundle: Path,
-    as_json: bool = False,
-) -> None:
+def verify_command(bundle: Path, as_json: bool = False) -> None:
     """Work out every figure of a bundle from the votes in it. Exit code 1 where one differs."""
     from lapsus.analysis.bundle import verify
 
