@@ -216,6 +216,11 @@ _SPAN = {
 _MESSAGES = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Good day!"}]
 _PARTS = [{"role": "user", "parts": [{"type": "text", "content": "Hello?"}]}]
 _RECORDS: dict[str, list[Any]] = {
+    "arena": [
+        {"question_id": 7, "model_a": "heron", "model_b": "lark", "winner": "tie", "judge": "ann",
+         "conversation_a": [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At ten."}],
+         "conversation_b": [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]},
+    ],
     "pairs": [
         {"id": "p1", "data": {"name": "Orlby", "platforms": [{"n": 4, "lit": True}], "tel": None}, "text": "Orlby."},
         {"id": "p2", "triples": [["Orlby", "platforms", "4"]], "text": "Orlby has 4 platforms.", "system": "Relay"},
