@@ -8,7 +8,7 @@ import pytest
 
 from lapsus.kinds.messages import catalogue
 from lapsus.model import Document, Segment, Span
-from lapsus.schemes import broken_rules, load_scheme
+from lapsus.schemes import asked_answers, broken_rules, check_scheme, load_scheme
 
 PAIR = Document(
     "p",
@@ -144,3 +144,69 @@ def test_every_message_is_there_in_both_languages() -> None:
         assert set(words) == {"en", "ja"}
         places = {word: template.count("{") for word, template in words.items()}
         assert places["en"] == places["ja"], rule
+
+
+CONDITIONS = """
+scheme: conditions
+version: "1"
+title: {en: T}
+summary: {en: S}
+unit: {role: system, context: before}
+questions:
+  - id: faults
+    kind: labels
+    name: {en: Faults}
+    ask: {en: Which?}
+    labels:
+      - {id: rude, name: {en: Rude}, definition: {en: d}}
+      - {id: wrong, name: {en: Wrong}, definition: {en: d}}
+  - id: badly
+    kind: scale
+    only_if: {question: faults, answers: [rude, wrong]}
+    name: {en: Badly}
+    ask: {en: How badly?}
+    levels: [{value: 1, meaning: {en: a little}}, {value: 2, meaning: {en: very}}]
+  - id: why
+    kind: text
+    only_if: {question: badly, answers: [2]}
+    name: {en: Why}
+    ask: {en: Why?}
+"""
+
+
+@pytest.mark.parametrize(
+    ("answers", "broken"),
+    [
+        ({"faults": ()}, []),
+        ({"faults": ("rude",)}, ["missing-answer"]),
+        ({"faults": ("rude",), "badly": 1}, []),
+        ({"faults": ("rude",), "badly": 2}, ["missing-answer"]),
+        ({"faults": ("rude",), "badly": 2, "why": "So."}, []),
+        ({"faults": (), "badly": 2, "why": "So."}, ["not-asked"]),
+        ({"faults": (), "why": "So."}, ["not-asked"]),
+    ],
+)
+def test_questions_that_are_asked_only_after_certain_answers(
+    answers: dict[str, Any], broken: list[str]
+) -> None:
+    scheme, problems = check_scheme(CONDITIONS, "conditions")
+    assert scheme is not None
+    assert not [problem for problem in problems if problem.severe]
+    assert [rule.rule for rule in broken_rules(scheme, answers)] == broken
+    left = asked_answers(scheme, answers)
+    assert "not-asked" not in {rule.rule for rule in broken_rules(scheme, left)}
+    assert left.keys() <= answers.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("question: faults, answers: [rude, wrong]", "question: why, answers: [rude]"),
+        ("question: faults, answers: [rude, wrong]", "question: faults, answers: [3]"),
+        ("question: faults, answers: [rude, wrong]", "question: faults, answers: []"),
+        ("question: badly, answers: [2]", "question: badly, answers: [3]"),
+    ],
+)
+def test_a_condition_that_cannot_be_met_is_told(said: str, message: str) -> None:
+    _, problems = check_scheme(CONDITIONS.replace(said, message), "conditions")
+    assert [problem.rule for problem in problems if problem.severe] in (["reference"], ["only_if"])

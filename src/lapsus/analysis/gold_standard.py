@@ -19,7 +19,7 @@ from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme, Un
 from lapsus.model.judgment import GOLD
 from lapsus.model.votes import Votes
 from lapsus.registry import did_you_mean
-from lapsus.schemes import AnyScheme
+from lapsus.schemes import AnyScheme, asked_answers
 
 USUAL_METHOD = "majority"
 ANNOTATOR = "gold"
@@ -182,7 +182,11 @@ def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[
     signatures = {question: made.signature for question, made in found.items()}
     doubts = {id: made.details[POSTERIORS] for id, made in found.items() if POSTERIORS in made.details}
     by_document: dict[str, list[Judgment]] = {}
+    rules = (question.only_if for question in scheme.questions if question.id in found)
+    has_conditions = all(rule is None or rule.question in found for rule in rules)
     for unit, decided in answers.items():
+        # Of a question alone nobody can say where it is asked.
+        decided = asked_answers(scheme, decided) if has_conditions else decided
         judgment = Judgment(
             unit.document,
             unit.segment,

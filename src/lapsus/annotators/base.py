@@ -24,7 +24,7 @@ from lapsus.model.judgment import SETTING
 from lapsus.model.notes import LEARNED
 from lapsus.model.votes import Votes
 from lapsus.notices import Notice
-from lapsus.schemes import load_scheme, scheme_differences, scheme_digest
+from lapsus.schemes import asked_answers, load_scheme, scheme_differences, scheme_digest
 
 if TYPE_CHECKING:
     from lapsus.annotators.bulk.work import Work
@@ -349,7 +349,7 @@ class Annotator(ABC):
                     self.name,
                     scheme.id,
                     version,
-                    opinion.answers,
+                    asked_answers(scheme, opinion.answers),
                     opinion.distributions,
                     metadata=freeze(metadata) if metadata else EMPTY,
                 )

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.kinds import kind_of
 from lapsus.model import Answer, Span
-from lapsus.schemes import broken_rules
+from lapsus.schemes import broken_rules, is_asked
 from lapsus.store import StoredJudgment
 
 MAJORITY = 0.5
@@ -113,6 +113,8 @@ def most_frequent(
             said.setdefault(None if answer is None else kind.same(answer), []).append(answer)
         first, *others = sorted(said.values(), key=len, reverse=True) or [[]]
         is_tie = bool(others) and len(others[0]) == len(first)
+        if not is_asked(stats.scheme, question, answers):
+            continue
         if is_tie and question.required:
             return None
         if first and first[0] is not None and not is_tie:

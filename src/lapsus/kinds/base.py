@@ -150,6 +150,15 @@ class Kind(ABC):
         """What an answer is, in words: "one label"."""
         return word("kinds", self.name)
 
+    @property
+    def conditions(self) -> tuple[int | str, ...]:
+        """The answers on which a later question may depend."""
+        return self.label_ids
+
+    def chosen(self, answer: Any) -> Iterator[int | str]:
+        """Which of `conditions` an answer meets."""
+        yield answer
+
     def flaws(self) -> Iterator[Flaw]:
         """What is wrong with the question as a scheme file has it, beyond what all kinds have in common."""
         analysis = self.question.analysis

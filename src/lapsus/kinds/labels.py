@@ -47,6 +47,9 @@ class LabelsKind(Kind):
     def holds(cls, answer: object) -> bool:
         return isinstance(answer, tuple) and all(isinstance(item, str) for item in answer)
 
+    def chosen(self, answer: Any) -> Iterator[int | str]:
+        yield from answer
+
     def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
         chosen = list(dict.fromkeys(answer))
         yield from self._known(chosen)

@@ -37,6 +37,9 @@ class PreferenceKind(LabelKind):
         if not {FIRST, SECOND} <= set(self.label_ids) <= known:
             yield ("labels",), "preference", Notice("preference-labels")
 
+    def chosen(self, answer: Any) -> Iterator[int | str]:
+        yield split(answer)[0]
+
     def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
         """The label is known, the order is one of two, and both replies are there."""
         label, order = split(answer)

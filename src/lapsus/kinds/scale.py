@@ -39,6 +39,10 @@ class ScaleKind(Kind):
         self.steps = tuple(level.value for level in question.levels)
         self.numbers = tuple(map(float, self.steps))
 
+    @property
+    def conditions(self) -> tuple[int | str, ...]:
+        return self.steps
+
     @classmethod
     def holds(cls, answer: object) -> bool:
         return isinstance(answer, int) and not isinstance(answer, bool)

@@ -41,6 +41,9 @@ class SpansKind(Kind):
     def holds(cls, answer: object) -> bool:
         return isinstance(answer, tuple) and all(isinstance(item, Span) for item in answer)
 
+    def chosen(self, answer: Any) -> Iterator[int | str]:
+        yield from (span.label for span in answer)
+
     def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
         yield from self._known(list(dict.fromkeys(span.label for span in answer)))
         yield from self._how_many(len(answer))

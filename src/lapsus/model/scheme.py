@@ -130,6 +130,14 @@ class Analysis(Part, frozen=True):
 NO_ANALYSIS = Analysis()
 
 
+class Condition(Part, frozen=True):
+    """When a question is asked at all: where an earlier one was given one of these answers."""
+
+    question: str
+    answers: tuple[int | str, ...]
+    """Labels, or levels of a scale."""
+
+
 class Question(Part, frozen=True):
     """Something an annotator answers about a unit."""
 
@@ -139,6 +147,7 @@ class Question(Part, frozen=True):
     name: Text
     ask: Text
     required: bool = True
+    only_if: Condition | None = None
     notes: Notes = EMPTY
     examples: Examples = EMPTY
     labels: tuple[Label, ...] = ()

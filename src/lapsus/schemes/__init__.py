@@ -1,7 +1,7 @@
 """The guidelines as data: loading, checking, and judging answers by them."""
 
 from lapsus.kinds import BrokenRule
-from lapsus.schemes.answer_rules import broken_rules, questions_open, without_open
+from lapsus.schemes.answer_rules import asked_answers, broken_rules, is_asked, questions_open, without_open
 from lapsus.schemes.differences import scheme_differences, scheme_digest
 from lapsus.schemes.library import (
     AnyScheme,
@@ -18,9 +18,11 @@ __all__ = [
     "AnyScheme",
     "BrokenRule",
     "SchemeProblem",
+    "asked_answers",
     "broken_rules",
     "check_scheme",
     "given_schemes",
+    "is_asked",
     "known_scheme",
     "load_scheme",
     "questions_open",

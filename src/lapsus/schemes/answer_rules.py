@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from lapsus.kinds import BrokenRule, kind_of
-from lapsus.model import Answer, Document, Scheme, visible_part
+from lapsus.model import Answer, Document, Question, Scheme, visible_part
 
 _MISSING: Final = "missing-answer"
 
@@ -31,11 +31,33 @@ def broken_rules(
             found.append(BrokenRule("unknown-question", id, {"question": id}))
     for question in scheme.questions:
         answer = answers.get(question.id)
-        if answer is not None:
+        if not is_asked(scheme, question, answers):
+            if answer is not None:
+                found.append(BrokenRule("not-asked", question.id, {"question": question.name}))
+        elif answer is not None:
             found.extend(kind_of(question, scheme).check(answer, document))
         elif question.required:
             found.append(BrokenRule(_MISSING, question.id, {"question": question.name}))
     return found
+
+
+def asked_answers(scheme: Scheme, answers: Mapping[str, Answer]) -> dict[str, Answer]:
+    """The answers without those to questions that are not asked, whose condition the other answers do not meet."""
+    kept = dict(answers)
+    for question in scheme.questions:
+        if not is_asked(scheme, question, kept):
+            kept.pop(question.id, None)
+    return kept
+
+
+def is_asked(scheme: Scheme, question: Question, answers: Mapping[str, Answer]) -> bool:
+    """Whether a question is asked of whoever gave these answers."""
+    rule = question.only_if
+    before = None if rule is None else scheme.question(rule.question)
+    if rule is None or before is None:
+        return True
+    kind, answer = kind_of(before, scheme), answers.get(before.id)
+    return kind.holds(answer) and not set(rule.answers).isdisjoint(kind.chosen(answer))
 
 
 def without_open(rules: Iterable[BrokenRule]) -> list[BrokenRule]:

@@ -15,7 +15,7 @@ from lapsus.schemes.marked_yaml import YamlPath
 
 _ID = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}_-]*")
 _TURN = regex.compile(r"[SU]: ")
-_SPECIAL = (
+SPECIAL = (
     "labels", "labels_from", "at_least", "at_most", "in_order", "alone", "apart", "axes", "ties", "levels",
     "calculator", "suggest",
 )  # fmt: skip
@@ -47,6 +47,7 @@ def findings(scheme: Scheme) -> Iterator[Incoherence]:
         yield from _refer(("steps", place, "labels"), step.labels, known, "label")
     for place, question in enumerate(scheme.questions):
         yield from _question(scheme, question, ("questions", place))
+        yield from _condition(scheme, place)
 
 
 def _question(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Incoherence]:
@@ -71,9 +72,23 @@ def _question(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[In
     yield from _examples(question.examples, (*path, "examples"))
 
 
+def _condition(scheme: Scheme, place: int) -> Iterator[Incoherence]:
+    """A question depends on an earlier one, and on answers that can be given to it."""
+    rule, path = scheme.questions[place].only_if, ("questions", place, "only_if")
+    if rule is None:
+        return
+    earlier = {question.id: question for question in scheme.questions[:place]}
+    yield from _refer((*path, "question"), [rule.question], earlier, Notice("earlier-question"))
+    if rule.question in earlier:
+        options = [str(one) for one in kind_of(earlier[rule.question], scheme).conditions]
+        yield from _refer((*path, "answers"), map(str, rule.answers), options, Notice("condition-answer"))
+    if not rule.answers:
+        yield Incoherence((*path, "answers"), "only_if", Notice("condition-no-answers"))
+
+
 def _kind(scheme: Scheme, question: Question, path: YamlPath) -> Iterator[Incoherence]:
     kind = kind_of(question, scheme)
-    for key in _SPECIAL:
+    for key in SPECIAL:
         if getattr(question, key) and key not in kind.keys:
             yield Incoherence(
                 (*path, key), "kind", Notice("means-nothing-question-kind", key=key, name=kind.name)

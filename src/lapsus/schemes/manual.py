@@ -102,6 +102,9 @@ class GuidelineWords:
     def rules(self, question: Question) -> list[str]:
         """The rules that hold for a question, in words."""
         found: list[str] = []
+        if question.only_if is not None and (before := self.scheme.question(question.only_if.question)):
+            given = join([self._answer(before, answer) for answer in question.only_if.answers], " / ")
+            found.append(self.word("rule-only-if", question=self.text(before.name), answers=self.text(given)))
         if (rule := kind_of(question, self.scheme).manual_rule()) is not None:
             found.append(self.word(rule))
         if question.at_least:
@@ -121,6 +124,10 @@ class GuidelineWords:
             counts = {"part": self.text(calculator.part), "whole": self.text(calculator.whole)}
             found.append(self.word("calculator", **counts, times=calculator.times, least=calculator.least))
         return found
+
+    def _answer(self, question: Question, answer: int | str) -> str:
+        meaning = next((level.meaning for level in question.levels if level.value == answer), None)
+        return self._name(question, str(answer)) if meaning is None else f"{answer}: {self.text(meaning)}"
 
     def _name(self, question: Question, id: str) -> str:
         label = question.label(id)

@@ -23,7 +23,7 @@ def _answer(scheme: Scheme, question: Question) -> dict[str, Any]:
     form = kind_of(question, scheme).json_schema()
     if is_optional_text(question):
         form = bounded(form)
-    return form if question.required else _or_null(form)
+    return form if question.required and question.only_if is None else _or_null(form)
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -266,6 +266,8 @@ class _Guideline:
             if has_frame(name)
             else in_language(kind.expected, self.language)
         )
+        if question.only_if is not None:
+            said = prompt_frame("answer-asked", self.language, answer=said)
         return said if question.required else prompt_frame("answer-optional", self.language, answer=said)
 
 

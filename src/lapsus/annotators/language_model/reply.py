@@ -13,7 +13,7 @@ from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.annotators.language_model.quotes import places
 from lapsus.kinds import kinds_of
 from lapsus.model import Answer, Document, Question, Scheme, Span, Unit
-from lapsus.schemes import broken_rules, spelt_answers
+from lapsus.schemes import asked_answers, broken_rules, spelt_answers
 
 LONGEST = 60_000
 """Characters of a reply that are looked at: no true answer is near it."""
@@ -55,7 +55,7 @@ def take(content: str, unit: Unit, scheme: Scheme, language: str, *, was_cut: bo
         return Taken({}, tuple(reading.problems))
     # The document as this judge knows it: a mark on a later turn is a mark on nothing.
     seen = Document(unit.document, unit.visible, unit.language)
-    answers = spelt_answers(scheme, answers, seen)
+    answers = asked_answers(scheme, spelt_answers(scheme, answers, seen))
     broken = broken_rules(scheme, answers, seen, unit.key.segment)
     why = found[0].get(REASON)
     reason = _clean(why) if isinstance(why, str) and why.strip() else None

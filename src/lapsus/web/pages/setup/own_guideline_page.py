@@ -20,7 +20,16 @@ from lapsus.store.drafts import Draft
 from lapsus.web.forms import field, fields, posts, told, upload
 from lapsus.web.page_routes import for_managers, managing, single, twins
 from lapsus.web.pages.setup import own_guideline as own
-from lapsus.web.pages.setup.preview import draft_here
+from lapsus.web.pages.setup.guideline_edit import (
+    PARTS,
+    moved_part,
+    with_form,
+    with_language,
+    with_part,
+    without_part,
+)
+from lapsus.web.pages.setup.guideline_form import GuidelinePart, guideline_form, inputs_by_line, mapping
+from lapsus.web.pages.setup.preview import DraftUnits, PreviewResponse, draft_here
 from lapsus.web.pages.setup.wizard import TEMPLATE, WizardResponse, wizard_page
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
@@ -32,44 +41,31 @@ class GuidelineProblemResponse(msgspec.Struct, frozen=True):
     line: int
     message: str
     severe: bool
-
-
-class WordsFieldResponse(msgspec.Struct, frozen=True):
-    """A text of a guideline, by where it stands in the file."""
-
-    name: str
-    what: str
-    language: str
-    value: str
-    is_long: bool
-
-
-class WordsGroupResponse(msgspec.Struct, frozen=True):
-    """Texts that belong together: the guideline's, a question's, a label's or a level's."""
-
-    kind: str
-    place: str
-    id: str
-    fields: list[WordsFieldResponse]
-    grows: str
-    """The question, in the file, that can get one more label after this; empty where none can."""
+    input: str
+    """The input of the form that stands there; empty where none does."""
 
 
 class OwnGuidelineResponse(msgspec.Struct, frozen=True):
     """A guideline of one's own, as it is being written."""
 
     draft: str
-    groups: list[WordsGroupResponse]
+    parts: list[GuidelinePart]
+    """The form; nothing where the file is no guideline at all."""
+    languages: list[str]
     problems: list[GuidelineProblemResponse]
     text: str
     """The whole file."""
+    scheme: Scheme | None
+    """The guideline as questions are made from it, where it holds together."""
+    preview: PreviewResponse | None
+    """One of the draft's units."""
     error: str | UnsetType = UNSET
 
 
 SAMPLES: Final = ("dialogues-en", "dialogues-ja", "pairs-en", "pairs-ja")
 """Files to try the first step with."""
 _PAGE: Final = "setup/own.html"
-FIELDS: Final = 2000
+FIELDS: Final = 5000
 """A guideline has many words."""
 
 
@@ -107,8 +103,10 @@ def take(visit: RequestContext, form: FormData) -> Response:
     file = upload(form, "guideline")
     if file is not None:
         text = _read(file.file.read(own.LONGEST * 4 + 1))
-    elif field(form, "base"):
-        text = own.edited_from(field(form, "base"), str(draft.plan.get("name", "own")))
+    elif base := field(form, "base"):
+        text = own.edited_from(base, str(draft.plan.get("name", "own")))
+    elif "blank" in form:
+        text = own.blank(str(draft.plan.get("name", "own")), visit.language)
     else:
         raise InputError("choose-file", where=own.FILE)
     _keep(visit, draft, text)
@@ -132,47 +130,66 @@ def _read(content: bytes) -> str:
 def show(visit: RequestContext) -> OwnGuidelineResponse:
     """The guideline, to be changed."""
     draft = draft_here(visit)
-    return _record(visit, draft.id, _text(draft))
+    return _record(visit, draft, _text(draft))
 
 
 def _record(
-    visit: RequestContext, draft: str, text: str, error: str | UnsetType = UNSET
+    visit: RequestContext, draft: Draft, text: str, error: str | UnsetType = UNSET
 ) -> OwnGuidelineResponse:
-    groups = [
-        WordsGroupResponse(
-            group.kind, group.place, group.id,
-            [WordsFieldResponse(*field, is_long=field.is_long) for field in group.fields], group.grows,
-        )
-        for group in own.groups(text)
-    ]  # fmt: skip
-    problems = [
-        GuidelineProblemResponse(one.line, localized(one.message, visit.language), one.severe)
-        for one in own.checked(text)[1]
-    ]
-    return OwnGuidelineResponse(draft, groups, problems, text, error)
+    tree = own.tree_of(text) or {}
+    scheme, problems = own.checked(text)
+    if any(one.severe for one in problems):
+        scheme = None
+    named = inputs_by_line(text, tree, visit.language) if problems else {}
+    return OwnGuidelineResponse(
+        draft=draft.id,
+        parts=guideline_form(tree, visit.language) if tree else [],
+        languages=[str(one) for one in mapping(tree, "title")],
+        problems=[
+            GuidelineProblemResponse(
+                one.line, localized(one.message, visit.language), one.severe, named.get(one.line, "")
+            )
+            for one in problems
+        ],
+        text=text,
+        scheme=scheme,
+        preview=None if scheme is None else DraftUnits(visit, draft, scheme, is_whole=False).preview(),
+        error=error,
+    )
 
 
 def change(visit: RequestContext, form: FormData) -> OwnGuidelineResponse | Response:
     """Keep what was written, or only say what is wrong with it; then stay, or go on to the next step."""
     draft, go, given = draft_here(visit), field(form, "go"), fields(form)
-    action, _, place = go.partition(":")
-    text = given["text"].replace("\r\n", "\n") if "text" in given else own.with_words(_text(draft), given)
+    text, action = _text(draft), go.partition(":")[0]
+    text = given["text"].replace("\r\n", "\n") if "text" in given else with_form(text, given, visit.language)
     if action == "check":
-        return _record(visit, draft.id, text)
-    if action == "add":
-        text = own.with_label(text, place)
-    elif action == "remove":
-        text = own.without_label(text, place)
+        return _record(visit, draft, text)
+    text, place = _worked_on(text, go, visit.language)
     _keep(visit, draft, text)
     if action == "done":
         own.read_own(text)
         return redirect(visit, f"/new/{draft.id}/guideline")
-    return redirect(visit, f"/new/{draft.id}/own")
+    return redirect(visit, f"/new/{draft.id}/own{place and '#' + place}")
+
+
+def _worked_on(text: str, go: str, language: str) -> tuple[str, str]:
+    """What a button of the form does, and where one looks then."""
+    action, _, place = go.partition(":")
+    if action == "remove":
+        return without_part(text, place), place.rpartition(".")[0].removesuffix(".labels")
+    if action in ("up", "down"):
+        return moved_part(text, place, 1 if action == "down" else -1)
+    if action in ("with", "without"):
+        return with_language(text, place, is_there=action == "with"), ""
+    if action in PARTS:
+        return with_part(text, action, place, language)
+    return text, place
 
 
 def _guideline_again(visit: RequestContext, form: FormData, error: LapsusError) -> OwnGuidelineResponse:
     draft = draft_here(visit)
-    return _record(visit, draft.id, _text(draft), told(error, visit.language)["error"])
+    return _record(visit, draft, _text(draft), told(error, visit.language)["error"])
 
 
 def _file(visit: RequestContext) -> Response:

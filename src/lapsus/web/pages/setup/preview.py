@@ -113,7 +113,10 @@ def _screened(visit: RequestContext, draft: Draft) -> Iterator[Screened]:
 class DraftUnits:
     """The documents of a draft, and their units."""
 
-    def __init__(self, visit: RequestContext, draft: Draft | None, scheme: Scheme | None) -> None:
+    def __init__(
+        self, visit: RequestContext, draft: Draft | None, scheme: Scheme | None, *, is_whole: bool = True
+    ) -> None:
+        """All of them are counted; else those a preview chooses among are looked at."""
         self.visit, self.scheme, self.draft = visit, scheme, draft.id if draft else ""
         self.documents = self.units = 0
         self.judged = self.chosen = self.without = 0
@@ -128,6 +131,8 @@ class DraftUnits:
         if draft is not None:
             for one in _screened(visit, draft):
                 self._note(one)
+                if not is_whole and len(self.seen) == LOOKED_AT:
+                    break
 
     def sample(self) -> SampleResponse | None:
         """What the planner says."""

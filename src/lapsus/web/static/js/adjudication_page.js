@@ -2,6 +2,7 @@
 import { AnswerGuard } from "./answer_guard.js";
 import { byId, el, randomName, readJson } from "./dom.js";
 import { isTyping, keyName } from "./key_bindings.js";
+import { askedAnswers, isAsked } from "./rules.js";
 
 const LABELS = ["label", "labels", "preference"];
 const unit = readJson("unit");
@@ -215,18 +216,27 @@ function openOwn() {
 
 async function makeOwn() {
   const [scheme] = await Promise.all([fetch(unit.scheme.url).then((answer) => answer.json()), catalogue]);
+  const asked = () => {
+    const answers = askedAnswers(scheme, own());
+    for (const question of scheme.questions) {
+      /** @type {HTMLElement} */ (form.querySelector(`fieldset[data-question="${CSS.escape(question.id)}"]`)).hidden = !isAsked(scheme, question, answers);
+    }
+    return answers;
+  };
   for (const question of scheme.questions) {
     const box = controls(scheme, question);
     if (question.at_least || question.required !== false) box.dataset.required = "yes";
     form.append(box);
   }
   form.append(el("button", { class: "primary", text: say("save") }));
+  form.addEventListener("change", asked);
+  asked();
+  form.addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    decide({ how: "own", answers: asked() });
+  });
 }
 
-form.addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
-  event.preventDefault();
-  decide({ how: "own", answers: own() });
-});
 byId("own").addEventListener("toggle", openOwn);
 for (const button of document.querySelectorAll("button[data-how]")) {
   const { how, follows } = /** @type {HTMLElement} */ (button).dataset;

@@ -3,9 +3,10 @@
 const TYPING = 1500;
 
 export class History {
-  /** @param {Answers} answers */
-  constructor(answers) {
+  /** @param {Answers} answers @param {(answers: Answers) => Answers} asked keeps of answers those whose questions are asked */
+  constructor(answers, asked) {
     this.now = answers;
+    this.asked = asked;
     /** @type {Answers[]} */
     this.past = [];
     /** @type {Answers[]} */
@@ -23,9 +24,10 @@ export class History {
    */
   set(question, answer, { typing = false } = {}) {
     if (JSON.stringify(this.now[question]) === JSON.stringify(answer)) return false;
-    const next = { ...this.now };
-    if (answer === undefined) delete next[question];
-    else next[question] = answer;
+    const changed = { ...this.now };
+    if (answer === undefined) delete changed[question];
+    else changed[question] = answer;
+    const next = this.asked(changed);
     const at = Date.now();
     const goesOn = typing && this.typing?.question === question && at - this.typing.at < TYPING;
     if (!goesOn) this.past.push(this.now);
@@ -37,7 +39,7 @@ export class History {
 
   /** Change several answers in one step. @param {Answers} answers @returns {boolean} whether anything changed */
   take(answers) {
-    const next = { ...this.now, ...answers };
+    const next = this.asked({ ...this.now, ...answers });
     if (JSON.stringify(next) === JSON.stringify(this.now)) return false;
     this.past.push(this.now);
     this.typing = null;

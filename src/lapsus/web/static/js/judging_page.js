@@ -15,7 +15,7 @@ import { drawThreads, withWaiting } from "./flag_threads.js";
 import { Guide } from "./guideline_panel.js";
 import { isTyping, Keys } from "./key_bindings.js";
 import { OfflineWork } from "./offline_work.js";
-import { brokenRules, seenOf } from "./rules.js";
+import { askedAnswers, brokenRules, seenOf, showParts } from "./rules.js";
 import { isOneTouch, isRequired } from "./scheme.js";
 import { numberBindings, pageBindings, speakToWidgets } from "./shortcuts.js";
 import { Clock } from "./work_timer.js";
@@ -108,7 +108,7 @@ export class Page {
     this.hasArrived = !waiting && unit.submitted;
     /** Whether what was submitted is taken back, until it is submitted anew. */
     this.withdrawn = waiting?.body.withdrawn ?? false;
-    this.history = new History(waiting?.body.answers ?? unit.answers);
+    this.history = new History(waiting?.body.answers ?? unit.answers, (answers) => askedAnswers(this.scheme, answers));
     this.travel.arrived();
     this.hasTried = false;
     this.clock.start(Number(sessionStorage.getItem(this.timeKey) ?? 0));
@@ -194,7 +194,7 @@ export class Page {
 
   /** The questions that wait for an answer; those that may be left out wait for nobody. */
   openParts() {
-    return this.parts.filter((part) => isRequired(part.question) && this.history.now[part.question.id] === undefined);
+    return this.parts.filter((part) => !part.element.hidden && isRequired(part.question) && this.history.now[part.question.id] === undefined);
   }
 
   /** A key has answered a question: on to the next one that has no answer, the way it goes down the page.
@@ -251,7 +251,7 @@ export class Page {
 
   /** Show the answers in all parts. */
   refresh() {
-    for (const part of this.parts) part.show(this.history.now[part.question.id]);
+    showParts(this.scheme, this.parts, this.history.now);
     // Where one touch answers, there is nothing to submit before it.
     this.submitButton.hidden = this.oneTouch && !Object.keys(this.history.now).length;
     this.showJudged();

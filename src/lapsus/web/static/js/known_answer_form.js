@@ -5,6 +5,7 @@
  */
 import { drawDocument } from "./conversation.js";
 import { byId, readJson } from "./dom.js";
+import { askedAnswers, showParts } from "./rules.js";
 import { loadWidgets } from "./widgets/registry.js";
 import { fetchWords } from "./words.js";
 
@@ -34,13 +35,13 @@ const sheet = {
   /** @param {string} question @param {any} answer */
   set(question, answer) {
     const { [question]: _, ...others } = now;
-    now = answer === undefined ? others : { ...others, [question]: answer };
+    now = askedAnswers(scheme, answer === undefined ? others : { ...others, [question]: answer });
     show();
   },
 };
 
 function show() {
-  for (const part of parts) part.show(now[part.question.id]);
+  showParts(scheme, parts, now);
   byId("answers").value = JSON.stringify(now);
   byId("unanswered").hidden = true;
 }

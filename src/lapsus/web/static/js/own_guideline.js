@@ -1,19 +1,63 @@
-/** A guideline of one's own: what is wrong with it is said while one types. Nothing is kept before a button is pressed. */
-import { byId, el } from "./dom.js";
+/** A guideline of one's own: what is wrong with it is said while one types, and it is shown on a unit as annotators will
+ * see it. Nothing is kept before a button is pressed. */
+import { drawDocument } from "./conversation.js";
+import { byId, el, readJson } from "./dom.js";
+import { Guide } from "./guideline_panel.js";
+import { askedAnswers, showParts } from "./rules.js";
+import { loadWidgets } from "./widgets/registry.js";
+import { fetchWords } from "./words.js";
 
 const PAUSE = 400;
 const script = /** @type {HTMLScriptElement|null} */ (document.querySelector("script[data-line]"));
 const line = script?.dataset.line ?? "{line}";
+const fetched = fetchWords(byId("preview").dataset.words);
 let waiting = 0;
 let newest = 0;
+/** What was answered for a try, as far as the guideline still asks for it. @type {Record<string, any>} */
+let now = {};
+let shown = readJson("shown");
 
-/** @param {{line: number, message: string, severe: boolean}[]} problems */
+/** @param {{line: number, message: string, severe: boolean, input: string}[]} problems */
 function tell(problems) {
   byId("sound").hidden = problems.some((one) => one.severe);
   byId("problem-list").replaceChildren(...problems.map((one) => {
-    const where = el("span", { class: "number small", text: line.replace("{line}", String(one.line)) });
+    const where = el("a", { class: "number small", href: `#${one.input || "text"}`, text: line.replace("{line}", String(one.line)) });
     return el("li", { class: one.severe ? "warn" : "quiet" }, where, ` ${one.message}`);
   }));
+}
+
+/** The unit with the guideline's questions, where there are both. Questions can be answered to see what follows. */
+async function look() {
+  const { scheme, preview } = shown;
+  byId("preview").hidden = !preview;
+  if (!preview) return;
+  const mine = newest;
+  const [words, makeWidget] = await Promise.all([fetched, loadWidgets(scheme)]);
+  if (mine !== newest) return;
+  words.guideline = byId("seen-in")?.value ?? words.language;
+  const guide = new Guide(scheme, words, "");
+  /** @type {import("./types.js").Widget[]} */
+  let parts = [];
+  const show = () => showParts(scheme, parts, now);
+  const sheet = {
+    words, scheme, guide, unit: preview, oneTouch: false, isClosed: false,
+    attend() {}, chosen() {}, advance() {}, submit() {},
+    /** @param {string} question @param {any} answer */
+    set(question, answer) {
+      const { [question]: _, ...others } = now;
+      now = askedAnswers(scheme, answer === undefined ? others : { ...others, [question]: answer });
+      show();
+    },
+  };
+  drawDocument(preview, scheme, words, () => {});
+  now = askedAnswers(scheme, {});
+  parts = scheme.questions.map((/** @type {import("./types.js").Question} */ question) => makeWidget(question, /** @type {any} */ (sheet)));
+  for (const kind of ["spans", "preference"]) {
+    byId("preview").classList.toggle(`has-${kind}`, scheme.questions.some((/** @type {import("./types.js").Question} */ question) => question.kind === kind));
+  }
+  byId("questions").replaceChildren(...parts.map((part) => part.element));
+  guide.explain({});
+  show();
 }
 
 /** @param {HTMLFormElement} form */
@@ -23,15 +67,39 @@ async function check(form) {
   said.set("go", "check");
   try {
     const answer = await fetch(`${location.pathname}.json`, { method: "POST", body: new URLSearchParams(/** @type {any} */ (said)) });
-    const { problems } = await answer.json();
-    if (mine === newest && problems) tell(problems);
+    const found = await answer.json();
+    if (mine !== newest || !found.problems) return;
+    tell(found.problems);
+    // What does not hold together just now leaves the last picture.
+    if (found.scheme) shown = found;
+    if (found.scheme) await look();
   } catch { /* no network just now: the button will tell */ }
+}
+
+/** Open whatever an address leads to. */
+function unfold() {
+  const here = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let part = here; part; part = part.parentElement) if (part instanceof HTMLDetailsElement) part.open = true;
+  here?.scrollIntoView({ block: "nearest" });
+  const field = here?.matches("input, textarea, select") ? here : here?.querySelector("input:not([type=hidden]), textarea");
+  /** @type {HTMLElement|null|undefined} */ (field)?.focus({ preventScroll: here !== field });
 }
 
 document.querySelectorAll("form[data-checked]").forEach((one) => {
   const form = /** @type {HTMLFormElement} */ (one);
-  form.addEventListener("input", () => {
+  form.addEventListener("input", (event) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => check(form), PAUSE);
+    // The rest of the form depends on it.
+    const at = /** @type {HTMLElement} */ (event.target);
+    if ("keeps" in at.dataset) {
+      const keeps = byId("keeps");
+      keeps.value = `keep:${at.closest("details")?.id ?? ""}`;
+      form.requestSubmit(keeps);
+    } else waiting = setTimeout(() => check(form), PAUSE);
   });
 });
+addEventListener("hashchange", unfold);
+byId("seen-in")?.addEventListener("change", look);
+unfold();
+await look();
+document.documentElement.dataset.ready = "";

@@ -31,12 +31,39 @@ export function brokenRules(scheme, answers, seen, words) {
   }
   for (const question of scheme.questions) {
     const answer = answers[question.id];
-    if (answer !== undefined && answer !== null) found.push(...new Judge(scheme, question, seen, words).broken(answer));
+    const isAnswered = answer !== undefined && answer !== null;
+    if (!isAsked(scheme, question, answers)) {
+      if (isAnswered) found.push(broken(words, "not-asked", question.id, { question: words.of(question.name) }));
+    } else if (isAnswered) found.push(...new Judge(scheme, question, seen, words).broken(answer));
     else if (isRequired(question)) {
       found.push(broken(words, "missing-answer", question.id, { question: words.of(question.name) }));
     }
   }
   return found;
+}
+
+/** Whether a question is asked of whoever gave these answers. @param {Scheme} scheme @param {Question} question @param {Record<string, any>} answers */
+export function isAsked(scheme, question, answers) {
+  const rule = question.only_if;
+  const answer = rule && answers[rule.question];
+  if (!rule || !scheme.questions.some((one) => one.id === rule.question)) return true;
+  if (answer === undefined || answer === null) return false;
+  return [answer].flat().some((one) => rule.answers.includes(typeof one === "string" ? one.split("|")[0] : (one.label ?? one)));
+}
+
+/** The answers without those to questions that are not asked. @param {Scheme} scheme @param {Record<string, any>} answers @returns {Record<string, any>} */
+export function askedAnswers(scheme, answers) {
+  const kept = { ...answers };
+  for (const question of scheme.questions) if (!isAsked(scheme, question, kept)) delete kept[question.id];
+  return kept;
+}
+
+/** Show each question with its answer where it is asked, and no other. @param {Scheme} scheme @param {import("./types.js").Widget[]} parts @param {Record<string, any>} answers */
+export function showParts(scheme, parts, answers) {
+  for (const part of parts) {
+    part.show(answers[part.question.id]);
+    part.element.hidden = !isAsked(scheme, part.question, answers);
+  }
 }
 
 /** What a unit shows, as the rules look at it. @param {import("./types.js").Unit} unit @returns {Seen} */

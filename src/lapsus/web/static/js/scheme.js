@@ -51,6 +51,7 @@ export function numbersOf(labels) {
 
 /** Whether one touch answers all that has to be answered. @param {Scheme} scheme */
 export function isOneTouch(scheme) {
+  if (scheme.questions.some((question) => question.only_if)) return false;
   const needed = scheme.questions.filter(isRequired);
   const rest = scheme.questions.filter((question) => !isRequired(question));
   return needed.length === 1 && needed[0].kind === "label" && rest.every((question) => question.kind === "text");

@@ -1,6 +1,7 @@
 /** The guideline's questions to whoever talks: about a turn right after it, or about the whole talk. */
 import { at } from "./addresses.js";
 import { el } from "./dom.js";
+import { askedAnswers, isAsked, showParts } from "./rules.js";
 import { isRequired } from "./scheme.js";
 import { loadWidgets } from "./widgets/registry.js";
 import { fetchWords } from "./words.js";
@@ -19,7 +20,7 @@ export async function ownQuestions(talk, wordsUrl, said, send) {
   const fetched = fetch(at(talk.scheme)).then((answer) => answer.json());
   const [words, scheme, makeWidget] = await Promise.all([fetchWords(wordsUrl), fetched, fetched.then(loadWidgets)]);
   words.guideline = talk.language;
-  const compulsory = scheme.questions.filter(isRequired).map((/** @type {any} */ question) => question.id);
+  const compulsory = scheme.questions.filter(isRequired);
 
   return (turn) => {
     const segment = String(turn.position);
@@ -28,7 +29,7 @@ export async function ownQuestions(talk, wordsUrl, said, send) {
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     let timer;
     const status = el("span", { class: "quiet small", role: "status", text: Object.keys(now).length ? said.kept : "" });
-    const isWhole = () => compulsory.every((/** @type {string} */ id) => now[id] !== undefined);
+    const isWhole = () => compulsory.every((/** @type {import("./types.js").Question} */ one) => now[one.id] !== undefined || !isAsked(scheme, one, now));
     const keep = () => {
       if (!isWhole()) return;
       send(segment, now);
@@ -51,19 +52,17 @@ export async function ownQuestions(talk, wordsUrl, said, send) {
       /** @param {string} question @param {any} answer */
       set(question, answer) {
         const { [question]: _, ...others } = now;
-        now = answer === undefined ? others : { ...others, [question]: answer };
-        for (const part of parts) part.show(now[part.question.id]);
+        now = askedAnswers(scheme, answer === undefined ? others : { ...others, [question]: answer });
+        showParts(scheme, parts, now);
         clearTimeout(timer);
         timer = setTimeout(keep, PAUSE);
       },
     };
     /** @type {import("./types.js").Widget[]} */
     const parts = scheme.questions.map((/** @type {any} */ question) => makeWidget(question, /** @type {any} */ (sheet)));
-    for (const part of parts) {
-      part.show(now[part.question.id]);
-      // The same question stands under every turn: no landmark of the page.
-      part.element.setAttribute("role", "group");
-    }
+    showParts(scheme, parts, now);
+    // The same question stands under every turn: no landmark of the page.
+    for (const part of parts) part.element.setAttribute("role", "group");
     const whole = el("details", { class: "own", open: !Object.keys(now).length }, el("summary", { class: "small" }, said.judge, " ", status), ...parts.map((part) => part.element));
     return whole;
   };

@@ -33,6 +33,10 @@
  * @property {[string, string]} at
  * @property {Record<string, string>} definition
  *
+ * @typedef {object} Condition
+ * @property {string} question
+ * @property {(number|string)[]} answers
+ *
  * @typedef {object} Example
  * @property {string} why
  * @property {string[]} [turns]
@@ -99,6 +103,7 @@
  * @property {Record<string, string>} name
  * @property {Record<string, string>} ask
  * @property {boolean} [required]
+ * @property {Condition} [only_if]
  * @property {Record<string, string[]>} [notes]
  * @property {Record<string, Example[]>} [examples]
  * @property {Label[]} [labels]
