@@ -10,11 +10,15 @@ import pytest
 
 from lapsus.errors import InputError
 from lapsus.formats.jsonl import Jsonl
+from lapsus.kinds import KINDS
 from lapsus.model import Entry, Judgment
+from lapsus.model.scheme import Condition
 from lapsus.samples import sample_path
 from lapsus.schemes import load_scheme
 from lapsus.store import Chain
 from lapsus.web.pages.setup import own_guideline as own
+from lapsus.web.pages.setup.guideline_edit import moved_part, with_form, with_part, without_part
+from lapsus.web.pages.setup.guideline_form import GuidelinePart, guideline_form
 from tests.web.helpers import Bench, Browser, chat
 from tests.web.test_campaign_setup import begun, post, sample
 
@@ -31,10 +35,16 @@ def edited(mori: Browser, base: str, scheme: str = "breakdown") -> dict[str, Any
     return dict(answer.json())
 
 
+def question_in(shown: dict[str, Any]) -> dict[str, Any]:
+    """The first question of a form."""
+    return next(part for part in shown["parts"] if part["kind"] == "question")
+
+
 def test_a_shipped_guideline_is_changed_in_a_form_and_judged_by(bench: Bench, mori: Browser) -> None:
     base = begun(mori)
     shown = edited(mori, base)
-    assert [group["kind"] for group in shown["groups"]][:3] == ["guideline", "question", "label"]
+    assert [part["kind"] for part in shown["parts"]][:2] == ["guideline", "section"]
+    assert [part["id"] for part in question_in(shown)["parts"]] == ["O", "T", "X"]
     words = {"scheme": "ours", "title.en": "Ours", "questions.0.labels.0.name.en": "Fine"}
     assert post(mori, f"{base}/own", go="done", **words).url.path == f"{base}/guideline"
     choice = mori.get(f"{base}/guideline.json").json()
@@ -54,16 +64,151 @@ def test_a_shipped_guideline_is_changed_in_a_form_and_judged_by(bench: Bench, mo
 def test_labels_come_and_go_with_what_speaks_of_them(mori: Browser) -> None:
     base = begun(mori)
     edited(mori, base)
-    added = post(mori, f"{base}/own.json", go="add:questions.0").json()
-    assert [group["id"] for group in added["groups"] if group["kind"] == "label"][3:] == ["new-1"]
+    added = post(mori, f"{base}/own.json", go="label:questions.0").json()
+    assert [part["id"] for part in question_in(added)["parts"]][3:] == ["label-1"]
     left = post(mori, f"{base}/own.json", go="remove:questions.0.labels.1").json()
+    words = {"name.en": "New", "definition.en": "New.", "name.ja": "新", "definition.ja": "新。"}
+    said = {f"questions.0.labels.2.{key}": value for key, value in words.items()}
+    left = post(mori, f"{base}/own.json", go="keep", **said).json()
     assert not [one for one in left["problems"] if one["severe"]]
     scheme = own.read_own(left["text"])
     question = scheme.questions[0]
-    assert [label.id for label in question.labels] == ["O", "X", "new-1"]
-    assert (question.analysis.tie_break, question.analysis.merged) == (("O", "X", "new-1"), ())
-    for place in ("remove:questions.0.labels.9", "remove:questions.7", "add:questions.9", "add:title"):
+    assert [label.id for label in question.labels] == ["O", "X", "label-1"]
+    assert (question.analysis.tie_break, question.analysis.merged) == (("O", "X", "label-1"), ())
+    for place in (
+        "remove:questions.0.labels.9",
+        "remove:questions.7",
+        "label:questions.9",
+        "label:title",
+        "question:riddle",
+        "up:title",
+        "with:../x",
+    ):
         assert post(mori, f"{base}/own", go=place).status_code == 422
+
+
+RICH = """# A comment of ours.
+scheme: rich
+version: "1"
+title: {en: Rich}
+summary: {en: All that a file can say.}
+unit: {role: system, context: before}
+lists:
+  - id: acts
+    title: {en: Acts}
+    groups: [{id: g, name: {en: G}, items: [{id: i, name: {en: I}, definition: {en: D}}]}]
+steps: [{id: first, title: {en: First}, text: {en: Look}, labels: [rude]}]
+questions:
+  - id: faults
+    kind: labels
+    reference: acts
+    name: {en: Faults}
+    ask: {en: Which?}
+    alone: [none]
+    apart: [[rude, wrong]]
+    labels:
+      - {id: rude, aliases: [R], number: 1, name: {en: Rude}, definition: {en: d}}
+      - {id: wrong, name: {en: Wrong}, definition: {en: d}}
+      - {id: none, name: {en: None}, definition: {en: d}}
+  - id: badly
+    kind: scale
+    only_if: {question: faults, answers: [rude]}
+    name: {en: Badly}
+    ask: {en: How badly?}
+    calculator: {part: {en: a}, whole: {en: b}, times: 2, least: 1}
+    levels: [{value: 1, meaning: {en: a}}, {value: 2, meaning: {en: b}}]
+  - id: why
+    kind: text
+    only_if: {question: badly, answers: [2]}
+    name: {en: Why}
+    ask: {en: Why?}
+"""
+
+
+def said_by(text: str) -> dict[str, str]:
+    """All that the form sends when nothing was changed."""
+    tree = own.tree_of(text)
+    assert tree is not None
+    said: dict[str, str] = {}
+
+    def note(parts: list[GuidelinePart]) -> None:
+        for part in parts:
+            for one in part.inputs:
+                said[one.name] = one.value
+                said.update({f"{one.name}={value}": "yes" for value in one.ticked})
+            note(part.parts)
+
+    note(guideline_form(tree, "en"))
+    return said
+
+
+def test_a_form_that_changes_nothing_changes_no_letter() -> None:
+    assert not any(one.severe for one in own.checked(RICH)[1])
+    assert with_form(RICH, said_by(RICH), "en") == RICH
+
+
+def test_what_the_form_does_not_show_survives_a_change() -> None:
+    before = own.read_own(RICH)
+    after = own.read_own(with_form(RICH, {**said_by(RICH), "title.en": "Richer"}, "en"))
+    assert after.title["en"] == "Richer"
+    for name in ("questions", "steps", "lists", "unit", "summary"):
+        assert getattr(after, name) == getattr(before, name)
+
+
+def test_parts_get_new_names_wherever_they_are_spoken_of() -> None:
+    said = said_by(RICH) | {
+        "questions.0.id": "flaws",
+        "questions.0.labels.0.id": "wrong",
+        "questions.0.labels.1.id": "rude",
+        "questions.1.levels.1.value": "3",
+        "questions.1.levels.0.value": "2",
+    }
+    scheme = own.read_own(with_form(RICH, said, "en"))
+    flaws, badly, why = scheme.questions
+    assert flaws.apart == (("wrong", "rude"),)
+    assert (scheme.steps[0].labels, badly.only_if) == (("wrong",), Condition("flaws", ("wrong",)))
+    assert why.only_if == Condition("badly", (3,))
+
+
+def test_what_a_question_depends_on_goes_with_it() -> None:
+    without = own.read_own(without_part(RICH, "questions.0.labels.1"))
+    assert without.questions[0].apart == ()
+    rest = own.read_own(without_part(RICH, "questions.0"))
+    assert (rest.questions[0].id, rest.questions[0].only_if) == ("badly", None)
+
+
+def test_a_question_becomes_one_of_another_kind() -> None:
+    for kind in KINDS.names():
+        text = with_form(RICH, {**said_by(RICH), "questions.0.kind": kind}, "en")
+        text = with_form(text, {**said_by(text), "questions.1.only_if.question": ""}, "en")
+        question = own.read_own(with_words(text, "x")).questions[0]
+        assert question.kind == kind
+
+
+def with_words(text: str, words: str) -> str:
+    """The text with something in every field that is empty and must not be."""
+    said = said_by(text)
+    wanted = (".name.", ".ask.", ".definition.", ".meaning.")
+    empty = {name: words for name, value in said.items() if not value and any(key in name for key in wanted)}
+    return with_form(text, {**said, **empty}, "en")
+
+
+def test_a_guideline_begins_with_nothing_but_a_name(mori: Browser) -> None:
+    base = begun(mori)
+    shown = post(mori, f"{base}/guideline-file.json", blank="yes").json()
+    assert [one["severe"] for one in shown["problems"]] == [True, True, True]
+    assert {one["input"] for one in shown["problems"]} >= {"title.en", "summary.en"}
+    for kind in ("label", "labels", "scale", "spans", "text", "preference"):
+        shown = post(mori, f"{base}/own.json", go=f"question:{kind}").json()
+    kinds = [question["kind"] for question in shown["scheme"]["questions"]] if shown["scheme"] else []
+    assert kinds == []
+    text = with_words(shown["text"], "words")
+    text = with_form(text, {**said_by(text), "title.en": "T", "summary.en": "S"}, "en")
+    said = post(mori, f"{base}/own.json", go="check", text=text).json()
+    assert [question["kind"] for question in said["scheme"]["questions"]] == [
+        *("label", "labels", "scale", "spans", "text", "preference")
+    ]
+    assert said["preview"]["target"]["text"]
 
 
 def test_it_is_checked_without_being_kept(mori: Browser) -> None:
@@ -100,7 +245,7 @@ def test_a_hostile_file_is_refused_or_shown_with_its_faults(mori: Browser, conte
 @pytest.mark.parametrize("name", ["breakdown", "error-types", "response-quality", "semantic-errors"])
 def test_every_shipped_guideline_can_be_begun_with(name: str) -> None:
     text = own.edited_from(name, "spring")
-    scheme = own.read_own(own.with_words(text, {}))
+    scheme = own.read_own(with_form(text, said_by(text), "en"))
     ours = load_scheme(name)
     assert (scheme.id, scheme.version) == (f"spring-{name}", "1.0")
     assert (scheme.questions, scheme.steps, scheme.lists) == (ours.questions, ours.steps, ours.lists)
@@ -117,25 +262,22 @@ def test_every_shipped_guideline_can_be_begun_with(name: str) -> None:
     ],
 )
 def test_whatever_stands_in_a_file_the_form_says_what_is_wrong(text: str) -> None:
-    fields = {field.name: "words" for group in own.groups(text) for field in group.fields}
-    changed = own.with_words(text, {"scheme": "ours", **fields})
+    assert own.tree_of(text) is not None
+    changed = with_form(text, {**dict.fromkeys(said_by(text), "words"), "scheme": "ours"}, "en")
     assert any(problem.severe for problem in own.checked(changed)[1])
-    for work in (own.with_label, own.without_label):
-        for place in (
-            "questions.0",
-            "questions.1",
-            "questions.1.labels.1",
-            "questions.2.labels.1",
-            "",
-            "a.b",
+    for place in ("questions.0", "questions.1", "questions.1.labels.1", "questions.2.labels.1", "", "a.b"):
+        for work in (
+            lambda place=place: with_part(text, "label", place, "en"),
+            lambda place=place: without_part(text, place),
+            lambda place=place: moved_part(text, place, 1),
         ):
             with suppress(InputError):
-                work(text, place)
+                work()
 
 
 @pytest.mark.parametrize("name", ["a/b", "../x", "A", "", "x" * 61])
 def test_a_name_that_no_address_can_hold_is_refused(name: str) -> None:
-    text = own.with_words(own.edited_from("breakdown", "spring"), {"scheme": name})
+    text = with_form(own.edited_from("breakdown", "spring"), {"scheme": name}, "en")
     assert any(problem.severe for problem in own.checked(text)[1])
 
 

@@ -1,4 +1,4 @@
-"""A guideline written in a real browser: from nothing, of every kind of question, with the annotators' page beside it."""
+"""A guideline written in a real browser: from nothing, with the annotators' page beside it."""
 
 from __future__ import annotations
 

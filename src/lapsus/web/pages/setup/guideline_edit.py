@@ -52,7 +52,8 @@ def with_form(text: str, said: Mapping[str, str], language: str) -> str:
             renamed.append((one.name, one.value, new))
         elif one.what == "kind":
             question = at(tree, one.name.rpartition(".")[0])
-            _become(question, new, mapping(question, "name"))
+            _become(tree, question, new, mapping(question, "name"))
+            _tidy_steps(tree)
         elif one.name.endswith("only_if.question"):
             _put(tree, one.name.rpartition(".")[0], {"question": new, "answers": []} if new else None)
         else:
@@ -87,7 +88,8 @@ def _parsed(tree: Tree, one: GuidelineInput, new: str) -> Any:
     if one.form in ("lines", "ticks"):
         question = at(tree, _asked_by(one.name)) if one.what == "answers" else None
         asked = [q for _, q in numbered(tree.get("questions")) if q.get("id") == question]
-        return [_number(line) if asked and "levels" in asked[0] else line for line in lines] or None
+        found = [_number(line) if asked and "levels" in asked[0] else line for line in lines]
+        return found if found or one.what == "answers" else None
     if one.form == "pairs":
         return [[part.strip() for part in line.split("+")] for line in lines] or None
     if one.form == "number" or one.what == "answer":
@@ -180,9 +182,9 @@ def _new_part(tree: Tree, what: str, place: str, empty: dict[str, str]) -> tuple
         return "background", {"id": "", "title": empty, "text": empty}
     if what == "question" and place in KINDS.names():
         new: Tree = {"id": "", "name": empty, "ask": empty}
-        _become(new, place, empty)
+        _become(tree, new, place, empty)
         return "questions", new
-    here = at(tree, place.rpartition(".examples.")[0] or place)
+    here = at(tree, place.rpartition(".examples.")[0] or place) if place.startswith("questions.") else None
     if isinstance(here, dict) and what == "label":
         labels = [one for _, one in numbered(here.get("labels"))]
         shared = {key: value for one in labels[:1] for key, value in one.items() if key in _SHARED}
@@ -210,7 +212,7 @@ def _count_label(question: Tree, id: str) -> None:
         ties.append(id)
 
 
-def _become(question: Tree, kind: str, languages: Iterable[str]) -> None:
+def _become(tree: Tree, question: Tree, kind: str, languages: Iterable[str]) -> None:
     """Make a question one of another kind: without what means nothing there, and with what it needs."""
     keys = KINDS.get(kind).keys if kind in KINDS.names() else frozenset()
     question["kind"] = kind
@@ -230,6 +232,13 @@ def _become(question: Tree, kind: str, languages: Iterable[str]) -> None:
         ]
     elif "levels" in keys and not question.get("levels"):
         question["levels"] = [{"value": n, "meaning": {**empty}} for n in range(1, _LEVELS + 1)]
+    role = mapping(tree, "unit").get("role")
+    for _, label in numbered(question.get("labels")):
+        if kind in KINDS.names() and KINDS.get(kind).on_text:
+            label.setdefault("on", "system" if role == "document" else role)
+        else:
+            label.pop("on", None)
+            label.pop("covers", None)
 
 
 def without_part(text: str, place: str) -> str:
@@ -245,11 +254,21 @@ def without_part(text: str, place: str) -> str:
         mapping(question, "analysis").pop("scores", None)
     elif len(steps) == 2 and steps[0] == "questions":
         for _, other in numbered(tree.get("questions")):
-            if mapping(other, "only_if").get("question") == here.get("id"):
+            if (id := here.get("id")) and mapping(other, "only_if").get("question") == id:
                 del other["only_if"]
+    _tidy_steps(tree)
     if not there and steps[-2] not in ("questions", "labels", "levels"):
         _put(tree, ".".join(steps[:-1]), None)
     return to_yaml(tree)
+
+
+def _tidy_steps(tree: Tree) -> None:
+    """Steps speak of labels that some question has."""
+    questions = [question for _, question in numbered(tree.get("questions"))]
+    known = {str(label.get("id")) for one in questions for _, label in numbered(one.get("labels"))}
+    for _, step in numbered(tree.get("steps")):
+        if isinstance(step.get("labels"), list):
+            step["labels"] = [id for id in step["labels"] if str(id) in known]
 
 
 def moved_part(text: str, place: str, by: int) -> tuple[str, str]:

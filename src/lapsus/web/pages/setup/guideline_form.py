@@ -168,7 +168,7 @@ class _Reader:
             *self._notes(place),
         ]
         if kind in KINDS.names() and KINDS.get(kind).on_text:
-            roles = [("", ""), *((role, "") for role in get_args(Role))]
+            roles = [(role, "") for role in get_args(Role)]
             inputs.append(self._input(f"{place}.on", "choice", options=roles))
             covers = [("", ""), ("token", ""), ("element", "")]
             inputs.append(self._input(f"{place}.covers", "choice", options=covers))

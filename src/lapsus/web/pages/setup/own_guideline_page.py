@@ -51,7 +51,7 @@ class OwnGuidelineResponse(msgspec.Struct, frozen=True):
     draft: str
     parts: list[GuidelinePart]
     """The form; nothing where the file is no guideline at all."""
-    languages: list[str]
+    written_in: list[str]
     problems: list[GuidelineProblemResponse]
     text: str
     """The whole file."""
@@ -140,11 +140,11 @@ def _record(
     scheme, problems = own.checked(text)
     if any(one.severe for one in problems):
         scheme = None
-    named = inputs_by_line(text, tree, visit.language) if problems else {}
+    named = inputs_by_line(text, tree, visit.language) if tree and problems else {}
     return OwnGuidelineResponse(
         draft=draft.id,
         parts=guideline_form(tree, visit.language) if tree else [],
-        languages=[str(one) for one in mapping(tree, "title")],
+        written_in=[str(one) for one in mapping(tree, "title")],
         problems=[
             GuidelineProblemResponse(
                 one.line, localized(one.message, visit.language), one.severe, named.get(one.line, "")

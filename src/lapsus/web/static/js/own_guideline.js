@@ -99,6 +99,12 @@ document.querySelectorAll("form[data-checked]").forEach((one) => {
   });
 });
 addEventListener("hashchange", unfold);
+// Parts that were open are open again after a button was pressed.
+const kept = `open:${location.pathname}`;
+for (const id of JSON.parse(sessionStorage.getItem(kept) ?? "[]")) document.getElementById(id)?.setAttribute("open", "");
+addEventListener("pagehide", () => {
+  sessionStorage.setItem(kept, JSON.stringify(Array.from(document.querySelectorAll(".part[open]"), (part) => part.id)));
+});
 byId("seen-in")?.addEventListener("change", look);
 unfold();
 await look();
