@@ -8,14 +8,14 @@ import pytest
 
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.store import Checks, KnownUnit, Learn, Plan, Store, open_store, parse_plan, plan_yaml
-from lapsus.store.learning import HOLD, Lesson, OpenUnit, Suggestion, Work
+from lapsus.store.learning import HOLD, LearningRound, OpenUnit, Suggestion, Work
 from tests.store.helpers import Clock, campaign, people, reserve, save
 
 LEARN = Learn(after=2, every=3)
 
 
-def lesson(units: int) -> Lesson:
-    return Lesson(datetime(2026, 3, 1, tzinfo=UTC), units, ())
+def learned_from(units: int) -> LearningRound:
+    return LearningRound(datetime(2026, 3, 1, tzinfo=UTC), units, ())
 
 
 def suggested(unit: OpenUnit, label: str = "X", *, shown: bool = True, doubt: float = 0.5) -> Suggestion:
@@ -64,13 +64,13 @@ def test_one_worker_learns_when_enough_is_judged(store: Store, url: str, clock: 
         clock.forward(seconds=2)
         theirs = claimed(other, "two")
         assert not store.learning.hold(work)
-        assert not store.learning.learned(work, lesson(2), b"mine", [])
-        assert other.learning.learned(theirs, lesson(2), b"theirs", [])
+        assert not store.learning.learned(work, learned_from(2), b"mine", [])
+        assert other.learning.learned(theirs, learned_from(2), b"theirs", [])
     assert store.learning.model("chat") == b"theirs"
     state = store.learning.state("chat")
     assert state is not None
     assert (state.next_at, state.doing, state.trouble) == (5, None, None)
-    assert [one.units for one in state.lessons] == [2]
+    assert [one.units for one in state.rounds] == [2]
     assert store.learning.claim("one") is None
 
 
@@ -86,7 +86,7 @@ def test_nothing_is_suggested_after_the_fact(store: Store) -> None:
     # One more is judged while it learns: for that one nothing is kept.
     save(store, mine[2], me)
     several = [suggested(unit, shown=place % 2 == 0) for place, unit in enumerate(units)]
-    assert store.learning.learned(work, lesson(2), b"model", several)
+    assert store.learning.learned(work, learned_from(2), b"model", several)
     assert store.learning.suggestion("chat", mine[2]) is None
     shown = next(one.unit for one in several if one.shown and one.unit.number != mine[2])
     hidden = next(one.unit for one in several if not one.shown and one.unit.number != mine[2])
@@ -107,7 +107,7 @@ def test_nothing_is_suggested_after_the_fact(store: Store) -> None:
     assert [(one.segment, one.metadata["suggested"]) for one in said] == [(shown.segment, "judge-chat")]
     again = claimed(store)
     left = store.learning.units_to_suggest("chat", 100)
-    assert store.learning.learned(again, lesson(5), b"newer", [suggested(unit, "T") for unit in left])
+    assert store.learning.learned(again, learned_from(5), b"newer", [suggested(unit, "T") for unit in left])
     assert store.learning.suggestion("chat", shown.number) == {"breakdown": "X"}
     answers = store.learning.answers("chat")
     assert answers[store.units.get("chat", shown.number).document, shown.segment] == {"breakdown": "X"}
@@ -123,7 +123,7 @@ def test_checks_have_suggestions_like_other_units_however_often_they_were_judged
     work, units = claimed(store), store.learning.units_to_suggest("chat", 100)
     assert [unit.number for unit in units] == [1, 4]
     assert [unit.number for unit in store.learning.open_units("chat", 100, program=other)] == [4]
-    assert store.learning.learned(work, lesson(2), b"model", [suggested(unit) for unit in units])
+    assert store.learning.learned(work, learned_from(2), b"model", [suggested(unit) for unit in units])
     assert store.learning.suggestion("chat", 1) == {"breakdown": "X"}
     assert store.learning.answers("chat") == {}
 
@@ -136,7 +136,7 @@ def test_what_it_is_least_sure_of_can_come_first(store: Store, first: bool) -> N
     work, units = claimed(store), store.learning.units_to_suggest("chat", 100)
     doubts = [0.1, 0.2, 0.9, 0.3, 0.8]
     told = [suggested(unit, doubt=doubt) for unit, doubt in zip(units, doubts, strict=True)]
-    store.learning.learned(work, lesson(1), b"model", told)
+    store.learning.learned(work, learned_from(1), b"model", told)
     handed = [reserve(store, person)[0] for person in (me, other)]
     assert handed == ([units[2].number, units[4].number] if first else [units[0].number, units[1].number])
 
@@ -170,7 +170,7 @@ def test_the_switch_and_the_rest(store: Store) -> None:
         save(store, unit, me)
     store.learning.set("chat", LEARN, by=me)
     assert store.campaigns.get("chat").plan.learn == LEARN
-    store.learning.learned(claimed(store), lesson(3), b"model", [])
+    store.learning.learned(claimed(store), learned_from(3), b"model", [])
     store.learning.set("chat", None)
     assert store.learning.claim("one") is None
     # Also where it does not learn any more it can judge the rest, and that is done once.

@@ -45,16 +45,16 @@ def test_a_judge_learns_suggests_and_judges_the_rest(bench: Bench) -> None:
     judge(ben, 10)
     assert not work()
     page = manager.get("/c/talk/insight/learning.json").json()
-    assert (page["judged"], page["next_at"], page["lessons"]) == (40, 44, [])
+    assert (page["judged"], page["next_at"], page["rounds"]) == (40, 44, [])
     bench.store.campaigns.add_documents("talk", [chat(n) for n in range(10, 20)])
     judge(ada, 1)
     assert work()
     assert not work()
     page = manager.get("/c/talk/insight/learning.json").json()
-    (lesson,) = page["lessons"]
-    assert lesson["answered"]
-    assert lesson["judge"] > 0.5
-    assert lesson["people"] == pytest.approx(1)
+    (row,) = page["rounds"]
+    assert row["answered"]
+    assert row["judge"] > 0.5
+    assert row["people"] == pytest.approx(1)
     assert (page["next_at"], page["left"], page["suggestions"]) == (52, 36, 36)
     # Some units come with its suggestion, some at random without; what was seen is kept with the answer.
     seen = judge(ada, 4)
@@ -65,7 +65,7 @@ def test_a_judge_learns_suggests_and_judges_the_rest(bench: Bench) -> None:
     assert len(kept) == len(aided)
     assert work()
     page = manager.get("/c/talk/insight/learning.json").json()
-    assert len(page["lessons"]) == 2
+    assert len(page["rounds"]) == 2
     assert (page["seen"]["answers"], page["unseen"]["answers"]) == (len(aided), len(seen) - len(aided))
     # The rest is a program's, and no figure of people's changes.
     before = figures(manager)

@@ -1,4 +1,4 @@
-"""How a campaign goes and what comes of it: for the page, for the report, for whoever answers for the data."""
+"""A campaign's statistics and report."""
 
 from lapsus.campaign_stats.campaign import CampaignStats, precompute_stats
 

@@ -108,7 +108,7 @@ def calibration_chart(stats: CampaignStats, judge: JudgeFigures, say: Say, langu
 
 
 def cautions(found: Judges, say: Say, language: str) -> list[str]:
-    """What keeps readers from taking the figures for more than they are.
+    """Limits of the figures, in words for the reader.
 
     Who passes where a floor does too, or is not shown to be better than one; who knew the documents.
     """

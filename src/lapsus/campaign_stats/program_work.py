@@ -1,4 +1,4 @@
-"""Programs judge a campaign: what is still open, in portions, with the answers kept as they come."""
+"""Programs judge a campaign's open units in batches; answers are stored as they come."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def judge_campaign(
 
 
 def must_go_on(store: Store, campaign: str, program: int, name: str, annotator: Annotator) -> None:
-    """Complain where a language model has judged under that name with another setting."""
+    """Raise if a language model has judged under that name with other settings."""
     if not isinstance(annotator, LanguageModel):
         return
     before = store.programs.metadata_of(campaign, program)

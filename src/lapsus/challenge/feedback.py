@@ -1,4 +1,4 @@
-"""What a team learns of its own runs before the reveal: the Ladder of Blum and Hardt (2015), on coarse scores.
+"""Scores that a team sees before the reveal: the Ladder of Blum and Hardt (2015), on coarse scores.
 
 Every score follows from nine sums over the turns: right labels, right B, right PB+B, and six distances. Each sum is
 rounded by what `grain(n)` turns can move, at a point that only the server knows, and the scores are made from the

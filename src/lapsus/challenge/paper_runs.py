@@ -77,7 +77,7 @@ class Part(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """A corpus taken apart, and what is scored of it."""
+    """A corpus split into parts, and what is scored of it."""
 
     parts: Sequence[Part]
     trained_on: Track

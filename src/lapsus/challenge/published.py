@@ -28,7 +28,7 @@ PAPER_CORPORA: Final = (
 
 
 class Described(NamedTuple):
-    """What Table 1 says of one corpus."""
+    """A column of Table 1: one corpus."""
 
     dialogues: int
     turns: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""A run turn by turn: what people said, what the run said, and where they part."""
+"""A run turn by turn beside people's votes."""
 
 from __future__ import annotations
 

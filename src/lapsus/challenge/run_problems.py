@@ -41,13 +41,13 @@ class RunProblem(msgspec.Struct, frozen=True):
 
 
 def problem(kind: str, file: str, turn: str | None = None, **values: object) -> RunProblem:
-    """A fault. What comes from strangers' files is cut short and made fit to be shown."""
+    """A fault. Text of the run's files is shortened and cleaned for display."""
     shown = {key: showable(str(value)) for key, value in values.items()}
     return RunProblem(kind, showable(file), None if turn is None else showable(turn), shown)
 
 
 def showable(text: str) -> str:
-    """Text of strangers without signs that a terminal or a page would act on."""
+    """Untrusted text, shortened, its control characters escaped."""
     short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return _UNSHOWABLE.sub(lambda match: f"\\u{{{ord(match.group()):x}}}", short)
 

@@ -1,4 +1,4 @@
-"""Runs as teams hand them in: read with distrust, checked turn by turn, and told all their faults at once."""
+"""Validation of submitted runs, turn by turn; all faults are reported at once."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def _segment(turn: RunTurn) -> str:
 
 
 def run_of_judgments(track: Track, judgments: Iterable[Judgment]) -> CheckedRun:
-    """What a detector that runs here said, as a run."""
+    """A run made of a detector's judgments."""
     answers = {}
     for judgment in judgments:
         shares = judgment.distributions.get("breakdown")

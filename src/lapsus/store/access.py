@@ -1,4 +1,4 @@
-"""How people get in: passwords, sessions, invitations and tokens. Secrets are kept as hashes only."""
+"""Authentication: passwords, sessions, invitations and tokens. Secrets are kept as hashes only."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Assignment(Part):
 
 
 def admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetime) -> Nothing | None:
-    """Let a person in, or say what stands before it."""
+    """Admit a person to the campaign, or raise why not."""
     me = {"c": campaign, "p": person}
     member = conn.execute(_MEMBER, me).one_or_none()
     if member is None and plan.who == "everybody":

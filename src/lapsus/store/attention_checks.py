@@ -29,7 +29,7 @@ WARNING = {
 
 
 class Said(NamedTuple):
-    """A submitted answer that has just been kept."""
+    """A submitted answer, just stored."""
 
     unit: int
     person: int

@@ -32,7 +32,7 @@ _CONFLICTS = {"40001", "40P01"}
 
 
 class UnitRow(NamedTuple):
-    """Where a unit stands. Never changes, so it is kept once read."""
+    """Which segment of which document a unit is. It never changes, so it is cached."""
 
     document: int
     """Position of its document in the campaign."""
@@ -191,7 +191,7 @@ class Part:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Trouble of the database, in words."""
+    """Raise the database's errors as `StoreError`."""
     try:
         yield
     except (DBAPIError, PoolTimeoutError) as error:
@@ -199,7 +199,7 @@ def told() -> Iterator[None]:
 
 
 def trouble(error: DBAPIError | PoolTimeoutError) -> StoreError:
-    """The error to show for one of the database's, or for one of waiting for it."""
+    """The `StoreError` for an error of the database or of its connection pool."""
     why = str(error.orig).strip() if isinstance(error, DBAPIError) else "too many wait for it"
     return StoreError("database", hint="try-again-acknowledged-kept", why=why)
 
@@ -211,7 +211,7 @@ def _unclear(error: DBAPIError) -> StoreError:
 
 
 def is_conflict(error: DBAPIError) -> bool:
-    """Whether trying again may well succeed: a race lost to another process, or a connection that broke."""
+    """Whether a retry may succeed: a conflict with another process, or a broken connection."""
     return (
         isinstance(error, IntegrityError)
         or error.connection_invalidated

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from lapsus.errors import InvalidError
 from lapsus.model import EMPTY, Text
-from lapsus.store.plan_part import Part
+from lapsus.store.plan_record import PlanRecord
 
 Side: TypeAlias = Literal["system", "user"]
 Masked: TypeAlias = Literal["email", "number"]
@@ -16,7 +16,7 @@ MOST_EXCHANGES: Final = 200
 LONGEST_PROMPT: Final = 20_000
 
 
-class System(Part, frozen=True):
+class System(PlanRecord, frozen=True):
     """Who is talked to. People are never told which."""
 
     use: str
@@ -51,7 +51,7 @@ class System(Part, frozen=True):
         return self.name or self.use
 
 
-class Collect(Part, frozen=True):
+class Collect(PlanRecord, frozen=True):
     """How people talk to systems."""
 
     systems: tuple[str | System, ...]

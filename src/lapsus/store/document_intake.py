@@ -1,4 +1,4 @@
-"""Documents on their way into a campaign, and the units that they bring."""
+"""Adding documents and their units to a campaign."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lapsus.store.validation import check_storable, digest_of, to_json
 
 
 class DocumentIntake:
-    """Documents on their way into one campaign."""
+    """Adds documents to one campaign."""
 
     def __init__(
         self,

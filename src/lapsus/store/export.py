@@ -1,4 +1,4 @@
-"""Taking data out: documents and what was submitted about them, as every format can write it."""
+"""Export: documents and submitted judgments as entries, which every format can write."""
 
 from __future__ import annotations
 

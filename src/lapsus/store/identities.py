@@ -1,4 +1,4 @@
-"""People who are known elsewhere: by a provider of sign-in, or by a proxy in front of us."""
+"""Accounts of external identities: of a sign-in provider, or of a proxy in front of us."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROXY = "proxy"
 
 
 class Identities(Part):
-    """Which account is whose, by what the provider calls them."""
+    """Accounts by the provider's issuer and subject."""
 
     def __init__(self, database: Database, people: People) -> None:
         super().__init__(database)

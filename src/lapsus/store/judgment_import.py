@@ -1,4 +1,4 @@
-"""Taking data in: judgments that were given elsewhere, by people or by programs, with the names of who gave them."""
+"""Import: judgments given elsewhere, by people or programs, with their annotators' names."""
 
 from __future__ import annotations
 

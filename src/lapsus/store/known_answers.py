@@ -1,4 +1,4 @@
-"""Units whose answers are known: where they are, what is right, and whether an answer is."""
+"""Known answers: their units, the right answers, and whether an answer is right."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNK = 500
 
 
 class KnownAnswers:
-    """What a plan knows of units, on its way into a campaign as their documents come in."""
+    """Adds a plan's known answers to a campaign as their documents come in."""
 
     def __init__(
         self, plan: Plan, scheme: Scheme, given: Mapping[Block, Sequence[KnownUnit]] | None = None

@@ -1,4 +1,4 @@
-"""Judges that learn from campaigns while they run: whose turn it is to work, and what came of it.
+"""Judges that learn from running campaigns: claims of work, and its results.
 
 Several servers may share a database. A server claims a piece of work for `HOLD` and renews that while it works (a
 lease); where it ends without a word, another claims the work after that time.
@@ -85,7 +85,7 @@ class Followed(msgspec.Struct, frozen=True):
     answers: int = 0
 
 
-class Lesson(msgspec.Struct, frozen=True):
+class LearningRound(msgspec.Struct, frozen=True):
     """The figures of one round of learning: a point of the learning curve."""
 
     at: datetime
@@ -99,7 +99,7 @@ class Lesson(msgspec.Struct, frozen=True):
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """The error that ended the last work, in the parts of a LapsusError."""
+    """The error that ended the last work: the fields of a LapsusError."""
 
     what: str
     where: str | None = None
@@ -119,7 +119,7 @@ class LearningState(NamedTuple):
     rest: bool
     """Whether it was asked to judge all units that nobody has judged."""
     trouble: Trouble | None
-    lessons: tuple[Lesson, ...]
+    rounds: tuple[LearningRound, ...]
     suggestions: int
     """Units that it has an answer for."""
 
@@ -135,10 +135,10 @@ class Learning(Part):
             plan = msgspec.structs.replace(plan_of(campaign_row(conn, id, lock="all")), learn=learn)
             conn.execute(update(t.campaign).where(t.campaign.c.id == id).values(plan=to_json(plan)))
             row = conn.execute(_row(id)).one_or_none()
-            lessons = () if row is None else _lessons(row)
+            rounds = () if row is None else _rounds(row)
             if row is None:
                 conn.execute(insert(t.learning), {"campaign": id})
-            begin = None if learn is None else lessons[-1].units + learn.every if lessons else learn.after
+            begin = None if learn is None else rounds[-1].units + learn.every if rounds else learn.after
             conn.execute(update(t.learning).where(t.learning.c.campaign == id).values(next_at=begin))
             self.note(conn, "plan changed", by=by, campaign=id, learn=learn)
 
@@ -173,7 +173,7 @@ class Learning(Part):
                 row.doing if row.holder is not None and row.until >= self.clock() else None,
                 row.rest,
                 None if row.trouble is None else _unpacked(decoder(Trouble).decode(row.trouble)),
-                _lessons(row),
+                _rounds(row),
                 conn.scalar(told) or 0,
             )
 
@@ -271,8 +271,10 @@ class Learning(Part):
             kept = conn.scalar(query)
         return None if kept is None else base64.b64decode(kept)
 
-    def learned(self, work: Work, lesson: Lesson, model: bytes, suggestions: Sequence[Suggestion]) -> bool:
-        """Keep a lesson, its model and its suggestions, and end the claim; False where another server has taken over.
+    def learned(
+        self, work: Work, latest: LearningRound, model: bytes, suggestions: Sequence[Suggestion]
+    ) -> bool:
+        """Keep a round with its model and suggestions, and end the claim; False where another server has taken over.
 
         What was suggested for units that somebody has judged meanwhile stays: nothing is suggested after the fact.
         """
@@ -293,13 +295,13 @@ class Learning(Part):
             insert_rows(conn, found, [_unit_row(work.id, one) for one in kept])
             insert_rows(conn, document, _document_rows(work.id, kept))
             values: dict[str, Any] = {
-                "curve": to_json([*_lessons(row), lesson]),
+                "curve": to_json([*_rounds(row), latest]),
                 "model": base64.b64encode(model).decode(),
-                "next_at": None if learn is None else lesson.units + learn.every,
+                "next_at": None if learn is None else latest.units + learn.every,
                 "trouble": None, "holder": None, "until": None,
             }  # fmt: skip
             conn.execute(update(t.learning).where(_own(work)).values(values))
-            self.note(conn, "judge learned", campaign=work.id, units=lesson.units, suggestions=len(kept))
+            self.note(conn, "judge learned", campaign=work.id, units=latest.units, suggestions=len(kept))
             return True
 
         return self.write(keep)
@@ -351,8 +353,8 @@ def _judge(name: str) -> Any:
     return select(t.person.c.id).where(t.person.c.name == f"judge-{name}", t.person.c.program)
 
 
-def _lessons(row: Row[Any]) -> tuple[Lesson, ...]:
-    return decoder(tuple[Lesson, ...]).decode(row.curve)
+def _rounds(row: Row[Any]) -> tuple[LearningRound, ...]:
+    return decoder(tuple[LearningRound, ...]).decode(row.curve)
 
 
 def _judged(conn: Connection, campaign: int) -> int:

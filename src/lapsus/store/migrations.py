@@ -1,4 +1,4 @@
-"""The tables through time: steps from one version to the next, run in order within one transaction."""
+"""Schema migrations: steps from one version to the next, run in order within one transaction."""
 
 from __future__ import annotations
 

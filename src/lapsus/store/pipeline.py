@@ -1,4 +1,4 @@
-"""Several statements on one trip: PostgreSQL gets them all at once and answers them all at once.
+"""Several statements in one round trip to PostgreSQL (pipeline mode).
 
 It is another process, on another machine perhaps; a save that went there and back for each of its statements would
 mostly wait. SQLite is in this process, and gets them one by one.
@@ -100,7 +100,7 @@ def _together(conn: Connection, steps: Sequence[PipelineStep]) -> list[Sequence[
 
 
 def send(driver: Any, compiled: _Compiled, values: Values | Sequence[Values]) -> Any:
-    """Put a statement on the way; its cursor has the rows once all are through."""
+    """Send a statement; its cursor has the rows once the pipeline is done."""
     cursor = driver.cursor()
     if isinstance(values, Mapping):
         return cursor.execute(compiled.text, compiled.bound(values))

@@ -11,7 +11,7 @@ from lapsus.errors import InvalidError
 from lapsus.model import EMPTY, Answer, TargetRule, Text
 from lapsus.notices import Notice
 from lapsus.store.collect_plan import Collect
-from lapsus.store.plan_part import Part
+from lapsus.store.plan_record import PlanRecord
 
 Block: TypeAlias = Literal["training", "checks", "gold"]
 """Why the answers about a unit are known."""
@@ -27,7 +27,7 @@ def is_short_name(name: str) -> bool:
     return bool(_SLUG.fullmatch(name)) and len(name) <= 60
 
 
-class Chain(Part, frozen=True):
+class Chain(PlanRecord, frozen=True):
     """Another campaign whose votes choose the units of this one, or whose talks are its documents, as they come in."""
 
     campaign: str
@@ -35,7 +35,7 @@ class Chain(Part, frozen=True):
     """Which votes admit a unit; the scheme's own rule where none is given. After talks there is none."""
 
 
-class Data(Part, frozen=True):
+class Data(PlanRecord, frozen=True):
     """Where the documents are; paths start from the folder of the plan."""
 
     path: str
@@ -45,7 +45,7 @@ class Data(Part, frozen=True):
     language: str | None = None
 
 
-class Pilot(Part, frozen=True):
+class Pilot(PlanRecord, frozen=True):
     """A first part of the documents, which comes before the rest is opened."""
 
     documents: int
@@ -57,7 +57,7 @@ class Pilot(Part, frozen=True):
             raise InvalidError("pilot-least-one-document")
 
 
-class KnownUnit(Part, frozen=True):
+class KnownUnit(PlanRecord, frozen=True):
     """A unit whose right answer is known, or several that are as good."""
 
     document: str
@@ -72,7 +72,7 @@ class KnownUnit(Part, frozen=True):
         return self.answers if isinstance(self.answers, tuple) else (self.answers,)
 
 
-class Known(Part, frozen=True):
+class Known(PlanRecord, frozen=True):
     """Units whose answers are known, and what follows when somebody answers otherwise."""
 
     units: tuple[KnownUnit, ...] = ()
@@ -105,7 +105,7 @@ class Checks(Known, frozen=True):
             raise InvalidError("checks-come-after-every")
 
 
-class Completion(Part, frozen=True):
+class Completion(PlanRecord, frozen=True):
     """What people get to show that they are done."""
 
     code: str
@@ -118,7 +118,7 @@ class Completion(Part, frozen=True):
             raise InvalidError("url-completion-begins-https")
 
 
-class Learn(Part, frozen=True):
+class Learn(PlanRecord, frozen=True):
     """A judge that learns from the campaign while it runs, and suggests answers."""
 
     after: int = 100
@@ -137,7 +137,7 @@ class Learn(Part, frozen=True):
             raise InvalidError("learn-without-share-units")
 
 
-class Plan(Part, frozen=True):
+class Plan(PlanRecord, frozen=True):
     """A campaign as one decides on it."""
 
     name: str

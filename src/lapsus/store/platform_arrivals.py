@@ -45,7 +45,7 @@ class PlatformArrival(NamedTuple):
 
 
 def arrival_in(query: Mapping[str, str]) -> PlatformArrival | None:
-    """Who comes, by a link's query; None where no platform is in it, or somebody only looks."""
+    """The arrival that a link's query names; None without a platform, or for a preview."""
     for platform, names in IDS.items():
         ids = {name: query[name] for name in names if query.get(name)}
         usable = all(
@@ -57,7 +57,7 @@ def arrival_in(query: Mapping[str, str]) -> PlatformArrival | None:
 
 
 class PlatformArrivals(Part):
-    """Ways in from a platform."""
+    """Admits people from a platform."""
 
     def __init__(self, database: Database, access: Access, people: People) -> None:
         super().__init__(database)

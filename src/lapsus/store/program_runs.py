@@ -1,4 +1,4 @@
-"""Programs at work: which were asked to judge a campaign, how far each is, and which server works on it."""
+"""Runs of programs that judge a campaign: their progress, and the server that holds each."""
 
 from __future__ import annotations
 

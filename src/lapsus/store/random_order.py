@@ -1,4 +1,4 @@
-"""Orders that look random, are the same every time, and differ from person to person."""
+"""Pseudorandom orders of documents: reproducible, and different for each person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into the store and what comes out: small immutable records."""
+"""The store's records, immutable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that several parts of the store read and write, within a transaction that is under way."""
+"""Reading and writing rows that several parts of the store share, within an open transaction."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def ensure_members(conn: Connection, campaign: int, people: Iterable[int], now: 
 
 
 def set_levels(conn: Connection, campaign: int, documents: Iterable[int]) -> None:
-    """Say anew how often documents were handed out, after places of their units were taken or given back."""
+    """Update how often documents were handed out, after places of their units were taken or given back."""
     these = {"c": campaign, "documents": sorted(documents)}
     # Locked first: PostgreSQL must count only when whoever else changes the document is through.
     conn.execute(_LOCK_DOCUMENTS, these).all()

@@ -113,7 +113,7 @@ class PersonCounts:
     """Characters of answers."""
 
     def more(self) -> dict[str, Any]:
-        """As a statement takes it."""
+        """The values of a statement."""
         return {f"more_{name}": value for name, value in vars(self).items()}
 
 
@@ -420,7 +420,7 @@ _KEPT = ("key", "campaign", "unit", "person", "answers", "version", "submitted",
 
 
 def place_values(id: PlaceId, place: UnitCapacity) -> dict[str, Any]:
-    """As a statement takes it."""
+    """The values of a statement."""
     names = ("place", "state", "revision", "submitted")
     return {"c": id[0], "u": id[1], "p": id[2], **{f"new_{name}": getattr(place, name) for name in names}}
 

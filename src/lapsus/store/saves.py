@@ -1,4 +1,4 @@
-"""Saving answers: in line for the writer, who may first, then the rules; acknowledged only when on disk."""
+"""Saving answers: permission first, then the rules, then the queue of the writer; acknowledged only when on disk."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _NEVER_RIGHT = ("unknown-question", "wrong-kind")
 """Rules that a draft has to keep too: no further answer could mend them."""
 
 
-class _Matter(NamedTuple):
-    """What an answer is about. None of it ever changes."""
+class _UnitRules(NamedTuple):
+    """What answers about a unit are checked against. None of it ever changes."""
 
     campaign: int
     segment: str | None
@@ -57,8 +57,8 @@ class Saves(Part):
         self._own: Connection | None = None
         self._blocks = lru_cache(maxsize=1024)(self._find_blocks)
         self._required: dict[int, Required] = {}
-        self._matters: OrderedDict[tuple[str, int], _Matter] = OrderedDict()
-        self._matters_guard = threading.Lock()
+        self._rules: OrderedDict[tuple[str, int], _UnitRules] = OrderedDict()
+        self._rules_guard = threading.Lock()
 
     def save(self, request: SaveRequest) -> Saved:
         """Keep answers, and return when they are on disk. The same key again gives the same answer again."""
@@ -67,9 +67,9 @@ class Saves(Part):
     def save_soon(self, request: SaveRequest) -> Future[Saved]:
         """Put answers in line; the future is done when they are on disk, or refused.
 
-        It never waits for the database: the rules are checked here only where all that takes is in mind.
+        It never waits for the database: the rules are checked here only where all that this takes is cached.
         """
-        if self._known_matter(request.campaign, request.unit) is None:
+        if self._known_rules(request.campaign, request.unit) is None:
             return self._writer.submit(request)
         try:
             return self._writer.submit(self._ready(request))
@@ -81,23 +81,23 @@ class Saves(Part):
     def keep_in_mind(self, campaign: str, units: Iterable[int]) -> None:
         """Somebody looks at these units and may well answer soon."""
         for unit in units:
-            self._matter(campaign, unit)
+            self._rules_of(campaign, unit)
 
-    def _known_matter(self, campaign: str, unit: int) -> _Matter | None:
-        with self._matters_guard:
-            return self._matters.get((campaign, unit))
+    def _known_rules(self, campaign: str, unit: int) -> _UnitRules | None:
+        with self._rules_guard:
+            return self._rules.get((campaign, unit))
 
-    def _matter(self, campaign: str, unit: int) -> _Matter:
-        known = self._known_matter(campaign, unit)
+    def _rules_of(self, campaign: str, unit: int) -> _UnitRules:
+        known = self._known_rules(campaign, unit)
         if known is None:
             id = self._campaign_id(campaign)
             row, stops = self._unit(id, unit), any(b.then == "stop" for b in self._blocks(id))
             document, scheme = self._document(row.digest), self._scheme_of(id)
-            known = _Matter(id, row.segment, document, scheme, stops, self._required_of(id))
-            with self._matters_guard:
-                self._matters[campaign, unit] = known
-                if len(self._matters) > KNOWN:
-                    self._matters.popitem(last=False)
+            known = _UnitRules(id, row.segment, document, scheme, stops, self._required_of(id))
+            with self._rules_guard:
+                self._rules[campaign, unit] = known
+                if len(self._rules) > KNOWN:
+                    self._rules.popitem(last=False)
         return known
 
     def _find_blocks(self, campaign: int) -> tuple[Known, ...]:
@@ -113,23 +113,23 @@ class Saves(Part):
         return self._required[campaign]
 
     def _ready(self, request: SaveRequest) -> Ready:
-        matter = self._matter(request.campaign, request.unit)
+        rules = self._rules_of(request.campaign, request.unit)
         if not 0 < request.person <= LARGEST:
             raise RefusedError("not-yours", Notice("there-is-no-person", id=request.person))
         if request.seconds is not None and not (math.isfinite(request.seconds) and request.seconds >= 0):
             raise RefusedError("shape", f"{request.seconds} is no number of seconds")
         given = {key: answer for key, answer in request.answers.items() if answer is not None}
-        answers = freeze(spelt_answers(matter.scheme, freeze(given), matter.document))
+        answers = freeze(spelt_answers(rules.scheme, freeze(given), rules.document))
         written = to_json(answers)
         if len(written) > LARGEST_ANSWERS:
             raise RefusedError("too-large", f"the answers have more than {LARGEST_ANSWERS:,} characters")
         return Ready(
             key=check_words(request.key, "a key", longest=100),
-            campaign=matter.campaign,
+            campaign=rules.campaign,
             unit=request.unit,
             person=request.person,
             answers=written,
-            version=matter.scheme.version,
+            version=rules.scheme.version,
             submitted=request.submitted,
             given_at=request.given_at,
             seconds=request.seconds,
@@ -137,15 +137,15 @@ class Saves(Part):
             base_revision=request.base_revision,
             credential=request.credential,
             suggested=request.suggested,
-            broken=_broken(matter, answers, request),
-            in_order=matter.scheme.unit.context == "before",
-            stops=matter.stops,
-            procedure=_kept(request.procedure, matter.scheme),
+            broken=_broken(rules, answers, request),
+            in_order=rules.scheme.unit.context == "before",
+            stops=rules.stops,
+            procedure=_kept(request.procedure, rules.scheme),
             withdrawn=request.withdrawn,
         )
 
     def _write_together(self, requests: list[Ready | SaveRequest]) -> list[Saved | Exception]:
-        """What keeps the rules is written together; the others are refused, each by itself."""
+        """Write valid saves in one transaction; refuse each of the others by itself."""
         saves = [self._ready_or_refused(request) for request in requests]
         answers = iter(self._write([save for save in saves if isinstance(save, Ready)]))
         return [next(answers) if isinstance(save, Ready) else save for save in saves]
@@ -218,9 +218,9 @@ def _kept(procedure: Procedure, scheme: Scheme) -> dict[str, Any]:
     return known.record()
 
 
-def _broken(matter: _Matter, answers: dict[str, Answer], request: SaveRequest) -> tuple[BrokenRule, ...]:
+def _broken(rules: _UnitRules, answers: dict[str, Answer], request: SaveRequest) -> tuple[BrokenRule, ...]:
     """The rules that answers break. They are told only to those who may see the unit: they may quote its text."""
-    broken: list[BrokenRule] = broken_rules(matter.scheme, answers, matter.document, matter.segment)
+    broken: list[BrokenRule] = broken_rules(rules.scheme, answers, rules.document, rules.segment)
     if request.submitted:
-        return (*broken, *matter.required.broken(matter.scheme, answers, request.procedure))
+        return (*broken, *rules.required.broken(rules.scheme, answers, request.procedure))
     return tuple(rule for rule in broken if rule.rule in _NEVER_RIGHT)

@@ -1,4 +1,4 @@
-"""Figures of a campaign that are kept up to date, so that nobody counts a million judgments to show a page.
+"""A campaign's cached counts, updated by what changed: no page counts a million judgments.
 
 A save leaves a note which documents have new votes. Whoever looks next reads the judgments of those documents, and
 of no others, puts them in the place of what was counted before, and changes the sums by the difference. Reading and
@@ -65,7 +65,7 @@ class DayRow(NamedTuple):
 
 
 class CampaignCounts(NamedTuple):
-    """What is known of the votes of a campaign, in sums whose number does not grow with the judgments."""
+    """Sums over a campaign's votes; their number does not grow with the judgments."""
 
     version: int
     """Another one whenever a figure has changed."""
@@ -226,7 +226,7 @@ class StatsCache(Part):
 
 
 def mark_changed(conn: Connection, campaign: int, documents: Iterable[int]) -> None:
-    """Leave word that documents have new votes, in the transaction that brings them."""
+    """Mark documents as changed, in the transaction that adds their votes."""
     rows = [{"campaign": campaign, "documents": to_json(some)} for some in chunks(sorted(documents), CHUNK)]
     if rows:
         conn.execute(insert(t.figure_change), rows)

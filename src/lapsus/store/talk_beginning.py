@@ -1,4 +1,4 @@
-"""Somebody wants to talk: with whom, and about what. Within a transaction that is under way."""
+"""Beginning a talk: chooses system and topic, within an open transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lapsus.store.random_order import shuffle_of
 
 
 class Beginning:
-    """Somebody wants to talk: with whom, and about what."""
+    """Chooses system and topic of a new talk."""
 
     def __init__(self, conn: Connection, campaign: int, person: int, plan: Collect, since: datetime) -> None:
         self.conn, self.campaign, self.person, self.plan = conn, campaign, person, plan

@@ -1,4 +1,4 @@
-"""Figures of talks: by system, how many, how long, how quick, and at what cost."""
+"""Figures of talks by system: count, length, latency and cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATE = 0.95
 
 
 class TalkFigures(Part):
-    """How collecting goes."""
+    """Reads these figures."""
 
     def of_campaign(self, campaign: str) -> list[SystemFigures]:
         """A row for each system of the plan, in its order."""

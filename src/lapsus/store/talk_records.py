@@ -1,4 +1,4 @@
-"""What goes into the store and comes out of it while people talk to systems."""
+"""Records of talks with systems."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class SystemFigures(msgspec.Struct, frozen=True):
-    """How collecting goes with one system."""
+    """Figures of the talks with one system."""
 
     system: str
     begun: int

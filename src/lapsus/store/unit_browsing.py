@@ -1,4 +1,4 @@
-"""Looking through all units of a campaign: which there are, what was said of some, and asking for more judgments."""
+"""Browsing all units of a campaign and their judgments, and asking for more judgments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOTED = 20
 
 
 class UnitText(NamedTuple):
-    """What there is to read of a unit, and whose it is."""
+    """A unit's text and system."""
 
     unit: int
     document: int

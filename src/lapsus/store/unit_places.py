@@ -33,7 +33,7 @@ def planned_units(campaign: int) -> ColumnElement[bool]:
 
 
 def one_of(column: ColumnElement[str], words: Iterable[str]) -> ColumnElement[bool]:
-    """Whether a column has one of a few words of ours.
+    """Whether a column has one of a few constants.
 
     They are written out: as values they would be put into the statement anew each time it is asked.
     """
@@ -76,7 +76,7 @@ def free_places(conn: Connection, campaign: int, units: Sequence[int]) -> dict[i
 
 
 def change_taken(conn: Connection, campaign: int, rows: Sequence[Row[Any]], by: int) -> None:
-    """Keep count of places taken or given back; rows name unit and document.
+    """Count places taken or given back; rows name unit and document.
 
     How often documents were handed out is said anew last of all, after the members: in the order of saves.
     """

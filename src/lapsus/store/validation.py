@@ -1,4 +1,4 @@
-"""What may be kept: text that every database takes, JSON, and short names of contents."""
+"""What every database can store: checked text, JSON, and digests of contents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNSTORABLE = regex.compile(r"[\0\p{Cs}]")
 
 
 def number(value: int) -> int:
-    """A number as every database keeps it; one out of range stands for nothing that there is."""
+    """A number within the range of every database; one outside becomes a number that nothing has."""
     return value if 0 <= value <= LARGEST else -1
 
 
@@ -69,7 +69,7 @@ def to_json(value: Any) -> str:
 
 
 def digest_of(*parts: str) -> str:
-    """Short name of a content; no two contents share one."""
+    """BLAKE2 digest of a content; its parts cannot be confused."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         encoded = part.encode()
@@ -78,7 +78,7 @@ def digest_of(*parts: str) -> str:
 
 
 def chunks(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The same things, some at a time."""
+    """The items in batches."""
     source = iter(things)
     while chunk := list(islice(source, size)):
         yield chunk

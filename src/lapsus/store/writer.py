@@ -1,4 +1,4 @@
-"""One writer for all who wait: it takes what is there, commits it together, and only then tells each of them.
+"""Group commit: one thread takes all waiting work, commits it together, then answers each caller.
 
 A commit that survives a power cut costs milliseconds, and it costs the same for one save and for a hundred.
 """
@@ -26,7 +26,7 @@ PATIENCE = 0.002
 
 
 class Writer(Generic[T, R]):
-    """A thread that does things together. `work` returns a result or an error for each, once all are on disk."""
+    """A thread that works on batches. `work` returns a result or an error for each, once all are on disk."""
 
     def __init__(self, work: Callable[[list[T]], list[R | Exception]]) -> None:
         self._work = work

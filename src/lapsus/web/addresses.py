@@ -1,4 +1,4 @@
-"""Where the workbench is on its host: at the root, or below a path such as `/tools/lapsus`.
+"""The workbench's root on its host: `/`, or a path such as `/tools/lapsus`.
 
 Inside, every path begins at our own root. What is in front of it is taken off where requests come in, and put on where
 an address goes out to a browser: by `at` in Python and templates, by `addresses.js` in scripts.

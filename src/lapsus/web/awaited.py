@@ -1,4 +1,4 @@
-"""Results of other threads, awaited without a thread for each."""
+"""Awaiting results of other threads without a thread for each."""
 
 from __future__ import annotations
 

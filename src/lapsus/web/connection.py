@@ -1,4 +1,4 @@
-"""Connections that cost little: a request's head has a size and a time, and few requests may wait, whoever sends them.
+"""Limits of connections: size and time of a request's head, and how many requests may wait.
 
 Uvicorn reads a head of any length for as long as it takes, and keeps every request that comes while another is being
 answered: one connection could fill the memory, and some hundred half-sent requests would stay for ever.

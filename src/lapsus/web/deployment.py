@@ -1,4 +1,4 @@
-"""How a workbench is run: behind which proxies, with whose sign-in, and what it writes of its requests."""
+"""Deployment settings: proxies, sign-in, logging of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to say when something cannot be done: a page for people, a record for programs, never a traceback."""
+"""Error responses: a page for people, JSON for programs, never a traceback."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OF_STATUS = {400: "bad-request", 404: "not-found", 405: "method", 408: "too-slo
 
 
 def status_of(error: LapsusError) -> tuple[int, str]:
-    """The status and the word for programs that belong to an error."""
+    """The HTTP status and reason code of an error."""
     if isinstance(error, StoreError):
         return 503, "store"
     reason = error.reason if isinstance(error, RefusedError) else "shape"

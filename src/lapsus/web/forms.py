@@ -38,7 +38,7 @@ def posts(
     fields: int = 60,
     at_once: int | None = None,
 ) -> list[BaseRoute]:
-    """Where a form is sent to, and its twin for programs.
+    """Routes of a form's POST, and of its JSON twin.
 
     `who` raises for those who may not send it; of theirs nothing is read. `work` does what the form asks for, in a
     thread. What `work` raises is shown by `again`, which makes the form's own page with the error on it (status 422),
@@ -92,7 +92,7 @@ def told(error: LapsusError | None, language: str) -> dict[str, str | UnsetType]
 
 
 def field(form: FormData, name: str) -> str:
-    """What was written into a field."""
+    """The text of a form's field."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
 
@@ -103,7 +103,7 @@ def number(form: FormData, name: str) -> int | None:
 
 
 def fields(form: FormData) -> dict[str, str]:
-    """All that was written."""
+    """All fields of the form."""
     return {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
 
 

@@ -1,4 +1,4 @@
-"""Which programs a server may have judge: shipped models, files of one folder, language models at named endpoints.
+"""The judges that a server allows: shipped models, files of one folder, language models at named endpoints.
 
 What comes from a page only ever chooses among what the operator of the server allowed: no path, no address and no key
 is taken from it.

@@ -1,4 +1,4 @@
-"""Programs judge beside the server's answers: begun, held, stopped and gone on with, also after a restart."""
+"""Background runs of programs that judge: started, leased, stopped, and resumed after a restart."""
 
 from __future__ import annotations
 

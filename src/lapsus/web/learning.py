@@ -1,4 +1,4 @@
-"""Campaigns' judges at work: a thread of the server learns from what people judged, and judges the rest when asked."""
+"""The worker of learning judges: a thread that fits a judge to people's judgments and judges open units."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lapsus.kinds import kinds_of
 from lapsus.model import Answer, Entry, Judgment
 from lapsus.notices import Notice
 from lapsus.store import Plan, Store, StoreError
-from lapsus.store.learning import Followed, LearnedQuestion, Lesson, OpenUnit, Suggestion, Work
+from lapsus.store.learning import Followed, LearnedQuestion, LearningRound, OpenUnit, Suggestion, Work
 from lapsus.store.people import new_secret
 
 _Votes: TypeAlias = Mapping[str, tuple[Judgment, ...]]
@@ -46,7 +46,7 @@ class _EndedError(Exception):
 
 
 class Learner:
-    """Works in a thread of its own until it is told to end. Of all servers on a database one does each piece."""
+    """A worker thread. Of all servers on a database, one does each piece of work."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -126,9 +126,9 @@ def _learn(store: Store, work: Work, watch: _Watch) -> None:
     judge.fit(*lesson_of(entries, scheme), watch)
     seen, unseen = _followed(store, work.campaign, entries)
     questions = tuple(map(_learned, judge.reports_))
-    lesson = Lesson(store.database.clock(), units, questions, seen, unseen)
+    latest = LearningRound(store.database.clock(), units, questions, seen, unseen)
     del entries
-    store.learning.learned(work, lesson, _file(judge), list(_suggestions(store, plan, judge, watch)))
+    store.learning.learned(work, latest, _file(judge), list(_suggestions(store, plan, judge, watch)))
 
 
 def _judge_rest(store: Store, work: Work, watch: _Watch) -> None:

@@ -1,4 +1,4 @@
-"""What operators see of a running server: a line a request, and figures for Prometheus.
+"""Observability: a log line for each request, and metrics for Prometheus.
 
 Neither holds anything secret: of an address only the pattern is written (`/join/{token}`), and of people the number.
 """
@@ -78,7 +78,7 @@ class Observed:
 
 
 def pattern(scope: Scope) -> str:
-    """The address of a request with names in place of values, so that no secret and no endless list comes of it."""
+    """The route's pattern, not the path: no secrets, and a bounded number of labels."""
     if "endpoint" not in scope:
         return "unknown"
     path = own_path(scope)
@@ -128,7 +128,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_as_json() -> None:
-    """From now on, in this process: whatever is logged is a line of JSON on standard error."""
+    """Log JSON lines to standard error in this process."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("", "uvicorn", "uvicorn.error", "lapsus"):
@@ -139,14 +139,14 @@ def log_as_json() -> None:
 
 
 def count_requests() -> Path:
-    """Make the folder in which this process and those that it starts count together."""
+    """Make the folder in which this process and its children collect metrics."""
     folder = Path(tempfile.mkdtemp(prefix="lapsus-metrics-"))
     os.environ[FOLDER] = str(folder)
     return folder
 
 
 def serve_metrics(host: str, port: int) -> int:
-    """Answer Prometheus on a port of its own, which no proxy shows to the world; the port."""
+    """Serve metrics on a separate port; returns the port."""
     try:
         from prometheus_client import CollectorRegistry, start_http_server
         from prometheus_client.multiprocess import MultiProcessCollector

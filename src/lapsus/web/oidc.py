@@ -25,7 +25,7 @@ _HTTP: Final = HttpClient(timeout=SECONDS, largest=1 << 20)
 
 
 class SignInRequest(NamedTuple):
-    """What has to be known when somebody comes back from the provider; kept in their browser, signed."""
+    """State of a sign-in until the provider's callback; a signed cookie."""
 
     state: str
     nonce: str
@@ -43,7 +43,7 @@ class Claims(NamedTuple):
 
 
 def new_request(next: str) -> SignInRequest:
-    """A request that nobody can guess."""
+    """A sign-in request with fresh random state, nonce and PKCE verifier."""
     return SignInRequest(
         secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(32), next
     )

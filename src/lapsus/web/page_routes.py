@@ -63,7 +63,7 @@ def respond(visit: RequestContext, show: Show, template: str | None = None) -> R
 
 
 def signed_in(show: Show) -> Show:
-    """Strangers are led to the page for signing in, and back afterwards; programs are told."""
+    """Redirect strangers to sign in and back afterwards; programs get an error."""
 
     def checked(visit: RequestContext) -> Any:
         if visit.person is None and not visit.wants_json:
@@ -75,12 +75,12 @@ def signed_in(show: Show) -> Show:
 
 
 def for_managers(show: Show) -> Show:
-    """The same, and whoever is signed in and no manager is refused."""
+    """The same, for managers alone."""
     return signed_in(lambda visit: show(managing(visit)))
 
 
 def read_together(show: Show) -> Show:
-    """For what is asked for most and writes nothing: everything is read in one transaction."""
+    """Read everything in one transaction: for frequent pages that write nothing."""
 
     def together(visit: RequestContext) -> Any:
         with visit.store.database.reading_together():

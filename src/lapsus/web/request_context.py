@@ -37,7 +37,7 @@ OWNERS = 10_000
 
 @dataclass
 class Web:
-    """What all requests share."""
+    """The state that all requests share."""
 
     store: Store
     links: Mapping[str, int] = field(default_factory=dict)

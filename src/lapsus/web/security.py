@@ -1,4 +1,4 @@
-"""What guards every answer: headers, the size of what comes in, and how often somebody may guess a password."""
+"""Security headers, limits of request bodies, and rate limits."""
 
 from __future__ import annotations
 

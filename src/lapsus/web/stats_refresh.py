@@ -1,4 +1,4 @@
-"""Work that a server does beside its answers: figures are brought up to date before anybody asks for them."""
+"""Background refresh of statistics, so that they are ready before anybody asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies of systems beside the server's answers: asked once, tried again, kept before anybody is told.
+"""Background replies of systems in talks: asked once, retried, stored before they are shown.
 
 Whoever takes a person's turn in holds the talk until the reply is there. Should a server end before that, whichever
 server is asked next goes on.
@@ -33,7 +33,7 @@ LOOK: Final = 1.0
 
 
 class Replies:
-    """What systems say, on one server."""
+    """The reply workers of one server."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -22,13 +22,13 @@ LARGEST_UNPACKED: Final = 100_000_000
 
 
 def given_name(file: UploadFile) -> str:
-    """What a file is called where it came from, without the folders."""
+    """The name of an uploaded file, without folders."""
     return showable(PurePosixPath((file.filename or "").replace("\\", "/")).name)
 
 
 @contextmanager
 def on_disk(file: UploadFile | None) -> Iterator[Path]:
-    """A file that came in, on disk until it is read."""
+    """An upload as a temporary file."""
     if file is None:
         raise InputError("choose-file", where="file")
     # The name's ending tells the format; nothing else of it is used.

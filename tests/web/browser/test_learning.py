@@ -54,7 +54,7 @@ def test_a_campaign_that_learns(house: Workbench, browse: Browsing, monkeypatch:
         state = house.store.learning.state(name)
         assert state is not None
         assert state.trouble is None
-        if state.lessons:
+        if state.rounds:
             break
         manager.wait_for_timeout(250)
 

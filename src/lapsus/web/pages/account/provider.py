@@ -21,12 +21,12 @@ SECONDS: Final = 600
 
 
 def routes() -> list[BaseRoute]:
-    """There and back."""
+    """The redirect to the provider, and its callback."""
     return [*twins("/sign-in/provider", leave)[1:], *twins(BACK, come_back)[1:]]
 
 
 def leave(visit: RequestContext) -> Response:
-    """Off to the provider."""
+    """Redirect to the provider."""
     request = new_request(own_page(visit.request.query_params.get("next", "")))
     response = RedirectResponse(_client(visit).address(request, _back(visit)), 303)
     visit.set_cookie(response, PROVIDER, _signer(visit).dumps(list(request)), SECONDS)
@@ -34,7 +34,7 @@ def leave(visit: RequestContext) -> Response:
 
 
 def come_back(visit: RequestContext) -> Response:
-    """Back from the provider: let in whom it names."""
+    """The provider's callback: sign in whom it names."""
     query = visit.request.query_params
     try:
         kept = SignInRequest(*_signer(visit).loads(visit.cookie(PROVIDER) or "", max_age=SECONDS))

@@ -93,7 +93,7 @@ def _sign_in(
 
 
 def sign_in(visit: RequestContext, form: FormData) -> Page | Response:
-    """Let somebody in who knows name and password."""
+    """Sign in by name and password."""
     name, following = field(form, "name").strip(), _next(visit, form)
     limits = _limits(visit, folded(name)[:200])
     allowed = [limit.take(visit.store, key) for limit, key in limits]
@@ -178,7 +178,7 @@ def enter(visit: RequestContext) -> Response:
 
 
 def begin_session(visit: RequestContext, person: Person, path: str) -> Response:
-    """Let somebody in, with a session of their own."""
+    """Begin a session for a person."""
     stamp = visit.store.access.session_stamp(person.id)
     return redirect(visit, path, new_session(person.id, stamp, visit.origin))
 

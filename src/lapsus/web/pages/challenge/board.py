@@ -164,7 +164,7 @@ def add_team(visit: RequestContext, fields: FormData) -> Page:
 
 
 def enter(visit: RequestContext) -> Response:
-    """Take a team's secret out of the address and into the browser's keeping."""
+    """Move a team's secret from the address into a cookie."""
     name, token = visit.request.path_params["name"], visit.request.path_params["token"]
     if visit.store.challenges.team_of_token(name, token) is None:
         raise RefusedError("invitation", "this link was renewed, or is wrong")

@@ -1,4 +1,4 @@
-"""Who looks at a challenge, and what they may see of it."""
+"""The viewer of a challenge, and what they may see."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def cookie(name: str) -> str:
 
 
 def find_viewer(visit: RequestContext, name: str) -> Viewer:
-    """Who asks for a challenge: somebody with an account, or a team by its link. Strangers are asked to sign in."""
+    """The viewer: somebody with an account, or a team by its link. Strangers are asked to sign in."""
     secret = visit.token or visit.cookie(cookie(name))
     team = None if secret is None else visit.store.challenges.team_of_token(name, secret)
     if team is None:
@@ -171,7 +171,7 @@ def handing_in(viewer: Viewer) -> Team:
 
 
 def rounding(viewer: Viewer, language: str, shown: Mapping[int, RunScores]) -> dict[str, Any]:
-    """By how many turns scores are rounded, and the budget of answers; nothing where scores are exact."""
+    """The rounding of scores in turns, and the budget of answers; empty where scores are exact."""
     if viewer.sees != "rounded":
         return {}
     turns = challenge_floors(viewer.challenge)[language].prior.n
@@ -180,7 +180,7 @@ def rounding(viewer: Viewer, language: str, shown: Mapping[int, RunScores]) -> d
 
 
 def for_known(show: Show) -> Show:
-    """Strangers are led to the page for signing in, and back afterwards; programs are told."""
+    """Redirect strangers to sign in and back afterwards; programs get an error."""
 
     def checked(visit: RequestContext) -> Any:
         try:

@@ -13,7 +13,7 @@ from lapsus.campaign_stats import CampaignStats
 from lapsus.errors import LapsusError, UsageError
 from lapsus.reports.charts import Chart
 from lapsus.store import Learn, RefusedError
-from lapsus.store.learning import Followed, Lesson, Trouble
+from lapsus.store.learning import Followed, LearningRound, Trouble
 from lapsus.web.forms import field, number, posts
 from lapsus.web.page_routes import campaign_here, filled, managing
 from lapsus.web.page_words import say
@@ -24,7 +24,7 @@ from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 
 
-class LessonResponse(msgspec.Struct, frozen=True):
+class LearningRoundResponse(msgspec.Struct, frozen=True):
     """How well the campaign's judge answered the question after so many units: agreement beyond chance."""
 
     at: datetime
@@ -59,7 +59,7 @@ class LearningResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     suggestions: int
     problem: str | None
     """Why the last work came to nothing."""
-    lessons: list[LessonResponse]
+    rounds: list[LearningRoundResponse]
     seen: FollowedResponse
     unseen: FollowedResponse
 
@@ -69,25 +69,25 @@ def learning(visit: RequestContext, stats: CampaignStats) -> LearningResponse:
     found = visit.store.learning.state(stats.name)
     if found is None:
         raise RefusedError("not-found", "no judge learns from this campaign")
-    last = found.lessons[-1] if found.lessons else None
+    last = found.rounds[-1] if found.rounds else None
     return filled(
         LearningResponse,
         found,
         left=found.open,
         problem=None if found.trouble is None else _told(found.trouble, visit.language),
-        lessons=lessons(found.lessons, stats.question.id),
+        rounds=rounds(found.rounds, stats.question.id),
         seen=filled(FollowedResponse, last.seen if last else Followed()),
         unseen=filled(FollowedResponse, last.unseen if last else Followed()),
         **base_of(visit, stats),
     )
 
 
-def lessons(found: tuple[Lesson, ...], question: str) -> list[LessonResponse]:
+def rounds(found: tuple[LearningRound, ...], question: str) -> list[LearningRoundResponse]:
     """What came of each time it learned, for one question."""
     return [
-        filled(LessonResponse, one, at=lesson.at, units=lesson.units)
-        for lesson in found
-        for one in lesson.questions
+        filled(LearningRoundResponse, one, at=one_round.at, units=one_round.units)
+        for one_round in found
+        for one in one_round.questions
         if one.question == question
     ]
 
@@ -95,7 +95,7 @@ def lessons(found: tuple[Lesson, ...], question: str) -> list[LessonResponse]:
 def curve(stats: CampaignStats, language: str) -> Chart:
     """The learning curve: how far it agrees with people after so many units, and people with each other."""
     found = stats.store.learning.state(stats.name)
-    rows = [] if found is None else lessons(found.lessons, stats.question.id)
+    rows = [] if found is None else rounds(found.rounds, stats.question.id)
     drawn = [
         (say("learning.units", language, n=f"{row.units:,}"), row.judge, row.low, row.high) for row in rows
     ]

@@ -1,4 +1,4 @@
-"""What everything in a plan has in common."""
+"""The base of every record in a plan."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import msgspec
 from lapsus.model import freeze
 
 
-class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Base of everything in a plan: immutable, and a mistyped key is an error."""
+class PlanRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Immutable; a mistyped key is an error."""
 
     def __post_init__(self) -> None:
         for field in self.__struct_fields__:
