@@ -14,6 +14,8 @@ from lapsus.formats import convert
 from lapsus.model import Entry, Judgment
 from lapsus.samples import sample_path
 from lapsus.store import Known, KnownUnit, parse_plan
+from lapsus.store.collect_plan import Collect, System
+from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.page_words import words
 from tests.web.helpers import Bench, Browser, chat
 
@@ -391,3 +393,79 @@ def test_what_was_begun_is_found_again(bench: Bench, mori: Browser) -> None:
         assert f'<a href="{base}/guideline">Spring chats</a>' in mori.get(path).text, path
     other = bench.person("Yui", "manager")
     assert base not in other.get("/").text + other.get("/new").text
+
+
+def test_a_campaign_that_collects_talks(bench: Bench, mori: Browser) -> None:
+    base = str(post(mori, "/new", name="chats", collect="yes").url.path).removesuffix("/talks")
+    steps = mori.get(f"{base}/talks.json").json()["steps"]
+    assert ("talks" in steps, "checks" in steps) == (True, False)
+    given = {
+        "systems": "bot\nperson", "prompt": "You book tables.", "language": "en", "opens": "system", "exchanges": "3",
+        "dialogues": "20", "topics": "Travel\nFood", "ask": "yes", "mask_email": "yes",
+    }  # fmt: skip
+    assert post(mori, f"{base}/talks", go="next", **given).url.path == f"{base}/guideline"
+    assert post(mori, f"{base}/guideline", scheme="breakdown", go="next").url.path == f"{base}/people"
+    assert post(mori, f"{base}/people", go="next", who="open", per_person="2").url.path == f"{base}/pages"
+    assert post(mori, f"{base}/pages", go="next").url.path == f"{base}/review"
+    shown = mori.get(f"{base}/talks.json").json()["fields"]
+    assert {name: shown[name] for name in given} == given
+    assert "talks with bot, person; 3 exchanges each" in mori.get(f"{base}/review").text
+    assert post(mori, f"{base}/review", go="make").url.path == "/c/chats/manage"
+    plan = bench.store.campaigns.get("chats").plan
+    assert plan.collect == Collect(
+        ("bot", System("person", prompt="You book tables.")),
+        exchanges=3,
+        dialogues=20,
+        topics=({"en": "Travel"}, {"en": "Food"}),
+        ask=True,
+        mask=("email",),
+    )
+    assert plan.per_person == 2
+
+
+def test_talks_or_a_file_and_back(mori: Browser) -> None:
+    base = begun(mori)
+    assert post(mori, f"{base}/data", go="next", name="spring", collect="yes").url.path == f"{base}/talks"
+    assert post(mori, f"{base}/talks", go="back", systems="bot").url.path == f"{base}/data"
+    file = {"file": ("chats.jsonl", sample("d0"))}
+    assert post(mori, f"{base}/data", file, go="next", name="spring").url.path == f"{base}/guideline"
+    assert mori.get(f"{base}/talks").status_code == 404
+    assert "checks" in mori.get(f"{base}/guideline.json").json()["steps"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"systems": ""}, "at least one system"),
+        ({"systems": "bot\nbot"}, "name of its own"),
+        ({"systems": "https://inside.example/reply"}, "cannot be chosen on a page"),
+        ({"systems": "rasa:http://inside.example"}, "cannot be chosen on a page"),
+        ({"systems": "openai:m", "endpoint": "https://elsewhere.example/v1"}, "not allowed"),
+        ({"systems": "openai:m"}, "not allowed"),
+        ({"systems": "bot", "exchanges": "many"}, "no whole number"),
+        ({"systems": "bot", "exchanges": "0"}, "from 1 to"),
+    ],
+)
+def test_a_page_names_no_address_and_no_key_for_talks(
+    mori: Browser, fields: dict[str, str], message: str
+) -> None:
+    base = str(post(mori, "/new", name="chats", collect="yes").url.path).removesuffix("/talks")
+    answer = post(mori, f"{base}/talks.json", go="next", **fields)
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]
+
+
+def test_language_models_are_talked_to_where_the_operator_allowed_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAPSUS_API_KEY_TALKS", "k")
+    monkeypatch.setenv("ANOTHER_SECRET", "s")
+    where = "http://127.0.0.1:9/v1"
+    bench.app.state.web.judges = JudgeSources.named(None, [where])
+    mori = bench.person("mori", "manager")
+    base = str(post(mori, "/new", name="chats", collect="yes").url.path).removesuffix("/talks")
+    given = {"systems": "openai:m", "endpoint": where, "prompt": "Be brief."}
+    assert post(mori, f"{base}/talks.json", key_env="ANOTHER_SECRET", go="next", **given).status_code == 422
+    told = post(mori, f"{base}/talks", key_env="LAPSUS_API_KEY_TALKS", go="next", **given)
+    assert told.url.path == f"{base}/guideline"
+    assert where in mori.get(f"{base}/talks").text

@@ -11,14 +11,22 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.schemes import scheme_names
 from lapsus.store import Plan, parse_plan, plan_yaml
 from lapsus.store.plan_file import to_yaml
-from lapsus.web.pages.setup import known_units, own_guideline
+from lapsus.web.pages.setup import known_units, own_guideline, talks
 from lapsus.web.pages.setup import sample as wizard_sample
 from lapsus.web.request_context import number_in
 from lapsus.word_files import LANGUAGES
 
-STEPS: Final = ("data", "guideline", "people", "pages", "checks", "review")
+STEPS: Final = ("data", "talks", "guideline", "people", "pages", "checks", "review")
 Fields = Mapping[str, str]
 Tree = dict[str, Any]
+NOT_COLLECTED: Final = ("chain", "pilot", "training", "checks", "gold", "all_turns", wizard_sample.KEY)
+"""What a campaign that collects talks cannot have."""
+
+
+def steps_of(plan: Tree) -> list[str]:
+    """The steps to a campaign: talks are collected, or documents are there and answers about some may be known."""
+    left_out = "checks" if "collect" in plan else "talks"
+    return [step for step in STEPS if step != left_out]
 
 
 def fields_of(step: str, plan: Tree) -> dict[str, str]:
@@ -31,6 +39,8 @@ def with_fields(step: str, plan: Tree, fields: Fields) -> Tree:
     if step == "checks":
         numbers = {name: whole_number(fields, name) for name in fields if name.endswith(("_every", "_allow"))}
         return known_units.with_rules(plan, fields, numbers)
+    if step == "talks":
+        return {**plan, "collect": talks.collect(fields)}
     if step == "guideline":
         _check_guideline(plan, fields.get("scheme", ""))
     changed = {**plan, **_CHANGES[step](fields)}
@@ -156,7 +166,9 @@ _FIELDS: Final[Mapping[str, Callable[[Tree], Tree]]] = {
         "name": plan.get("name"),
         **_in_languages(plan, "title"),
         "chain": (plan.get("chain") or {}).get("campaign"),
+        "collect": "yes" if "collect" in plan else "",
     },
+    "talks": lambda plan: talks.fields_of(plan.get("collect") or talks.USUAL),
     "guideline": lambda plan: {
         "scheme": plan.get("scheme", ""),
         "all_turns": "yes" if plan.get("all_turns") else "",

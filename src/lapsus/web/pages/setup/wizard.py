@@ -24,7 +24,7 @@ from lapsus.web.page_routes import for_managers, managing, single, title, twins
 from lapsus.web.page_words import say
 from lapsus.web.pages.judging.campaign import begun_drafts
 from lapsus.web.pages.setup import forms as wizard_forms
-from lapsus.web.pages.setup import known_units, own_guideline
+from lapsus.web.pages.setup import known_units, own_guideline, talks
 from lapsus.web.pages.setup.draft_file import KEY as MAP
 from lapsus.web.pages.setup.draft_file import first_rows, keep_upload, read_file
 from lapsus.web.pages.setup.preview import (
@@ -91,6 +91,8 @@ class WizardResponse(msgspec.Struct, frozen=True):
     has_own: bool = False
     """Whether there is one of the manager's own, chosen or not, in order or not."""
     sample: SampleResponse | None = None
+    systems: talks.OfferedResponse | None = None
+    """On the step about talks: who can be talked to."""
     error: str | UnsetType = UNSET
     hint: str | UnsetType = UNSET
 
@@ -112,7 +114,7 @@ def wizard_page(
     shown = {**wizard_forms.fields_of(step, tree), **(fields or {})}
     return WizardResponse(
         step=step,
-        steps=list(wizard_forms.STEPS),
+        steps=wizard_forms.steps_of(tree),
         draft=draft.id if draft else "",
         drafts=[] if draft else begun_drafts(visit),
         fields=shown,
@@ -129,6 +131,7 @@ def wizard_page(
         has_rows=kept is not None and draft is not None and bool(first_rows(visit, draft.id)),
         has_own="own" in tree,
         sample=found.sample() if step == "review" else None,
+        systems=talks.offered(visit) if step == "talks" else None,
         **told(error, visit.language),
     )
 
@@ -178,17 +181,20 @@ def plan_summary(
         title = in_language(plan.titles, visit.language)
         yield "data", "called", plan.name if title == plan.name else f"{title} ({plan.name})"
         source = None if plan.chain is None else plan.chain.campaign
-        if source is not None:
+        if plan.collect is not None:
+            yield "talks", "data", talks.summary(plan.collect, visit.language)
+        elif source is not None:
             yield "data", "data", word("chained", campaign=source)
         else:
             yield "data", "data", word("amount", documents=f"{documents:,}", units=f"{units:,}")
         if scheme is not None:
             yield "guideline", "guideline", f"{in_language(scheme.title, visit.language)} ({scheme.version})"
         yield "people", "who", _who(plan, visit.language)
-        many = word("per-unit", count=plan.per_unit)
-        total = "" if source is not None else f" {word('in-all', total=f'{plan.per_unit * units:,}')}"
-        yield "people", "judgments", many + total
-        yield "people", "order", say(f"setup.people.{plan.order}", visit.language)
+        if plan.collect is None:
+            many = word("per-unit", count=plan.per_unit)
+            total = "" if source is not None else f" {word('in-all', total=f'{plan.per_unit * units:,}')}"
+            yield "people", "judgments", many + total
+            yield "people", "order", say(f"setup.people.{plan.order}", visit.language)
         if plan.pilot is not None:
             yield (
                 "people",
@@ -239,7 +245,7 @@ def begin(visit: RequestContext, form: FormData) -> Response:
         keep_upload(visit, made, file)
         visit.request.state.draft = made
     tree = _named(visit, {}, given)
-    if file is None and "chain" not in tree:
+    if file is None and not _needs_no_file(tree):
         raise InputError("choose-file", where="file")
     draft = made if file is not None else visit.store.drafts.new(visit.me.id, tree, ())
     return _documents(visit, visit.store.drafts.get(draft, visit.me.id), tree, is_new=True)
@@ -248,9 +254,9 @@ def begin(visit: RequestContext, form: FormData) -> Response:
 def _documents(visit: RequestContext, draft: Draft, tree: wizard_forms.Tree, *, is_new: bool) -> Response:
     """Read the documents of a draft and go on; where the columns are in doubt, to the page that maps them."""
     kept, me = visit.store.drafts, visit.me.id
-    if "chain" in tree or not is_new:
-        kept.change(draft.id, me, tree, () if "chain" in tree else None)
-        return redirect(visit, f"/new/{draft.id}/guideline")
+    if _needs_no_file(tree) or not is_new:
+        kept.change(draft.id, me, tree, () if _needs_no_file(tree) else None)
+        return redirect(visit, f"/new/{draft.id}/{wizard_forms.steps_of(tree)[1]}")
     tree.pop(MAP, None)
     try:
         found = read_file(visit, draft.id, None)
@@ -278,6 +284,13 @@ def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str,
         # The field by its name: nobody has seen the plan that it becomes.
         label = say("setup.new.name", visit.language)
         raise InputError("no-short-name-use", where=label)
+    collect = tree.pop("collect", talks.USUAL)
+    if given.get("collect") == "yes":
+        if given.get("chain"):
+            raise InputError("collect-alone")
+        tree["collect"] = collect
+        for block in wizard_forms.NOT_COLLECTED:
+            tree.pop(block, None)
     wizard_forms.complete_plan({"scheme": scheme_names()[0], **tree})
     _check_free(visit, str(tree["name"]))
     chain, source = tree.pop("chain", None) or {}, given.get("chain", "")
@@ -285,6 +298,10 @@ def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str,
         name = visit.store.campaigns.get(source).name
         tree["chain"] = chain if chain.get("campaign") == name else {"campaign": name}
     return tree
+
+
+def _needs_no_file(tree: wizard_forms.Tree) -> bool:
+    return "chain" in tree or "collect" in tree
 
 
 def _check_free(visit: RequestContext, name: str) -> None:
@@ -305,7 +322,7 @@ def _sample_again(visit: RequestContext, form: FormData, error: LapsusError) -> 
 
 def _step(visit: RequestContext) -> str:
     step = str(visit.request.path_params["step"])
-    if step not in wizard_forms.STEPS:
+    if step not in wizard_forms.steps_of(draft_here(visit).plan):
         raise RefusedError("not-found", "there is no such step")
     return step
 
@@ -323,11 +340,14 @@ def fill_in(visit: RequestContext, form: FormData) -> Response:
             keep_upload(visit, draft.id, file)
         tree = _named(visit, draft.plan, fields(form))
         has_file = visit.store.drafts.file(draft.id) is not None
-        if "chain" not in tree and not draft.lines and not has_file:
+        if not (_needs_no_file(tree) or draft.lines or has_file):
             raise InputError("choose-file", where="file")
         return _documents(visit, draft, tree, is_new=file is not None or (has_file and not draft.lines))
     tree = _changed(draft, step, go, form)
-    plan = wizard_forms.complete_plan(tree)
+    # Talks come before the guideline is chosen.
+    plan = wizard_forms.complete_plan({"scheme": scheme_names()[0], **tree} if step == "talks" else tree)
+    if plan.collect is not None:
+        talks.check(visit, plan.collect)
     if plan.has_known and (scheme := own_guideline.draft_scheme(tree)) is not None:
         KnownAnswers(plan, scheme).check_against(draft_documents(visit, draft))
     if step == "review" and go == "make":
@@ -335,8 +355,9 @@ def fill_in(visit: RequestContext, form: FormData) -> Response:
     visit.store.drafts.change(draft.id, visit.me.id, tree)
     if go in ("add", "remove", "import"):
         return redirect(visit, f"/new/{draft.id}/{step}{_next_unit(visit) if go == 'add' else ''}")
-    place = wizard_forms.STEPS.index(step) + {"next": 1, "back": -1}.get(go, 0)
-    following = wizard_forms.STEPS[max(0, min(place, len(wizard_forms.STEPS) - 1))]
+    steps = wizard_forms.steps_of(tree)
+    place = steps.index(step) + {"next": 1, "back": -1}.get(go, 0)
+    following = steps[max(0, min(place, len(steps) - 1))]
     return redirect(visit, f"/new/{draft.id}/{following}")
 
 
