@@ -231,7 +231,7 @@ class Detection:
             )
         kept = self.kept_beside(target)
         may_replace = overwrite or any(isinstance(one, Journal) and one.judgments for one in kept)
-        check_place(target, overwrite=may_replace, source=self.reading.source.path)
+        check_place(target, overwrite=may_replace, sources=[self.reading.source.path])
         return format, kept, may_replace
 
     def write(

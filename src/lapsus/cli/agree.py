@@ -8,7 +8,7 @@ from lapsus.cli.result_tables import announce, bootstrap_plan, print_result
 
 
 def agree_command(
-    data: Path,
+    data: list[Path],
     scheme: str | None = None,
     question: list[str] | None = None,
     measure: list[str] | None = None,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @asks_language_models("samples", "reasons", "aligned")
 def align_command(
-    data: Path,
+    data: list[Path],
     judge: str,
     scheme: str,
     target: Path,
@@ -49,7 +49,7 @@ def align_command(
 
     if not is_language_model(judge):
         raise UsageError("align-language-models", hint="with-model", openai=OPENAI)
-    check_place(target, overwrite=overwrite, source=data if isinstance(data, Path) else None)
+    check_place(target, overwrite=overwrite, sources=data)
     kept = target.with_name(f"{target.name}.part.jsonl")
     with Asking(asking, [judge]) as talk:
         found = align(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def import_command(
     name: str,
-    data: Path,
+    data: list[Path],
     from_format: str | None = None,
     only: str | None = None,
     lang: str | None = None,
@@ -39,7 +39,7 @@ def import_command(
         scheme = store.campaigns.scheme(name)
         found = validate_reading(reading, scheme)
         if found.broken and not drop_broken:
-            raise _refusal(found, data)
+            raise _refusal(found, reading.source.shown)
         with progress("documents", reading.documents) as step, given_schemes([scheme]):
             done = store.imports.add_judgments(name, _entries(reading, scheme, step, drop_broken=drop_broken))
     broken = len(found.broken)
@@ -64,11 +64,11 @@ def import_command(
     )
 
 
-def _refusal(found: Validation, data: Path) -> InputError:
+def _refusal(found: Validation, where: str) -> InputError:
     first = found.problems(reader_language())[0]
     return InputError(
         "judgments-break-guideline-first",
-        where=str(data),
+        where=where,
         hint="lapsus-validate-lists-drop-broken",
         count=len(found.broken),
         judgments=found.judgments,

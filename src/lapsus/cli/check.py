@@ -31,7 +31,7 @@ ENDING = ".answers"
 
 @asks_language_models("reasons", "prompt_words")
 def check_command(
-    log: Path,
+    logs: list[Path],
     html: Path | None = None,
     out: Path | None = None,
     fail_above: str | None = None,
@@ -57,13 +57,13 @@ def check_command(
     limit = _share(fail_above)
     for page in (html, judge, out):
         if page is not None:
-            check_place(page, overwrite=overwrite, source=log)
+            check_place(page, overwrite=overwrite, sources=logs)
     if html is not None and judge is not None and html.resolve() == judge.resolve():
         raise UsageError("html-judge-name-same", hint="give-each-page-file")
     with _ranked(out, shown_in) as ranked, engine_of(engine, ray) as where, Asking(asking, judges) as talk:
         try:
             found = check(
-                log,
+                logs,
                 model=judges or None,
                 profile=profile,
                 reader=reader,
@@ -75,7 +75,7 @@ def check_command(
                 beside=html,
                 out=ranked,
                 stop=talk.stop,
-                answers=lambda model: _answers_file(log, model),
+                answers=lambda model: _answers_file(logs, model),
                 tell=announce,
                 announce=lambda reading: tell_format(reading, as_json),
                 leave=talk.leave,
@@ -137,14 +137,14 @@ def _too_many(found: LogCheck | PairCheck | GuidelineCheck, limit: float) -> boo
     return found.share > limit
 
 
-def _answers_file(log: Path, model: Annotator) -> Path | None:
+def _answers_file(logs: list[Path], model: Annotator) -> Path | None:
     """Where answers that were paid for stay for the next check, since a report shows only a few.
 
     Tried before any is asked for; None where nothing can be written: that is no reason not to look over a log.
     """
     from lapsus.formats import read
 
-    path = Path(f"{read(log).source.name}.{quote(model.name.partition(':')[2], safe='')}{ENDING}")
+    path = Path(f"{read(logs).source.name}.{quote(model.name.partition(':')[2], safe='')}{ENDING}")
     try:
         with path.open("ab") as stream:
             is_new = not stream.tell()

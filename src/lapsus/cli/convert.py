@@ -15,7 +15,7 @@ _NAMED = 3
 
 
 def convert_command(
-    source: Path,
+    sources: list[Path],
     target: Path,
     from_format: str | None = None,
     to_format: str | None = None,
@@ -26,10 +26,10 @@ def convert_command(
     as_json: bool = False,
 ) -> None:
     """Convert documents and judgments from one format to another."""
-    reading = read(source, from_format, only=only, language=lang)
+    reading = read(sources, from_format, only=only, language=lang)
     if reading.recognised and not as_json:
         remark("read", source=reading.source.shown, name=reading.format.name)
-    check_place(target, overwrite=overwrite, source=source)
+    check_place(target, overwrite=overwrite, sources=sources)
     with progress("documents") as step:
         done = convert(reading, target, to_format, lossy=lossy, overwrite=overwrite, progress=step)
     for loss, entries in done.losses.items():

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @asks_language_models()
 def detect_command(
-    data: Path,
+    data: list[Path],
     target: Path,
     judges: list[str] | None = None,
     scheme: str | None = None,

@@ -20,7 +20,7 @@ SHOWN = 20
 
 
 def gold_command(
-    data: Path,
+    data: list[Path],
     target: Path,
     method: str = "majority",
     threshold: float | None = None,

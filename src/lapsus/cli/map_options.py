@@ -9,7 +9,7 @@ from typer.core import TyperOption
 from lapsus.formats.entry_stream import MAP
 from lapsus.formats.field_map import field_map
 
-_READ = frozenset({"DATA", "IN"})
+_READ = frozenset({"DATA", "DATA…", "IN…", "CHATLOG…"})
 """What arguments are called that stand for data."""
 _OPTIONS = {
     "--map": (

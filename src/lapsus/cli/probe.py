@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @asks_language_models("samples", "reasons")
 def probe_command(
-    data: Path,
+    data: list[Path],
     judge: str,
     scheme: str,
     units: int = 50,
@@ -48,7 +48,7 @@ def probe_command(
     documents = (entry.document for entry in reading if entry.document is not None)
     chosen = list(islice((unit for one in documents for unit in model.units(one, guideline.unit)), units))
     if not chosen:
-        raise InputError("nothing-in-it-is-judged-under", where=str(data), id=guideline.id)
+        raise InputError("nothing-in-it-is-judged-under", where=reading.source.shown, id=guideline.id)
 
     def make(asked: Scheme) -> LanguageModel:
         return cast("LanguageModel", find_annotator(judge, asked, stop=talk.stop, **asking.how))

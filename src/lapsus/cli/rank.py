@@ -9,7 +9,7 @@ from lapsus.cli.result_tables import announce, bootstrap_plan, print_result
 
 
 def rank_command(
-    data: Path,
+    data: list[Path],
     scheme: str | None = None,
     question: list[str] | None = None,
     html: Path | None = None,

@@ -30,7 +30,7 @@ def share_of(text: str) -> float:
 
 @asks_language_models("samples", "reasons")
 def stress_command(
-    data: Path,
+    data: list[Path],
     judge: list[str],
     scheme: str = "breakdown",
     planter: str | None = None,

@@ -24,7 +24,7 @@ _STEPS = 100
 
 def train_command(
     method: str,
-    data: Path,
+    data: list[Path],
     target: Path,
     scheme: str | None = None,
     only: str | None = None,

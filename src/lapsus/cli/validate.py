@@ -14,7 +14,7 @@ SHOWN = 50
 
 
 def validate_command(
-    data: Path,
+    data: list[Path],
     scheme: str | None = None,
     from_format: str | None = None,
     only: str | None = None,

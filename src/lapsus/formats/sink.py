@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -97,11 +97,11 @@ def put_in_place(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def check_place(path: Path, *, overwrite: bool = False, source: Path | None = None) -> None:
-    """Complain where nothing can be put in place. Long work asks beforehand. `source` is what the work reads."""
+def check_place(path: Path, *, overwrite: bool = False, sources: Sequence[Path] = ()) -> None:
+    """Complain where nothing can be put in place. Long work asks beforehand. `sources` are what the work reads."""
     if path.name in ("", ".."):
         raise UsageError("no-name-output", where=str(path), hint="give-name-own")
-    if source is not None and path.exists() and source.exists() and path.samefile(source):
+    if path.exists() and any(source.exists() and path.samefile(source) for source in sources):
         raise UsageError("is-what-is-to-be-read", where=str(path), hint="give-output-another-name")
     if path.exists() and not path.is_dir() and not path.is_file():
         raise UsageError("no-plain-file", where=str(path), hint="give-another-name")
