@@ -143,3 +143,20 @@ def test_a_scheme_is_shown_with_its_lists_their_groups_and_signs(tmp_path: Path)
     shown = in_process.lapsus("scheme", "show", "response-quality", cwd=tmp_path).stdout
     assert re.search(r"Positive +🙌 +admiration", shown)
     assert re.search(r"Ambiguous +😕 +confusion", shown)
+
+
+def test_what_is_judged_may_stand_in_one_file_and_the_judgments_in_another(tmp_path: Path) -> None:
+    in_process.lapsus("sample", "helpdesk-en", "both.jsonl", cwd=tmp_path)
+    lines = (tmp_path / "both.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    chats = "".join(line for line in lines if '"judgment"' not in line)
+    (tmp_path / "chats.jsonl").write_text(chats, encoding="utf-8")
+    in_process.lapsus("convert", "both.jsonl", "judgments.csv", "--lossy", cwd=tmp_path)
+
+    def agree(*data: str) -> dict[str, object]:
+        done = in_process.lapsus("agree", *data, "--json", "--resamples", "10", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return {**json.loads(done.stdout), "data": None}
+
+    assert agree("chats.jsonl", "judgments.csv") == agree("both.jsonl")
+    done = in_process.lapsus("train", "judge", "chats.jsonl", "judgments.csv", "-o", "m.lapsus", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -447,6 +447,33 @@ def test_an_unknown_shape_ends_with_its_keys_and_a_map_that_would_do(tmp_path: P
 
 
 @pytest.mark.parametrize(
+    ("record", "keys", "suggested"),
+    [
+        (
+            {"ticket": 9, "items": [{"sender": "agent", "body": REPLY}]},
+            "ticket, items[].sender, items[].body",
+            "--map text=body,speaker=sender,dialogue=ticket,messages=items",
+        ),
+        ({"in": {"q": ASKED}, "out": {"resp": REPLY}}, "in.q, out.resp", "--map prompt=in.q,reply=out.resp"),
+        ({"ticket": 9, "sender": "kim", "body": REPLY}, "ticket, sender, body", "text=body,speaker=sender"),
+    ],
+)
+def test_the_keys_of_what_is_nested_are_seen(tmp_path: Path, record: Any, keys: str, suggested: str) -> None:
+    with pytest.raises(InputError) as caught:
+        list(read(put(tmp_path / "x.jsonl", record)))
+    assert caught.value.what == f"is of no known shape; the keys seen: {keys}"
+    assert suggested in str(caught.value.hint)
+
+
+def test_a_map_reaches_messages_in_a_list_of_any_name() -> None:
+    record = {"ticket": 9, "items": [{"sender": "me", "body": ASKED}, {"sender": "robi", "body": REPLY}]}
+    names = {"system": "robi", "user": "me"}
+    (entry,) = read([record], map={"text": "body", "speaker": "sender", "dialogue": "ticket", **names})
+    assert entry.document is not None
+    assert (entry.id, talk(entry.document), entry.document.metadata) == ("9", PLAIN, {})
+
+
+@pytest.mark.parametrize(
     "value",
     [
         {"mapping": {"a": 3}, "current_node": "a"},

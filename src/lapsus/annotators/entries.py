@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
 from lapsus.annotators.base import Annotator
@@ -17,11 +17,24 @@ from lapsus.model.votes import LabelVotes, Votes
 from lapsus.schemes import load_scheme
 
 
+def joined(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries, with judgments that stand apart, as in a table beside the dialogues, put to their documents."""
+    whole: list[Entry] = []
+    apart: defaultdict[str, list[Judgment]] = defaultdict(list)
+    for entry in entries:
+        if entry.document is not None:
+            whole.append(entry)
+        else:
+            apart[entry.id] += entry.judgments
+    found = [Entry(one.id, one.document, (*one.judgments, *apart.pop(one.id, ()))) for one in whole]
+    return found + [Entry(id, None, tuple(judgments)) for id, judgments in apart.items()]
+
+
 def training_data(entries: Iterable[Entry]) -> tuple[list[Document], LabelVotes]:
     """Dialogues and how people judged their turns for breakdown: what the challenge's methods are fitted on."""
     documents: list[Document] = []
     judgments: list[Judgment] = []
-    for entry in entries:
+    for entry in joined(entries):
         if entry.document is not None:
             documents.append(entry.document)
             judgments += (judgment for judgment in entry.judgments if judgment.scheme == SCHEME)
@@ -44,7 +57,7 @@ def lesson_of(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], di
     judgments: list[Judgment] = []
     lone = 0
     before = scheme.target.scheme if scheme.target else None
-    for entry in entries:
+    for entry in joined(entries):
         if entry.document is not None:
             judgments += (judgment for judgment in entry.judgments if judgment.scheme == scheme.id)
             earlier = tuple(judgment for judgment in entry.judgments if judgment.scheme == before)

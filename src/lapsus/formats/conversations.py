@@ -11,7 +11,7 @@ import msgspec
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import ReadOptions
 from lapsus.formats.call_shapes import CallLog
-from lapsus.formats.field_map import FieldMap, guessed_map
+from lapsus.formats.field_map import FieldMap, keys_seen, probable_map, talk_in
 from lapsus.formats.messages import ROLES, json_text, messages_in, moment, numbered
 from lapsus.formats.records import Record
 from lapsus.formats.shapes import LISTS, PLAIN, TALK, Conversation, Shape, is_message, shape_of
@@ -195,14 +195,23 @@ class Conversations:
             self._store.add(Call(str(session), "", messages_in(value, self.names), [], rank=ROW))
 
     def _mapped(self, value: dict[str, Any], record: Record, called: str, map: FieldMap) -> Iterator[Entry]:
-        rest = {key: one for key, one in value.items() if key not in map.taken and one is not None}
+        messages = json_text(map.value(value, "messages"))
+        if map.messages is None and map.value(value, "text") is None:
+            talks = (talk_in(cell) for cell in value.values())
+            messages = next(
+                (talk for talk in talks if any(map.value(one, "text") is not None for one in talk)), None
+            )
+        rest = {
+            key: one
+            for key, one in value.items()
+            if key not in map.taken and one is not None and one is not messages
+        }
         about = {
             field: one
             for field in ("time", "model", "language")
             if (one := map.value(value, field)) is not None
         }
         id = map.value(value, "dialogue")
-        messages = json_text(map.value(value, "messages"))
         if isinstance(messages, list):
             own = [self._renamed(message, map) for message in messages]
         elif map.prompt or map.reply:
@@ -242,9 +251,8 @@ EXPECTED = Notice("object-like-messages-role")
 
 def unknown_shape(value: Mapping[str, Any], *more: Mapping[str, Any]) -> InvalidError:
     """What to say of a record of no known shape: the keys that were seen, and the map that would probably do."""
-    keys = ", ".join(str(key) for key in list(value)[:KEYS_SHOWN]) or "none"
-    probable, _ = guessed_map([value, *more])
-    suggested = str(probable) if probable else "--map text=…,speaker=…,dialogue=…"
+    keys = ", ".join(keys_seen(value)[:KEYS_SHOWN]) or "none"
+    suggested = str(probable_map([value, *more])) or "--map text=…,speaker=…,dialogue=…"
     hint = Notice("say-key-holds-system", suggested=suggested)
     return InvalidError("no-known-shape-keys", hint=hint, keys=keys)
 

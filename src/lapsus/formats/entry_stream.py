@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -158,8 +158,41 @@ def read(
     return EntryStream(source, found, recognised=True, options=options)
 
 
+class SeveralFormats(Format):
+    """Several sources, each in a format of its own, read one after the other."""
+
+    name = "several formats"
+    title = "several files, each in a format of its own"
+
+    def __init__(self, parts: Sequence[tuple[Source, Format, ReadOptions]]) -> None:
+        self._parts = parts
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
+        """The entries of all parts."""
+        for part, format, own in self._parts:
+            part.asked, part.passed_over = source.asked, source.passed_over
+            for entry in format.read(part, own):
+                source.place = part.place
+                yield entry
+
+
 def _recognised(source: Source, options: ReadOptions) -> Format:
-    """The format of a source. A map of fields is for chats; names of speakers alone are for tables of turns too."""
+    """The format of a source; where several paths are in no format together, that of each."""
+    try:
+        return _recognised_as_one(source, options)
+    except InputError:
+        if not source.others:
+            raise
+    parts = []
+    for path in [source.path, *(other.path for other in source.others)]:
+        # What is counted while reading is counted together.
+        part, own = Source(path, source.only), replace(options)
+        parts.append((part, _recognised_as_one(part, own), own))
+    return SeveralFormats(parts)
+
+
+def _recognised_as_one(source: Source, options: ReadOptions) -> Format:
+    """The format of all of a source. A map is for chats; names of speakers alone are for tables of turns too."""
     given = options.map
     if given is not None and given.taken:
         return FORMATS.get("chat")()

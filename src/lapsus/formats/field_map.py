@@ -37,8 +37,8 @@ _USUAL = {
     ),
     "time": ("time", "timestamp", "created_at", "date", "sent_at"),
     "model": ("model", "system", "engine", "variant", "model_name", "モデル", "システム"),
-    "prompt": ("prompt", "question", "query", "input", "instruction", "質問", "入力"),
-    "reply": ("reply", "response", "answer", "output", "completion", "応答", "回答", "返答"),
+    "prompt": ("prompt", "question", "query", "q", "input", "instruction", "質問", "入力"),
+    "reply": ("reply", "response", "resp", "answer", "output", "completion", "応答", "回答", "返答"),
 }
 _FEW = 6
 """A column of speakers has few values."""
@@ -170,9 +170,12 @@ def guessed_map(records: Sequence[Mapping[str, Any]]) -> tuple[FieldMap | None, 
 def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
     """What the columns of some records probably hold, for people to put right; nothing where nothing tells."""
     rows = [flattened(record) for record in records]
-    nested = next((key for row in rows[:1] for key, cell in row.items() if _is_talk(cell)), None)
-    if nested is not None:
-        return FieldMap(messages=nested, dialogue=_named("dialogue", rows[0]), model=_named("model", rows[0]))
+    for key, cell in rows[0].items() if rows else ():
+        if talk := talk_in(cell):
+            inner, _ = guessed_map([flattened(message) for message in talk])
+            text, speaker = (inner.text, inner.speaker) if inner else (None, None)
+            dialogue, model = _named("dialogue", rows[0]), _named("model", rows[0])
+            return FieldMap(text=text, speaker=speaker, dialogue=dialogue, messages=key, model=model)
     found, _ = guessed_map(rows)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     if found is None:
@@ -195,10 +198,19 @@ def flattened(record: Mapping[str, Any], depth: int = _NESTED) -> dict[str, Any]
     return cells
 
 
-def _is_talk(cell: Any) -> bool:
-    """Whether a cell holds a list of messages, perhaps as JSON."""
+def talk_in(cell: Any) -> list[Mapping[str, Any]]:
+    """The messages that a cell holds, perhaps as JSON; none where it is something else."""
     found = json_text(cell) if isinstance(cell, str) else cell
-    return isinstance(found, list) and bool(found) and all(isinstance(one, Mapping) for one in found)
+    is_talk = isinstance(found, list) and all(isinstance(one, Mapping) for one in found)
+    return found if is_talk else []
+
+
+def keys_seen(record: Mapping[str, Any]) -> list[str]:
+    """The keys of a record, and those of the objects and lists of objects in it: `user.id`, `items[].body`."""
+    found: list[str] = []
+    for key, cell in flattened(record).items():
+        found += [f"{key}[].{name}" for name in flattened(talk[0])] if (talk := talk_in(cell)) else [str(key)]
+    return found
 
 
 def _longest(rows: Sequence[Mapping[str, Any]]) -> str | None:
@@ -211,14 +223,15 @@ def _longest(rows: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _named(field: str, columns: Iterable[str]) -> str | None:
     """The column whose name says that it holds a field."""
-    plain = {key.strip().lower().removesuffix("_id").removesuffix(" id"): key for key in columns}
+    ends = [(key.strip().lower().rpartition(".")[2], key) for key in columns]
+    plain = {end.removesuffix("_id").removesuffix(" id"): key for end, key in reversed(ends)}
     return next((plain[name] for name in _USUAL[field] if name in plain), None)
 
 
 def _speaker(columns: Mapping[str, Sequence[str]]) -> str | None:
     """The column whose cells name speakers, or else the one whose own name says so."""
     few = {key: Counter(cell.strip().lower() for cell in cells) for key, cells in columns.items()}
-    few = {key: cells for key, cells in few.items() if 1 < len(cells) <= _FEW}
+    few = {key: cells for key, cells in few.items() if min(2, len(columns[key])) <= len(cells) <= _FEW}
     known = [key for key, cells in few.items() if cells.keys() <= ROLES.keys()]
     return known[0] if known else _named("speaker", few) or _alternating({key: columns[key] for key in few})
 
