@@ -270,7 +270,7 @@ def test_a_table_of_results_speaks_japanese_and_its_csv_stays_as_it_is(
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (["agree"], "引数 'DATA' がありません。"),
+        (["agree"], "引数 'DATA…' がありません。"),
         (["detect", "a.jsonl"], "オプション '-o' / '--out' を指定してください。"),
         (["agree", "a.jsonl", "--nothing"], "--nothing というオプションはありません。"),
         (["agre"], "'agre' というコマンドはありません。'agree' のことですか。"),
@@ -281,7 +281,7 @@ def test_a_table_of_results_speaks_japanese_and_its_csv_stays_as_it_is(
         ),
         (["score", "a", "b", "--seed", "x"], "'--seed' の値 'x' は整数ではありません。"),
         (["score", "a", "b", "--threshold", "x"], "'--threshold' / '-t' の値 'x' は数ではありません。"),
-        (["agree", "a", "b"], "余分な引数があります：b"),
+        (["sample", "a", "b", "c"], "余分な引数があります：c"),
         (["agree", "a", "--scheme"], "オプション '--scheme' には値が必要です。"),
         (["agree", "a", "--json=1"], "オプション '--json' に値は付けられません。"),
     ],
