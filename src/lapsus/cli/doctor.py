@@ -15,33 +15,15 @@ from typing import Literal
 import msgspec
 import typer
 
-from lapsus.cli.output import print_json, print_table, reader_language
+from lapsus.cli.output import aside, colon, in_words, print_json, print_table, word
 from lapsus.errors import LapsusError, reason_of
-from lapsus.notices import Notice, localized
+from lapsus.notices import Notice
 from lapsus.version import __version__
 
 ROOM = 100_000_000
 """Bytes that have to be free where the database is; ten times as many keep us from warning."""
 FILES = 1024
 """Open files: a connection takes one."""
-_JAPANESE = {
-    "ok": "正常",
-    "warning": "注意",
-    "error": "問題",
-    "program": "本体",
-    "terminal": "端末",
-    "packages": "パッケージ",
-    "extras": "追加機能",
-    "database": "データベース",
-    "disk": "ディスク",
-    "open files": "同時に開けるファイル",
-    "detectors": "検出器",
-    "licences": "ライセンス",
-    "detector en": "検出器（英語）",
-    "detector ja": "検出器（日本語）",
-    "large reader": "大きい読み手（英語）",
-}
-"""The words of the table, which are too short to be told from others' in the catalogue."""
 _PACKAGE = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -71,16 +53,10 @@ def doctor_command(db: str | None = None, as_json: bool = False) -> None:
 
 def _show(findings: Sequence[Finding]) -> None:
     """A table in the reader's language."""
-    language = reader_language()
-
-    def word(text: str) -> str:
-        return _JAPANESE.get(text, text) if language == "ja" else text
 
     def said(one: Finding) -> str:
-        found, hint = (" ".join(localized(text, language).split()) for text in (one.found, one.hint))
-        if one.where:
-            found = f"{one.where}：{found}" if language == "ja" else f"{one.where}: {found}"
-        return f"{found}（{hint}）" if hint and language == "ja" else f"{found} ({hint})" if hint else found
+        found, hint = (" ".join(in_words(text).split()) for text in (one.found, one.hint))
+        return (one.where + colon() if one.where else "") + found + (aside(hint) if hint else "")
 
     rows = [(word(one.check), word(one.state), said(one)) for one in findings]
     print_table(("what", "state", "found"), rows)

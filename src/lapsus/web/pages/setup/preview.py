@@ -13,6 +13,7 @@ from lapsus.model.targets import Screened
 from lapsus.schemes import scheme_names
 from lapsus.store import KnownUnit
 from lapsus.store.drafts import Draft
+from lapsus.store.records import Chosen
 from lapsus.web.addresses import at
 from lapsus.web.pages.judging.campaign import excerpt, in_words
 from lapsus.web.pages.judging.unit import scheme_link, segment_response, tokens_of
@@ -65,15 +66,6 @@ class BlockResponse(msgspec.Struct, frozen=True):
 
     name: str
     units: list[KnownResponse]
-
-
-class TargetsResponse(msgspec.Struct, frozen=True):
-    """What the votes that came along say: how many turns have votes, how many of these the guideline judges."""
-
-    judged: int
-    chosen: int
-    without: int
-    """Documents without such votes; all their turns are judged."""
 
 
 LOOKED_AT = 200
@@ -138,11 +130,11 @@ class DraftUnits:
         """What the planner says."""
         return planned(self.units, self.plan) if self.scheme else None
 
-    def targets(self) -> TargetsResponse | None:
+    def targets(self) -> Chosen | None:
         """What the votes choose; None where the guideline has no such rule, or another campaign chooses."""
         if self.scheme is None or self.scheme.target is None or self.plan.get("chain"):
             return None
-        return TargetsResponse(self.judged, self.chosen, self.without)
+        return Chosen(self.judged, self.chosen, self.without)
 
     def _note(self, one: Screened) -> None:
         self.documents += 1

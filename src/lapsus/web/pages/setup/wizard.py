@@ -19,6 +19,7 @@ from lapsus.store.drafts import Draft
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import is_short_name
 from lapsus.store.plan_material import known_units_in
+from lapsus.store.records import Chosen
 from lapsus.web.forms import field, fields, posts, told, upload
 from lapsus.web.page_routes import for_managers, managing, single, title, twins
 from lapsus.web.page_words import say
@@ -31,7 +32,6 @@ from lapsus.web.pages.setup.preview import (
     BlockResponse,
     DraftUnits,
     PreviewResponse,
-    TargetsResponse,
     draft_documents,
     draft_here,
     sound_scheme,
@@ -75,7 +75,7 @@ class WizardResponse(msgspec.Struct, frozen=True):
     preview: PreviewResponse | None
     documents: int
     units: int
-    targets: TargetsResponse | None = None
+    targets: Chosen | None = None
     """Where the guideline judges only turns that votes choose, and the documents are the campaign's own."""
     known: list[BlockResponse] = []
     plan: str = ""

@@ -37,13 +37,6 @@ class LearningRoundResponse(msgspec.Struct, frozen=True):
     answered: bool
 
 
-class FollowedResponse(msgspec.Struct, frozen=True):
-    """In how many answers people said what the judge would have said."""
-
-    same: int
-    answers: int
-
-
 class LearningResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     """The judge that learns from the campaign."""
 
@@ -60,8 +53,8 @@ class LearningResponse(CampaignStatsResponse, frozen=True, kw_only=True):
     problem: str | None
     """Why the last work came to nothing."""
     rounds: list[LearningRoundResponse]
-    seen: FollowedResponse
-    unseen: FollowedResponse
+    seen: Followed
+    unseen: Followed
 
 
 def learning(visit: RequestContext, stats: CampaignStats) -> LearningResponse:
@@ -76,8 +69,8 @@ def learning(visit: RequestContext, stats: CampaignStats) -> LearningResponse:
         left=found.open,
         problem=None if found.trouble is None else _told(found.trouble, visit.language),
         rounds=rounds(found.rounds, stats.question.id),
-        seen=filled(FollowedResponse, last.seen if last else Followed()),
-        unseen=filled(FollowedResponse, last.unseen if last else Followed()),
+        seen=last.seen if last else Followed(),
+        unseen=last.unseen if last else Followed(),
         **base_of(visit, stats),
     )
 
