@@ -26,8 +26,8 @@ _numbers = count()
 _HARDLY_DEPENDS = frozenset(
     f"tests.store.test_{name}"
     for name in (
-        "campaign_commands", "campaigns", "chains", "challenges", "commands", "decisions", "export", "flags", "people",
-        "plans", "procedure", "programs", "unit_browsing",
+        "campaign_commands", "campaign_control", "campaigns", "chains", "challenges", "commands", "decisions",
+        "export", "flags", "people", "plans", "procedure", "programs", "unit_browsing",
     )
 )  # fmt: skip
 """Modules that `make test` runs on SQLite alone."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from collections import Counter
 
+import pytest
+
 from lapsus.store import SaveRequest, open_store
 from tests.store.helpers import campaign, people
 from tests.store.test_concurrency import check_counts, start
@@ -26,6 +28,7 @@ def acknowledged(url: str, person: int, number: int) -> tuple[set[str], set[str]
     return sent, kept
 
 
+@pytest.mark.kill
 def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(url: str) -> None:
     with open_store(url) as store:
         campaign(store, documents=1, turns=4)
