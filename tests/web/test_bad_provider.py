@@ -109,6 +109,14 @@ def test_an_honest_provider_lets_in(store: Store, provider: Provider) -> None:
     assert [person.name for person in store.people.all()] == ["Ada"]
 
 
+def test_a_provider_on_this_machine_is_asked_by_way_of_no_proxy(
+    store: Store, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert came_back(store, provider) == 303
+
+
 @pytest.mark.parametrize(
     "forged",
     [
@@ -135,7 +143,7 @@ def test_forged_tokens_let_nobody_in(
 
 @pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/token", "/keys"])
 @pytest.mark.parametrize(
-    "said", [b"garbage", b"[" * 100_000, b"[]", b"null", b"{}", b'{"issuer": 7}', b"\xff"]
+    "said", [b"garbage", b"[" * 100_000, b"[]", b"null", b"{}", b'{"issuer": 7}', b'{"keys": [7]}', b'{"keys": 7}', b"\xff"]
 )
 def test_what_it_should_not_say_is_told(store: Store, provider: Provider, path: str, said: bytes) -> None:
     provider.answers[path] = said

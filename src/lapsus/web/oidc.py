@@ -71,10 +71,6 @@ class OidcClient:
             raise _trouble(f"calls itself {found.get('issuer')!r:.200}")
         return found
 
-    @cached_property
-    def _keys(self) -> Any:
-        return self._jwt.PyJWKClient(_address(self._settings, "jwks_uri"), timeout=SECONDS)
-
     def address(self, request: SignInRequest, back: str) -> str:
         """Where to send the browser."""
         digest = hashlib.sha256(request.verifier.encode()).digest()
@@ -112,9 +108,13 @@ class OidcClient:
 
     def _key(self, token: str) -> Any:
         """The key of a token's signature; a provider with a single key need not name it."""
-        if (name := self._jwt.get_unverified_header(token).get("kid")) is not None:
-            return self._keys.get_signing_key(name)
-        keys = self._keys.get_signing_keys()
+        said = _fetched(_address(self._settings, "jwks_uri"))
+        name = self._jwt.get_unverified_header(token).get("kid")
+        keys = [
+            key
+            for key in self._jwt.PyJWKSet.from_dict(said).keys
+            if key.public_key_use in ("sig", None) and name in (key.key_id, None)
+        ]
         if len(keys) != 1:
             raise _trouble("does not say with which key it signed")
         return keys[0]
