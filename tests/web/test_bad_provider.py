@@ -143,7 +143,18 @@ def test_forged_tokens_let_nobody_in(
 
 @pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/token", "/keys"])
 @pytest.mark.parametrize(
-    "said", [b"garbage", b"[" * 100_000, b"[]", b"null", b"{}", b'{"issuer": 7}', b'{"keys": [7]}', b'{"keys": 7}', b"\xff"]
+    "said",
+    [
+        b"garbage",
+        b"[" * 100_000,
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"issuer": 7}',
+        b'{"keys": [7]}',
+        b'{"keys": 7}',
+        b"\xff",
+    ],
 )
 def test_what_it_should_not_say_is_told(store: Store, provider: Provider, path: str, said: bytes) -> None:
     provider.answers[path] = said
