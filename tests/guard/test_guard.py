@@ -18,10 +18,12 @@ from lapsus.errors import InputError, UsageError
 from lapsus.guard import Guard
 from lapsus.guard.app import GuardServer
 from lapsus.guard.metrics import Metrics
-from lapsus.guard.recording import Recorder, Write, to_file
+from lapsus.guard.recording import Recorder, Write, to_file, to_judgments
 from lapsus.guard.recovery import suggestions
 from lapsus.guard.settings import Settings
+from lapsus.model import Entry
 from lapsus.schemes import load_scheme
+from lapsus.watching.watch import Rules
 from lapsus.word_files import word_file
 
 ASKED = [{"role": "user", "content": "When does the library open on Sunday?"}]
@@ -89,10 +91,10 @@ def served(bot: Bot) -> Iterator[str]:
 
 @contextmanager
 def client(
-    guard: Guard, writes: list[Write] | None = None, **settings: Any
+    guard: Guard, writes: list[Write] | None = None, judged: list[Write] | None = None, **settings: Any
 ) -> Iterator[tuple[TestClient, Metrics]]:
     metrics = Metrics()
-    server = GuardServer(guard, Settings(**settings), metrics, Recorder(writes or [], metrics))
+    server = GuardServer(guard, Settings(**settings), metrics, Recorder(writes or [], metrics, judged or []))
     with TestClient(server.app, headers={"authorization": f"Bearer {KEY}"}) as found:
         yield found, metrics
 
@@ -192,6 +194,37 @@ def test_flagged_replies_are_kept_without_keys(guard: Guard, tmp_path: Path) -> 
     assert entry.document.segments[-1].text == BAD
     assert KEY not in path.read_text() + metrics.text()
     assert metrics.count("recorded", result="kept") == 1
+
+
+def test_what_is_asked_about_is_kept_too(guard: Guard, tmp_path: Path) -> None:
+    flagged, judged = tmp_path / "flagged.jsonl", tmp_path / "judged.jsonl"
+    with client(guard, [to_file(flagged)], [to_judgments(judged)]) as (asking, _):
+        asking.post("/check", json={"messages": ASKED, "candidates": [BAD, GOOD]})
+        asking.post("/check", json={"messages": [*ASKED, {"role": "assistant", "content": BAD}]})
+    assert [_last(entry) for entry in lapsus.read(flagged)] == [BAD, BAD]
+    assert [_last(entry) for entry in lapsus.read(judged)] == [GOOD, BAD]
+
+
+def test_what_was_sent_is_watched(guard: Guard, tmp_path: Path) -> None:
+    path = tmp_path / "judged.jsonl"
+    for _ in range(2):  # a guard that is started again adds to its file
+        bot = Bot(
+            [{"content": BAD}, {"content": GOOD}, {"content": BAD}, {"content": GOOD}, {"tool_calls": [CALL]}]
+        )
+        with (
+            served(bot) as url,
+            client(guard, None, [to_judgments(path)], upstream=url, then="flag") as (asking, _),
+        ):
+            for _ in range(5):
+                complete(asking)
+    found = lapsus.watch(path, tmp_path / "w.state", rules=Rules(sample=1.0))
+    assert (found.new, found.errors) == (8, 4)
+    assert lapsus.watch(path, tmp_path / "w.state", rules=Rules(sample=1.0)).new == 0
+
+
+def _last(entry: Entry) -> str:
+    assert entry.document is not None
+    return entry.document.segments[-1].text
 
 
 @pytest.mark.parametrize(("then", "stream"), [("choose", "hold"), ("choose", "pass"), ("pass", "hold")])

@@ -162,7 +162,7 @@ def test_events_wait_until_the_webhook_takes_them_and_carry_a_signature(logs: Pa
     assert signature("s3cret", b"{}", 1) != signature("s3cret", b"{}", 2)
 
 
-def test_judgments_that_the_data_hold_are_taken_as_a_guard_writes_them(tmp_path: Path) -> None:
+def test_judgments_that_the_data_hold_are_taken(tmp_path: Path) -> None:
     document = {"id": "c", "language": "en", "segments": [
         {"id": "0", "role": "user", "text": "hello"}, {"id": "1", "role": "system", "text": "what?"}]}  # fmt: skip
     judgment = {"document": "c", "segment": "1", "annotator": "guard", "scheme": "breakdown", "version": "1.0",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lapsus.cli.database_option import open_database
 from lapsus.cli.output import remark, say
 from lapsus.errors import UsageError, reason_of
+
+if TYPE_CHECKING:
+    from lapsus.guard.recording import Write
 
 
 def guard_command(
@@ -19,6 +23,7 @@ def guard_command(
     stream: str = "hold",
     fail: str = "open",
     flagged: Path | None = None,
+    judged: Path | None = None,
     campaign: str | None = None,
     db: str | None = None,
     reader: str = "small",
@@ -32,7 +37,7 @@ def guard_command(
     from lapsus.guard.app import GuardServer
     from lapsus.guard.guard import Guard
     from lapsus.guard.metrics import Metrics
-    from lapsus.guard.recording import Recorder, to_campaign, to_file
+    from lapsus.guard.recording import Recorder, to_campaign, to_file, to_judgments
     from lapsus.guard.settings import FAIL, STREAM, THEN, Settings
     from lapsus.web.server import address, listen, serve_app
 
@@ -46,16 +51,14 @@ def guard_command(
         upstream, cast(Any, then), candidates, cast(Any, stream), cast(Any, fail), at_once, threads, timeout
     )
     with ExitStack() as stack:
-        writes = []
-        if flagged is not None:
-            try:
-                writes.append(to_file(flagged))
-            except OSError as error:
-                raise UsageError("guard-cannot-write", where=str(flagged), reason=reason_of(error)) from None
+        writes, all_judged = [
+            [] if path is None else [_writing(path, to)]
+            for path, to in ((flagged, to_file), (judged, to_judgments))
+        ]
         if campaign is not None:
             writes.append(to_campaign(stack.enter_context(open_database(db)), campaign))
         metrics = Metrics()
-        server = GuardServer(guard, settings, metrics, Recorder(writes, metrics))
+        server = GuardServer(guard, settings, metrics, Recorder(writes, metrics, all_judged))
         listening = stack.enter_context(listen(host, port))
 
         def ready() -> None:
@@ -63,3 +66,10 @@ def guard_command(
             remark("ctrl-c-ends")
 
         serve_app(server.app, listening, ready)
+
+
+def _writing(path: Path, to: Callable[[Path], Write]) -> Write:
+    try:
+        return to(path)
+    except OSError as error:
+        raise UsageError("guard-cannot-write", where=str(path), reason=reason_of(error)) from None

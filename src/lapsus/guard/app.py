@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from lapsus.errors import LapsusError
 from lapsus.guard.description import description
-from lapsus.guard.guard import Guard
+from lapsus.guard.guard import Guard, as_message
 from lapsus.guard.metrics import Metrics
 from lapsus.guard.proxy import (
     Answer,
@@ -111,9 +111,18 @@ class GuardServer:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return _refused(422, str(error), "Send {messages, candidates?}; /openapi.json describes it.")
         try:
-            return _json(await self._judge(asked.messages, asked.candidates))
+            found = await self._judge(asked.messages, asked.candidates)
         except LapsusError as error:
             return _refused(422, str(error.what), None if error.hint is None else str(error.hint))
+        talk, said = (
+            (asked.messages, asked.candidates)
+            if asked.candidates
+            else (asked.messages[:-1], asked.messages[-1:])
+        )
+        for place, (reply, one) in enumerate(zip(said, found.candidates, strict=True)):
+            # Whoever asks is taken to send the best.
+            self._keep({"messages": talk}, as_message(reply), one, was_sent=place == found.best)
+        return _json(found)
 
     async def _judge(self, messages: list[Any], candidates: list[Any] | None) -> Verdict:
         begun = time.perf_counter()
@@ -216,8 +225,8 @@ class GuardServer:
         self._metrics.add("decisions", result=decision)
         state = "unjudged" if said is None else "flagged" if said.flagged else "sound"
         for one in judged:
-            if one[2] is not None and one[2].flagged and one[0].data is not None:
-                self._keep(asked, replies(one[0].data)[one[1]], one[2])
+            if one[2] is not None and one[0].data is not None:
+                self._keep(asked, replies(one[0].data)[one[1]], one[2], was_sent=one is best)
         return self._sent(answer, place, answers, asked if wants_events else None, state, said)
 
     def _sent(
@@ -278,12 +287,14 @@ class GuardServer:
             verdict = await self._judge(asked["messages"], [reply])
         except Exception:  # it is counted; the reply has been sent
             return
-        if verdict.flagged:
-            self._keep(asked, reply, verdict.candidates[0])
+        self._keep(asked, reply, verdict.candidates[0], was_sent=True)
 
-    def _keep(self, asked: dict[str, Any], reply: dict[str, Any], said: Candidate) -> None:
+    def _keep(self, asked: dict[str, Any], reply: dict[str, Any], said: Candidate, *, was_sent: bool) -> None:
+        if said.risk is None:
+            return
         model = asked.get("model")
-        self._recorder.keep(asked["messages"], reply, said, model if isinstance(model, str) else None)
+        named = model if isinstance(model, str) else None
+        self._recorder.keep(asked["messages"], reply, said, named, was_sent=was_sent)
 
     async def _other(self, request: Request, body: bytes) -> Response:
         try:

@@ -76,7 +76,7 @@ class Guard:
             talk, replies = talk[:-1], [talk[-1]]
         if not replies:
             raise InputError("guard-no-candidates", hint="give-messages-candidates")
-        documents = [self._document([*talk, _message(one)]) for one in replies]
+        documents = [self._document([*talk, as_message(one)]) for one in replies]
         found = [_last(document, len(talk)) for document in documents]
         if candidates is None and found[0] is None:
             raise InputError("guard-last-no-reply", hint="give-messages-candidates")
@@ -136,7 +136,7 @@ class Guard:
         )
 
 
-def _message(candidate: str | Mapping[str, Any]) -> dict[str, Any]:
+def as_message(candidate: str | Mapping[str, Any]) -> dict[str, Any]:
     """A candidate as a message of the system."""
     if isinstance(candidate, str):
         return {"role": "assistant", "content": candidate}

@@ -13,7 +13,7 @@ _HELP: Final = {
     "replies": "Replies by what was said of them: sound, flagged, unjudged.",
     "decisions": "What the proxy did: first, other, again, tools, passed, refused.",
     "upstream_errors": "Requests that the system behind it did not answer.",
-    "recorded": "Flagged replies by what became of them: kept, dropped, failed.",
+    "recorded": "Replies to keep by what became of them: kept, dropped, failed.",
 }
 
 
