@@ -163,6 +163,8 @@ class Plan(PlanRecord, frozen=True):
     """Judge every unit, whatever the votes that come with the documents say."""
     guideline_language: str | None = None
     """The language of the guideline's text that people read; each document's own where it is not said."""
+    texts: Literal["plain", "markdown"] = "plain"
+    """How documents are shown: as they stand, or with Markdown as their users saw it."""
     walk: Literal["offered", "required"] = "offered"
     """Whether labels that are numbered must be asked one by one before an answer is submitted."""
     steps: Literal["offered", "required"] = "offered"

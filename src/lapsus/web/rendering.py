@@ -17,6 +17,7 @@ from lapsus.notices import as_text
 from lapsus.web.addresses import Addresses, at
 from lapsus.web.assets import THEMES
 from lapsus.web.cookies import LANGUAGE, SESSION, THEME, YEAR
+from lapsus.web.markdown import as_html
 from lapsus.web.page_words import say, words_url
 from lapsus.web.request_context import READING, RequestContext, person_response
 from lapsus.web.schemas import PersonResponse, plain
@@ -117,6 +118,11 @@ def _word(language: str, key: str, **values: object) -> str:
     return say(key, language, **values)
 
 
+def _formatted(segment: Any) -> Markup:
+    """The text of a segment, as its layout says."""
+    return as_html(segment["text"], segment.get("layout", ()))
+
+
 def _breakable(name: str) -> Markup:
     """A name that may be broken after each `_`, and nowhere else."""
     return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
@@ -161,6 +167,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         extensions=[Addresses],
     )
+    environment.filters["formatted"] = _formatted
     environment.filters["breakable"] = _breakable
     environment.filters["commands"] = _commands
     environment.filters["day"] = _day

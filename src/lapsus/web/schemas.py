@@ -186,6 +186,8 @@ class SegmentResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     parts: tuple[str, str, str] | UnsetType = UNSET
     unit: int | UnsetType = UNSET
     """Its number, where it is a unit of one's own."""
+    layout: tuple[tuple[int, int, str, str], ...] | UnsetType = UNSET
+    """What it looks like, where Markdown is shown: ranges of the text (`lapsus.web.markdown`)."""
     mark: str | list[str] | UnsetType = UNSET
     """One's own label, or labels, where it was judged already."""
 

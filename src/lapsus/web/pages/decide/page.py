@@ -161,7 +161,7 @@ def decide_view(visit: RequestContext) -> DecideResponse:
     most = most_frequent(stats, number, people)
     order = adjudication_order(stats, which)
     place = next((n for n, (found, _) in enumerate(order) if found == number), None)
-    scheme = stats.scheme
+    scheme, texts = stats.scheme, stats.campaign.plan.texts
     return DecideResponse(
         campaign=stats.name,
         title=title(visit, stats.campaign),
@@ -169,8 +169,8 @@ def decide_view(visit: RequestContext) -> DecideResponse:
         document=unit.document,
         language=unit.language,
         scheme=scheme_link(scheme),
-        context=[segment_response(s) for s in unit.context if s is not unit.target],
-        target=None if unit.target is None else segment_response(unit.target),
+        context=[segment_response(s, texts) for s in unit.context if s is not unit.target],
+        target=None if unit.target is None else segment_response(unit.target, texts),
         tokens=tokens_of(scheme, unit),
         groups=[_group(visit, stats, group, n, most) for n, group in enumerate(groups)],
         programs=[_group(visit, stats, group, n, most) for n, group in enumerate(programs, len(groups))],

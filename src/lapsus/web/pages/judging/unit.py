@@ -12,6 +12,7 @@ from lapsus.language import tokens
 from lapsus.model import Label, Scheme, Segment, Unit, in_language
 from lapsus.store import Campaign, OwnPlace, OwnProgress, RefusedError
 from lapsus.web.addresses import at
+from lapsus.web.markdown import layout
 from lapsus.web.page_routes import filled, find_campaign, title
 from lapsus.web.pages.judging.flags import visible_flags
 from lapsus.web.request_context import RequestContext
@@ -49,8 +50,12 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
         number=number,
         position=_position(where, number),
         scheme=scheme_link(scheme),
-        context=[_segment(scheme, s, marks.get(s.id)) for s in unit.context if s is not unit.target],
-        target=None if unit.target is None else _segment(scheme, unit.target, None),
+        context=[
+            _segment(scheme, s, marks.get(s.id), campaign.plan.texts)
+            for s in unit.context
+            if s is not unit.target
+        ],
+        target=None if unit.target is None else segment_response(unit.target, campaign.plan.texts),
         answers=own.answers if own else {},
         revision=own.revision if own else 0,
         submitted=own is not None and 0 < own.revision == own.submitted,
@@ -131,16 +136,18 @@ def _neighbours(scheme: Scheme, where: OwnProgress, number: int) -> tuple[int | 
     return (before[-1] if before else where.previous), following
 
 
-def segment_response(segment: Segment, **more: Any) -> SegmentResponse:
+def segment_response(segment: Segment, texts: str = "plain", **more: Any) -> SegmentResponse:
     """A turn, a triple or a text as pages get it."""
+    if texts == "markdown" and segment.parts is None:
+        more["layout"] = layout(segment.text)
     return filled(SegmentResponse, segment, parts=UNSET if segment.parts is None else segment.parts, **more)
 
 
-def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None) -> SegmentResponse:
+def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None, texts: str) -> SegmentResponse:
     if own is None:
-        return segment_response(segment)
+        return segment_response(segment, texts)
     mark = UNSET if own.submitted == 0 else _mark(scheme, own)
-    return segment_response(segment, unit=own.unit, mark=mark)
+    return segment_response(segment, texts, unit=own.unit, mark=mark)
 
 
 def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:

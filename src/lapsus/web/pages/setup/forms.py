@@ -105,6 +105,7 @@ def _guideline(fields: Fields) -> Tree:
         "walk": "required" if fields.get("walk") == "required" else None,
         "steps": "required" if fields.get("steps") == "required" else None,
         "guideline_language": fields.get("guideline_language") or None,
+        "texts": "markdown" if fields.get("texts") == "markdown" else None,
     }
 
 
@@ -175,6 +176,7 @@ _FIELDS: Final[Mapping[str, Callable[[Tree], Tree]]] = {
         "walk": plan.get("walk", "offered"),
         "steps": plan.get("steps", "offered"),
         "guideline_language": plan.get("guideline_language", ""),
+        "texts": plan.get("texts", "plain"),
     },
     "people": _people_fields,
     "pages": _pages_fields,

@@ -160,13 +160,14 @@ class DraftUnits:
         wanted = number_in(self.visit.request.query_params.get("unit", ""), 5)
         place = (max(3 if wanted is None else wanted, 1) - 1) % len(self.seen)
         unit, language = self.seen[place], self.visit.language
+        texts = str(self.plan.get("texts", "plain"))
         return PreviewResponse(
             number=place + 1,
             total=len(self.seen),
             document=unit.document,
             language=unit.language,
-            context=[segment_response(s) for s in unit.context if s is not unit.target],
-            target=None if unit.target is None else segment_response(unit.target),
+            context=[segment_response(s, texts) for s in unit.context if s is not unit.target],
+            target=None if unit.target is None else segment_response(unit.target, texts),
             questions=[_question(self.scheme, q, language) for q in self.scheme.questions],
             tokens=tokens_of(self.scheme, unit),
             scheme=scheme_link(self.scheme)

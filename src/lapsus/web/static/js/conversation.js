@@ -8,6 +8,7 @@
  */
 import { at } from "./addresses.js";
 import { breakable, byId, el } from "./dom.js";
+import { formatted } from "./formatted_text.js";
 import { labelsOf, sign } from "./scheme.js";
 
 /** Roles of what stood behind the talk. It is folded, since a tool may return pages. */
@@ -60,8 +61,8 @@ function drawTurn(turn, unit, scheme, words, go) {
     el("span", { class: "visually-hidden", text: role }),
   );
   const said = BEHIND.has(turn.role)
-    ? el("details", { class: "said", lang: unit.language }, el("summary", { text: turn.text.slice(0, 60) }), turn.text)
-    : el("p", { class: "said", lang: unit.language, text: turn.text });
+    ? el("details", { class: "said", lang: unit.language }, el("summary", { text: turn.text.slice(0, 60) }), formatted(turn))
+    : el("p", { class: "said", lang: unit.language }, formatted(turn));
   const classes = `turn ${turn.role}${isTarget ? " target" : ""}`;
   return el("li", { class: classes, data: { segment: turn.id } }, who, said, drawMark(turn, unit, scheme, words, go));
 }

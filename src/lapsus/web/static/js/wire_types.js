@@ -170,6 +170,7 @@
  * @property {string} text
  * @property {[string, string, string]} [parts]
  * @property {number} [unit]
+ * @property {[number, number, string, string][]} [layout]
  * @property {string|string[]} [mark]
  *
  * @typedef {object} Step

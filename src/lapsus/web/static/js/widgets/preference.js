@@ -1,5 +1,6 @@
 /** Which of two replies is better. They stand side by side, in an order that is drawn for each person and unit, and kept with the answer. */
 import { el } from "../dom.js";
+import { formatted } from "../formatted_text.js";
 import { labelsOf } from "../scheme.js";
 import { labelWidget } from "./label.js";
 
@@ -35,12 +36,12 @@ export function preferenceWidget(question, page) {
 
 /** @param {string} id @param {import("../judging_page.js").Page} page */
 function drawReply(id, page) {
-  const text = page.unit.context.find((/** @type {import("../types.js").Segment} */ segment) => segment.id === id)?.text ?? "";
+  const segment = page.unit.context.find((/** @type {import("../types.js").Segment} */ segment) => segment.id === id);
   return el(
     "article",
     { class: "reply", "aria-label": page.words.say("reply", { name: id }), data: { reply: id } },
     el("h3", { text: id }),
-    el("p", { class: "said", lang: page.unit.language, text }),
+    el("p", { class: "said", lang: page.unit.language }, segment ? formatted(segment) : ""),
   );
 }
 

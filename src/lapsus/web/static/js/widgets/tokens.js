@@ -5,6 +5,7 @@
  * @typedef {import("../types.js").Segment} Segment
  */
 import { breakable, el, newId } from "../dom.js";
+import { formatted } from "../formatted_text.js";
 
 export class TokenText {
   /**
@@ -15,7 +16,9 @@ export class TokenText {
    */
   constructor(segment, tokens, host, label) {
     this.segment = segment;
-    this.tokens = tokens;
+    // What is not seen, since it only marks a text up, is chosen by nobody.
+    const hidden = (segment.layout ?? []).filter(([, , name]) => name === "hidden");
+    this.tokens = tokens.filter(([start, end]) => !hidden.some(([from, to]) => from <= start && end <= to));
     this.points = Array.from(segment.text);
     /** @type {{element: HTMLElement, start: number, end: number, token: number|null}[]} */
     this.pieces = [];
@@ -41,18 +44,32 @@ export class TokenText {
   /** @param {HTMLElement} host */
   words(host) {
     let at = 0;
-    const put = (/** @type {number} */ start, /** @type {number} */ end, /** @type {number|null} */ token) => {
-      if (end <= start) return;
-      const element = token === null ? el("span", { class: "gap", text: this.slice(start, end) }) : this.option("token", start, end);
-      this.pieces.push({ element, start, end, token });
-    };
+    /** @type {[number, number, number|null][]} */
+    const cuts = [];
     this.tokens.forEach(([start, end], token) => {
-      put(at, start, null);
-      put(start, end, token);
+      cuts.push([at, start, null], [start, end, token]);
       at = end;
     });
-    put(at, this.points.length, null);
-    host.replaceChildren(...this.pieces.map((piece) => piece.element));
+    cuts.push([at, this.points.length, null]);
+    let next = 0;
+    const seen = new Set();
+    // A token across an edge of the layout is drawn in pieces; the first that is seen is what is chosen.
+    const draw = (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isHidden) => {
+      const drawn = [];
+      for (let place = next; place < cuts.length && cuts[place][0] < to; place++) {
+        const [start, end, token] = [Math.max(from, cuts[place][0]), Math.min(to, cuts[place][1]), cuts[place][2]];
+        if (cuts[place][1] <= to) next = place + 1;
+        if (end <= start) continue;
+        const element = token === null || isHidden ? el("span", { class: "gap", text: this.slice(start, end) }) : this.option("token", start, end);
+        drawn.push(element);
+        if (isHidden) continue;
+        this.pieces.push({ element, start, end, token });
+        if (token !== null && seen.has(token)) ["role", "aria-selected"].forEach((name) => element.removeAttribute(name));
+        seen.add(token);
+      }
+      return drawn;
+    };
+    host.replaceChildren(formatted(this.segment, draw));
     return host;
   }
 
@@ -83,7 +100,7 @@ export class TokenText {
       const inside = from !== null && to !== null && piece.start >= this.tokens[from][0] && piece.end <= this.tokens[to][1];
       piece.element.classList.toggle("selected", inside);
       piece.element.classList.toggle("head", piece.token !== null && piece.token === head);
-      if (piece.token !== null) piece.element.setAttribute("aria-selected", String(inside));
+      if (piece.element.role) piece.element.setAttribute("aria-selected", String(inside));
     }
     if (head === null) this.box.removeAttribute("aria-activedescendant");
     else this.box.setAttribute("aria-activedescendant", this.element(head).id);
@@ -104,6 +121,7 @@ export class TokenText {
   draw(marks, styleOf, picked) {
     const lanes = inLanes(marks, (mark) => styleOf(mark).name.length);
     this.box.dataset.lanes = String(Math.min(4, Math.max(1, ...lanes.values(), 0) + (lanes.size ? 1 : 0)));
+    const tagged = new Set();
     for (const { element, start, end } of this.pieces) {
       const here = marks.filter((mark) => mark.start < end && start < mark.end);
       element.querySelectorAll(".tag").forEach((tag) => tag.remove());
@@ -112,7 +130,8 @@ export class TokenText {
       element.style.backgroundSize = here.map((mark) => `var(--stroke-size-${styleOf(mark).place % 5})`).join(", ");
       element.style.backgroundPosition = here.map((mark) => `0 calc(var(--lane-top) + ${lanes.get(mark)} * var(--lane))`).join(", ");
       for (const mark of here) {
-        const isFirst = mark.start >= start || this.segment.parts;
+        const isFirst = !tagged.has(mark) || this.segment.parts;
+        tagged.add(mark);
         if (isFirst) element.append(this.tag(mark, styleOf(mark), lanes.get(mark) ?? 0, mark === picked));
       }
     }
