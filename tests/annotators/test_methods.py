@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 
 
+@cache
 def scores(name: str, language: str) -> BreakdownScores:
     annotator = make_annotator(name, QUICK.get(name), "breakdown").fit(*invented.data(language, 40))
     documents, votes = invented.data(language, 12, seed=1)
