@@ -33,8 +33,8 @@ from lapsus.annotators.judge.ranking import Ranking
 from lapsus.annotators.library import load_model, model_file, shipped_models
 from lapsus.errors import LapsusError
 from lapsus.formats import read
-from lapsus.formats.facts import facts
-from lapsus.measures.scores.correlation import spearman
+from lapsus.formats.pairs import facts
+from lapsus.measures.scores.ratings import spearman
 from lapsus.model import Document, Entry, Judgment, Label, Question, Scheme, Segment, Span, Unit, UnitRule
 from lapsus.reports import Table
 from lapsus.schemes import load_scheme

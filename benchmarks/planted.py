@@ -184,7 +184,7 @@ def signs_seen(talks: list[Talk], language: str) -> dict[tuple[str, str], set[st
     """For every reply, by dialogue and text, the signs that are seen in it; of equal replies, in the last."""
     from lapsus.annotators.features.evidence import evidence
     from lapsus.formats import read
-    from lapsus.log_check.fit import unfitting
+    from lapsus.log_check.likely_types import unfitting
     from lapsus.model import units
     from lapsus.schemes import load_scheme
 

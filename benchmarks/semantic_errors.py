@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators import default_model, load_model
-from lapsus.formats.facts import facts
+from lapsus.formats.pairs import facts
 from lapsus.language import tokens
 from lapsus.model import Document, Segment, Span
 from lapsus.reports import Table

@@ -14,7 +14,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from lapsus.analysis import comparison, estimate, scores, trust
-from lapsus.annotators.judge.report import report_table
+from lapsus.annotators.judge.learning import report_table
 from lapsus.cli.app import app
 from lapsus.cli.help_words import japanese_words
 from lapsus.cli.output import choose_words, complain

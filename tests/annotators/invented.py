@@ -9,7 +9,7 @@ from itertools import cycle
 import numpy as np
 
 from lapsus.annotators import METHODS, training_data
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import TurnWords
 from lapsus.kinds.votes import collect_votes
 from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.model.votes import LabelVotes

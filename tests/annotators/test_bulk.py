@@ -20,9 +20,9 @@ from lapsus.annotators import Annotator, default_model, detect, load_model, make
 from lapsus.annotators.bulk import Here, Journal, JudgeDocuments, KeptChunks, Run, Work, ray_engine, run
 from lapsus.annotators.bulk.ray_engine import OnRay
 from lapsus.annotators.bulk.work import unpack
+from lapsus.annotators.floors import Prior
 from lapsus.annotators.language_model import LanguageModel, Service, endpoint
 from lapsus.annotators.language_model.asking import AskUnits, make_language_model
-from lapsus.annotators.prior import Prior
 from lapsus.errors import LapsusError, UsageError
 from lapsus.formats.jsonl import Jsonl
 from lapsus.log_check import check

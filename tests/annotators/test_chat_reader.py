@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lapsus.annotators.encoder.chat_reader import IN_GENERAL, ChatReader
-from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, TurnWords
 from lapsus.annotators.library import default_model
 from lapsus.annotators.model_files import State, read_model
 from tests.annotators.invented import ASKED, GREETED

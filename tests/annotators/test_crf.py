@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from lapsus.annotators.cases import Example
 from lapsus.annotators.challenge.crf import Crf, _unbroken
-from lapsus.annotators.training_examples import Example
 from lapsus.errors import UsageError
 from lapsus.model import Document, Entry, Segment, UnitRule, units
 from tests.annotators import invented

@@ -19,14 +19,12 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
-from lapsus.annotators.encoder.chat_reader import TOKENIZER
+from lapsus.annotators.encoder.chat_reader import TOKENIZER, fit_words, word_matrix, word_shares
 from lapsus.annotators.encoder.passages import LONGEST, WINDOW, Memory, passages_of
-from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.encoder.reader import NAMES, Passage, TurnWords, features
 from lapsus.annotators.encoder.tokens import EnglishTokens
-from lapsus.annotators.encoder.turn_features import NAMES, TurnWords, features
-from lapsus.annotators.encoder.word_weights import fit_words, word_matrix, word_shares
 from lapsus.annotators.model_files import State, read_model
-from lapsus.measures.scores.divergence import jensen_shannon
+from lapsus.measures.scores.breakdown import jensen_shannon
 from lapsus.model import Document, Segment, Unit, units
 from lapsus.schemes import load_scheme
 

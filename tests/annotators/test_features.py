@@ -5,16 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from lapsus.annotators.challenge.dialogue_acts import ACTS, NextActs, act_of
-from lapsus.annotators.challenge.ngrams import Ngrams
-from lapsus.annotators.challenge.softmax_regression import fit_softmax, predict_softmax
-from lapsus.annotators.challenge.vocabulary import PAD, UNKNOWN, Vocabulary, pad
-from lapsus.annotators.challenge.word_vectors import (
+from lapsus.annotators.challenge.acts import ACTS, NextActs, Ngrams, act_of
+from lapsus.annotators.challenge.lstm import (
     factors,
     mutual_information,
     neighbour_counts,
     pair_counts,
 )
+from lapsus.annotators.challenge.svm import fit_softmax, predict_softmax
+from lapsus.annotators.challenge.vocabulary import PAD, UNKNOWN, Vocabulary, pad
 from lapsus.annotators.features.cues import look
 
 

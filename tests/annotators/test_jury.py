@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from lapsus.annotators.jury import jury_of
+from lapsus.annotators.judges import jury_of
 from lapsus.model import Judgment, Span
 from lapsus.schemes import load_scheme
 

@@ -22,9 +22,8 @@ from lapsus.annotators.encoder.large_reader import (
     columns,
     first_map,
 )
-from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 from lapsus.annotators.encoder.tokens import LargeTokens
-from lapsus.annotators.encoder.turn_features import TurnWords
 from lapsus.annotators.library import default_model, load_model
 from lapsus.errors import UsageError
 from lapsus.model import Document, Segment

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lapsus.annotators import find_annotator, go_on_from, load_model, make_annotator
-from lapsus.annotators.learned_documents import SIZE
+from lapsus.annotators.cases import SIZE
 from lapsus.annotators.library import default_model
 from lapsus.annotators.model_files import State, model_digest
 from lapsus.errors import InputError, UsageError

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from lapsus.annotators.challenge import conversation_model
 from lapsus.annotators.challenge.acts import Acts
-from lapsus.annotators.challenge.conversation_model import Pairs
 from lapsus.annotators.challenge.lstm import Lstm
-from lapsus.annotators.challenge.ncm import Ncm
-from lapsus.annotators.challenge.network import NetworkAnnotator
-from lapsus.annotators.challenge.network_fitting import take_weights, torch_for
+from lapsus.annotators.challenge.ncm import Ncm, Pairs, build_conversation, likelihoods, run_conversation
+from lapsus.annotators.challenge.network import NetworkAnnotator, take_weights, torch_for
 from lapsus.annotators.challenge.vocabulary import RESERVED
 from lapsus.errors import UsageError
 from lapsus.model import Unit, UnitRule, units
@@ -61,14 +58,12 @@ def test_numpy_judges_as_torch_does(annotator: NetworkAnnotator, language: str) 
 def test_likelihoods_of_replies_as_torch_has_them() -> None:
     pairs = Pairs.of([([2, 3, 4], [5, 6]), ([], [4]), ([5], [1, 1]), ([2], [])])
     with torch_for(1) as torch:
-        model = conversation_model.build(torch, 8, 4, 6).eval()
+        model = build_conversation(torch, 8, 4, 6).eval()
         arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
         with torch.no_grad():
-            _, states = conversation_model.run(
-                torch, model, [torch.from_numpy(array) for array in pairs], 0.0
-            )
+            _, states = run_conversation(torch, model, [torch.from_numpy(array) for array in pairs], 0.0)
             logs = torch.log_softmax(model["say"](states), -1).numpy()
-    found = conversation_model.likelihoods(arrays, pairs)
+    found = likelihoods(arrays, pairs)
     assert found[0, 0] == pytest.approx((logs[0, 0, 5] + logs[0, 1, 6]) / 2, abs=1e-5)
     assert found[0, 2] == pytest.approx(min(logs[0, 0, 5], logs[0, 1, 6]), abs=1e-5)
     assert found[1, 0] == pytest.approx(logs[1, 0, 4], abs=1e-5)

@@ -9,7 +9,7 @@ import pytest
 
 from lapsus.annotators import METHODS, load_model, make_annotator
 from lapsus.annotators.features import word_forms
-from lapsus.annotators.prior import Prior
+from lapsus.annotators.floors import Prior
 from lapsus.errors import UsageError
 from tests.annotators import invented
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lapsus.annotators.features.reply_signs import RULES, Reply
-from lapsus.log_check.fit import unfitting
+from lapsus.log_check.likely_types import unfitting
 from lapsus.model import Segment, Unit
 
 LONG_EN = "Boil the water first. Then add the rice and a little salt. Let it rest for ten minutes before you serve it."

@@ -6,8 +6,7 @@ import pytest
 
 from lapsus.annotators import make_annotator
 from lapsus.annotators.features.cues import look, share_topic
-from lapsus.annotators.features.sign_rules import RULES
-from lapsus.annotators.features.signs import meaning, signs
+from lapsus.annotators.features.sign_rules import RULES, meaning, signs
 from lapsus.model import Segment, Unit
 from lapsus.word_files import word_file
 from tests.annotators import invented

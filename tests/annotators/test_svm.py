@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lapsus.annotators.challenge.svm import Svm
-from lapsus.annotators.challenge.word_counts import Sparse, products
+from lapsus.annotators.cases import make_examples, shares
+from lapsus.annotators.challenge.svm import Sparse, Svm, products
 from lapsus.annotators.model_files import State
-from lapsus.annotators.training_examples import make_examples, shares
 from lapsus.errors import UsageError
 from lapsus.model import UnitRule
 from tests.annotators import invented

@@ -20,7 +20,7 @@ from lapsus.annotators import load_model, make_annotator, model_files
 from lapsus.cli.output import shown
 from lapsus.errors import InputError
 from lapsus.formats import read
-from lapsus.formats.columnar_check import check_columnar
+from lapsus.formats.columnar import check_columnar
 from lapsus.formats.source import check_unpacked
 from lapsus.reports import Table
 from lapsus.store import open_store, restore

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lapsus.errors import InputError, LossError
 from lapsus.formats import Source
-from lapsus.formats.csv_cells import LIMIT, defused, opening, restored, rows, writing
+from lapsus.formats.encoding import LIMIT, defused, opening, restored, rows, writing
 
 RISKY_STARTS = tuple("=+-@＝＋－＠\t\r\n")
 any_text = st.text(st.characters(exclude_categories=("Cs",)))

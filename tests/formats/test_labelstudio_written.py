@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lapsus.errors import InputError
 from lapsus.formats import Loss, Source, format_for_output, read
 from lapsus.formats.labelstudio import LabelStudio
-from lapsus.formats.labelstudio_places import from_utf16, to_utf16
+from lapsus.formats.marks import from_utf16, to_utf16
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme
 from tests import strategies

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from lapsus.errors import InputError
 from lapsus.formats import read
-from lapsus.formats.facts import LONGEST, MOST, facts
+from lapsus.formats.pairs import LONGEST, MOST, facts
 from lapsus.model import Document
 from tests import strategies
 

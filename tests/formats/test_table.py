@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from lapsus.errors import InputError, LossError
 from lapsus.formats import FORMATS, Format, ReadOptions, Source, convert, read
-from lapsus.formats import table_parquet as module
+from lapsus.formats import columnar as module
 from lapsus.formats.table import CsvTable, ParquetTable
 from lapsus.formats.table_rows import COLUMNS
 from lapsus.model import Document, Entry, Judgment, Segment, Span

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,9 @@ from typer.testing import CliRunner
 
 from lapsus.cli.check import check_command
 from lapsus.errors import LapsusError
-from lapsus.log_check import check_entries, check_lines, check_page
+from lapsus.log_check import check_entries
+from lapsus.log_check.checking import own_cut
 from lapsus.log_check.finding import CUT, score
-from lapsus.log_check.own_cut import own_cut
 from lapsus.model import Document, Entry, Judgment, Segment
 from tests.log_check import logs
 
@@ -182,13 +183,13 @@ def hostile_entries() -> list[Entry]:
 def test_hostile_text_is_only_text(language: str) -> None:
     result = check_entries(hostile_entries(), top=100)
     assert len(result.findings) == 3 * len(HOSTILE)
-    text = check_page(result, by="<b>m</b>", language=language)
+    text = replace(result, by="<b>m</b>").to_html(language)
     page = Page(text)
     assert not page.tags & {"script", "img", "b>m"}
     assert text.count("</style>") == text.count("<style>") == 2
     assert not page.handlers
     assert "{{ 7 * 7 }} {% raw %} {quote} {id}" in "".join(page.words)
-    lines = "\n".join(check_lines(result, by="m", language=language))
+    lines = "\n".join(replace(result, by="m").lines(language))
     for shown in (text, lines):
         assert "\x1b" not in shown
         assert "\u202e" not in shown
@@ -312,13 +313,11 @@ def test_the_result_prints_itself_and_is_a_frame() -> None:
 def test_nothing_to_find() -> None:
     result = check_entries([judged("a", (1.0, 0.0, 0.0))])
     assert not result.likely
-    assert "No turn is likely faulty." in check_page(result, by="m", language="en")
-    assert "問題のありそうな発話は見つかりませんでした。" in "\n".join(
-        check_lines(result, by="m", language="ja")
-    )
+    assert "No turn is likely faulty." in replace(result, by="m").to_html("en")
+    assert "問題のありそうな発話は見つかりませんでした。" in "\n".join(replace(result, by="m").lines("ja"))
     empty = check_entries([])
     assert (empty.dialogues, empty.turns) == (0, 0)
-    assert "dialogues: 0" in check_page(empty, by="", language="en")
+    assert "dialogues: 0" in replace(empty, by="").to_html("en")
 
 
 def test_evidence_raises_the_score_and_never_the_shares() -> None:

@@ -13,8 +13,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import Bootstrap, Floats
 from lapsus.measures.comparison import Comparison, Difference, compare_runs, holm
 from lapsus.measures.scores.breakdown import breakdown_scores, breakdown_tally
-from lapsus.measures.scores.precision import precision_recall_f, ratio
-from lapsus.measures.scores.tally import Tally
+from lapsus.measures.scores.tally import Tally, precision_recall_f, ratio
 
 PLAN = Bootstrap(2000, seed=1)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
-from lapsus.measures.declaration import Measure, parse_measure
+from lapsus.measures.score import Measure, parse_measure
 
 
 @pytest.mark.parametrize(

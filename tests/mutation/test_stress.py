@@ -13,10 +13,10 @@ from lapsus.annotators import Annotator
 from lapsus.annotators.base import Opinion
 from lapsus.annotators.cases import Case
 from lapsus.model import Document, Entry, Judgment, Scheme, Segment
-from lapsus.mutation.plants import Plant
 from lapsus.mutation.result import Stress
 from lapsus.mutation.sources import Guide
 from lapsus.mutation.stress import planted
+from lapsus.mutation.turn_rules import Plant
 from lapsus.samples import sample_path
 from lapsus.schemes import load_scheme
 

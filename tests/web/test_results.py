@@ -8,7 +8,7 @@ import pytest
 
 from lapsus.kinds.label import LabelKind
 from lapsus.kinds.preference import PreferenceKind
-from lapsus.kinds.quantities import bad_answers
+from lapsus.kinds.votes import bad_answers
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelVotes
 from tests.web.helpers import Bench, Browser, chat

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from runs import write_run
 
 from lapsus.annotators import State, training_data
+from lapsus.annotators.cases import Example, Origin, digest, folds, make_examples, shares
 from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.encoder.calibration import (
     HELD,
@@ -35,17 +36,15 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
-from lapsus.annotators.encoder.chat_reader import TOKENIZER, WORDS_COUNT
+from lapsus.annotators.encoder.chat_reader import TOKENIZER, WORDS_COUNT, fit_words, word_matrix
 from lapsus.annotators.encoder.encoder import BY_PROFILE, Encoder, Profile
 from lapsus.annotators.encoder.passages import Memory, passages_of
 from lapsus.annotators.encoder.reader import feature_rows
-from lapsus.annotators.encoder.word_weights import fit_words, word_matrix
 from lapsus.annotators.features.word_forms import Words
-from lapsus.annotators.training_examples import Example, Origin, digest, folds, make_examples, shares
 from lapsus.formats import read
 from lapsus.measures.bootstrap import USUAL
 from lapsus.measures.scores import breakdown_scores
-from lapsus.measures.scores.divergence import jensen_shannon_terms
+from lapsus.measures.scores.breakdown import jensen_shannon_terms
 from lapsus.model import EMPTY
 from lapsus.schemes import load_scheme
 

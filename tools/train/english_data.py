@@ -13,8 +13,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.reader import Passage
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 
 CONFIG: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("english.yaml").read_text(encoding="utf-8"))
 FOLDS: int = CONFIG["folds"]["count"]

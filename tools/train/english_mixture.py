@@ -27,8 +27,7 @@ from pool import (
     wanted,
 )
 
-from lapsus.annotators.encoder.reader import Passage
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 
 EMOTIONS: Final = 28
 PLACES: Final = {

@@ -13,8 +13,7 @@ from english_data import CONFIG, Example
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 
-from lapsus.annotators.encoder.reader import feature_rows
-from lapsus.annotators.encoder.turn_features import NAMES
+from lapsus.annotators.encoder.reader import NAMES, feature_rows
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 READ_AT_ONCE = 512

@@ -19,7 +19,7 @@ import numpy as np
 from guideline_data import Example, emotions, rated, typed
 from numpy.typing import NDArray
 
-from lapsus.annotators.cases import Case
+from lapsus.annotators.cases import Case, Origin
 from lapsus.annotators.judge.agreement import agreement
 from lapsus.annotators.judge.decisions import Decision, decide, fitted_decision
 from lapsus.annotators.judge.feature_sets import FeatureSets
@@ -30,9 +30,8 @@ from lapsus.annotators.judge.ranking import ranking, ranking_value
 from lapsus.annotators.judge.regression import Projection, Weights, fit, predict
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.model_files import SHIPPED
-from lapsus.annotators.training_examples import Origin
 from lapsus.kinds import Kind, kinds_of
-from lapsus.measures.scores.correlation import spearman
+from lapsus.measures.scores.ratings import spearman
 from lapsus.schemes import load_scheme
 
 Matrix: TypeAlias = NDArray[np.float64]

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.byte_graphs import make_session
-from lapsus.annotators.encoder.chat_reader import TOKENIZER, WORDS_COUNT
+from lapsus.annotators.encoder.chat_reader import SIZE, TOKENIZER, WORDS_COUNT, word_shares
 from lapsus.annotators.encoder.reader import HOME, Passage, numbers_of
 from lapsus.annotators.encoder.tokens import EnglishTokens
-from lapsus.annotators.encoder.word_weights import SIZE, word_shares
 from lapsus.annotators.model_files import State
 
 MODEL: Final = "encoder.onnx"

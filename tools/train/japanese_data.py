@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.reader import Passage
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 
 LABELS = ("O", "T", "X")
 

@@ -9,8 +9,7 @@ from typing import Any
 from japanese_data import Judged
 from pool import CONFIG, TRAIN, Reply, Talk, cut, part_of, reply_at, talks
 
-from lapsus.annotators.encoder.reader import Passage
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 
 
 class Mixture:

@@ -26,9 +26,8 @@ from onnx import ModelProto, TensorProto, checker, helper
 from reader_graphs import reaches
 
 from lapsus.annotators.encoder.large_reader import MANIFEST, NUMBERS, PARTS, TOKENIZER
-from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 from lapsus.annotators.encoder.tokens import LargeTokens
-from lapsus.annotators.encoder.turn_features import TurnWords
 
 WIDTH, HEADS, LAYERS, EPSILON = 768, 12, 12, 1e-5
 BUCKETS, FARTHEST = 32, 128

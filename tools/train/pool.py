@@ -20,8 +20,7 @@ import numpy as np
 import yaml
 
 from lapsus.annotators.encoder.passages import LONGEST, WINDOW
-from lapsus.annotators.encoder.reader import Passage
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 
 CONFIG: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "chat.yaml").read_text(encoding="utf-8"))
 REAL, RANDOM, REPEATED, LATER, BROKEN, RUDE = "real", "random", "repeated", "later", "broken", "rude"

@@ -22,8 +22,8 @@ from typing import Any
 from english_data import CONFIG, Data, Example, save_data
 
 from lapsus.annotators import training_data
+from lapsus.annotators.cases import make_examples
 from lapsus.annotators.encoder.passages import passages_of
-from lapsus.annotators.training_examples import make_examples
 from lapsus.formats import read
 from lapsus.schemes import load_scheme
 

@@ -37,8 +37,7 @@ from lapsus.annotators.encoder.calibration import (
     shares_of,
 )
 from lapsus.annotators.encoder.chat_reader import LANGUAGE, LOWER, OPENINGS, TOKENIZER, UPPER, ChatReader
-from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, feature_rows
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, TurnWords, feature_rows
 from lapsus.annotators.model_files import State, read_model, write_model
 from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_tally
 

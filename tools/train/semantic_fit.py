@@ -28,8 +28,8 @@ from semantic_ratings import RATINGS, SPREADS, Rated, load_rated, made_from
 from semantic_records import FOLDS, load_marked
 from semantic_words import record_words
 
+from lapsus.annotators.cases import Origin
 from lapsus.annotators.model_files import SHIPPED, read_model
-from lapsus.annotators.training_examples import Origin
 from lapsus.annotators.triples.expected import Regression, likeness
 from lapsus.annotators.triples.fitting import places
 from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading, lower_of

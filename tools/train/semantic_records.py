@@ -23,7 +23,7 @@ from semantic_data import place_of, surface
 
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.triples.pair import Pairs, Window
-from lapsus.formats.facts import Fact, facts
+from lapsus.formats.pairs import Fact, facts
 from lapsus.model import Document, Segment
 
 CORPORA = ("d2t_en_quintd", "d2t_en_spanannotators")

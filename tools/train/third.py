@@ -81,8 +81,8 @@ def judge_test(work: Path, folder: Path) -> None:
     from calibrate import decision, judged, rows_with, tune, with_logits, words_from, words_unseen
     from runs import write_run
 
+    from lapsus.annotators.cases import shares as shares_of_votes
     from lapsus.annotators.encoder.calibration import first_weights, fit_weights, shares_of
-    from lapsus.annotators.training_examples import shares as shares_of_votes
 
     kept = np.load(work / SAID)
     said = dict(zip(zip(kept["dialogues"], kept["turns"], strict=True), kept["logits"], strict=True))

@@ -19,12 +19,10 @@ from lapsus.errors import UsageError
 from lapsus.kinds import Kind, kind_of
 from lapsus.language.tokenizer import is_spaceless, knows_words
 from lapsus.measures.agreement import coefficient, merge_labels
-from lapsus.measures.agreement.details import with_the_rest
-from lapsus.measures.agreement.label_use import label_use, why_apart
+from lapsus.measures.agreement.details import label_use, why_apart, with_the_rest
 from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import USUAL, Bootstrap
-from lapsus.measures.declaration import parse_measure
-from lapsus.measures.score import Score
+from lapsus.measures.score import Score, parse_measure
 from lapsus.model import Question, Scheme, latest
 from lapsus.model.votes import Votes
 from lapsus.notices import Notice

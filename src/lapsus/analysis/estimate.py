@@ -14,7 +14,7 @@ from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_qu
 from lapsus.analysis.learned import learned_warnings
 from lapsus.analysis.trust import load_corpora, only_drawn, sight
 from lapsus.errors import UsageError
-from lapsus.kinds.quantities import Quantity, quantities
+from lapsus.kinds.votes import Quantity, quantities
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.score import Interval, Score, signature
 from lapsus.model import Question, Scheme, UnitKey

@@ -26,7 +26,7 @@ from lapsus.notices import Notice, localized
 from lapsus.schemes import load_scheme
 from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.text_files import read_text
-from lapsus.trust.drift import Likeness, likeness
+from lapsus.trust.jury import Likeness, likeness
 from lapsus.trust.ranking import USUAL_EPSILON, Sight, standings
 
 TOLERANCE = 0.05

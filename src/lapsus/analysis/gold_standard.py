@@ -12,9 +12,9 @@ from lapsus.analysis.validating import broken_counts, broken_notes, signed_witho
 from lapsus.errors import UsageError
 from lapsus.formats import read
 from lapsus.kinds import Kind, kind_of
-from lapsus.measures.declaration import parse_measure
 from lapsus.measures.gold import METHODS, Gold, make_gold
-from lapsus.measures.gold.span_dawid_skene import POSTERIORS
+from lapsus.measures.gold.spans import POSTERIORS
+from lapsus.measures.score import parse_measure
 from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme, UnitKey
 from lapsus.model.judgment import GOLD
 from lapsus.model.votes import Votes

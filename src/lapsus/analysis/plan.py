@@ -15,8 +15,8 @@ from lapsus.analysis.trust import doubts, load_corpora, only_drawn, sight
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.kinds import kinds_of
-from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import Codes, compared
+from lapsus.kinds.votes import quantities
 from lapsus.measures.bootstrap import Floats
 from lapsus.model import Document, Scheme, UnitKey
 from lapsus.model.unit import SAMPLE, WHOLE

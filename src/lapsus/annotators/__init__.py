@@ -2,7 +2,7 @@
 
 from lapsus.annotators.base import Annotator, Opinion
 from lapsus.annotators.breakdown import BreakdownAnnotator
-from lapsus.annotators.cases import Case
+from lapsus.annotators.cases import Case, Example
 from lapsus.annotators.detection import Detection, detect
 from lapsus.annotators.entries import judged_entries, lesson_of, training_data
 from lapsus.annotators.judges import Judges, as_usual, usual_profile
@@ -16,7 +16,6 @@ from lapsus.annotators.library import (
 )
 from lapsus.annotators.model_files import State
 from lapsus.annotators.training import train
-from lapsus.annotators.training_examples import Example
 
 __all__ = [
     "METHODS",

@@ -1,4 +1,4 @@
-"""What everybody who judges by program does: judge documents under a scheme, learn from votes, be kept in a file."""
+"""The base of all programs that judge: judging under a scheme, learning from votes, being kept in a file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, final
 
 import msgspec
 
-from lapsus.annotators.cases import Case, cases_of, document_of
+from lapsus.annotators.cases import Case, Origin, cases_of, document_of, packed, text_digest, unpacked
 from lapsus.annotators.features.word_forms import Words
-from lapsus.annotators.learned_documents import packed, text_digest, unpacked
 from lapsus.annotators.model_files import Header, State, model_digest, write_model
 from lapsus.annotators.progress import Progress, unwatched
-from lapsus.annotators.training_examples import Origin
 from lapsus.errors import LapsusError, UsageError
 from lapsus.language import plain_language
 from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Lesson, Opinion
-from lapsus.annotators.cases import Case
+from lapsus.annotators.cases import Case, Example, Origin, digest, require_examples, voted_examples
 from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.training_examples import Example, Origin, digest, require_examples, voted_examples
 from lapsus.errors import UsageError
 from lapsus.measures.scores.breakdown_labels import LABELS, breakdown_votes
 from lapsus.model import FrozenDict, Unit

@@ -188,7 +188,7 @@ class Detection:
         """What others said, what the programs say, and what they say as a jury; answers of before give way."""
         said = final = entry.judgments
         if self.is_jury:
-            from lapsus.annotators.jury import jury_of
+            from lapsus.annotators.judges import jury_of
 
             for judgment in said:
                 _count(self.by_member.setdefault(judgment.annotator, {}), judgment)

@@ -1,14 +1,15 @@
-"""Who judges a stream of dialogues: one annotator, or for each language the model that is shipped for it."""
+"""Who judges a stream of dialogues: one annotator, the model shipped for each language, or a jury of several."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.breakdown import SCHEME
@@ -17,14 +18,21 @@ from lapsus.annotators.cases import document_of
 from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.annotators.library import default_model, find_annotator, load_model
 from lapsus.errors import UsageError
+from lapsus.kinds import countable
+from lapsus.kinds.similarity import compared
+from lapsus.kinds.votes import quantities, scheme_votes
 from lapsus.language import has_letters, language_of_turns, plain_language
-from lapsus.model import Document, Entry
+from lapsus.model import Answer, Document, Entry, Judgment, Scheme, UnitKey
+from lapsus.model.judgment import PROGRAM
+from lapsus.model.notes import LEARNED, learned_from
 from lapsus.model.votes import LabelVotes
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
+from lapsus.trust.jury import jury
 
 if TYPE_CHECKING:
     from lapsus.annotators.language_model.asking import Asking
+
 
 _OF_THE_CHALLENGE = ("dbdc", "dbdc-run")
 _KANJI_ALONE = "zh"
@@ -187,3 +195,46 @@ def _beside(
         named = msgspec.structs.replace(item, document=document) if isinstance(item, Entry) else document
         return language, named, document
     return own or language, item, document
+
+
+JURY = "jury"
+"""Who is named as annotator."""
+
+
+def jury_of(judgments: Sequence[Judgment], scheme: Scheme) -> list[Judgment]:
+    """A judgment a unit: for each question the answer nearest to all members', with the shares of their votes.
+
+    For single labels that is what most said; of equals, what the member said who comes first. What nobody answered
+    stays open.
+    """
+    answers: dict[UnitKey, dict[str, Answer]] = {}
+    shares: dict[UnitKey, dict[str, dict[str, float]]] = {}
+    by = {(one.unit, one.annotator): one for one in judgments}
+    for question in countable(scheme.questions):
+        given = [one for one in judgments if question.id in one.answers]
+        if not given:
+            continue
+        votes = scheme_votes(given, scheme, question)
+        seen = compared(votes)
+        chosen = jury(seen, range(len(votes.annotators)))
+        for row, code in enumerate(chosen.tolist()):
+            if code >= 0:
+                member = votes.annotators[int(np.argmax(seen.codes[row] == code))]
+                unit = votes.units[row]
+                answers.setdefault(unit, {})[question.id] = by[unit, member].answers[question.id]
+        for quantity in quantities(votes):
+            if quantity.is_share:
+                said = np.isfinite(quantity.values)
+                mean = np.nansum(quantity.values, axis=1) / np.maximum(said.sum(axis=1), 1)
+                for unit, share in zip(votes.units, mean.tolist(), strict=True):
+                    shares.setdefault(unit, {}).setdefault(question.id, {})[quantity.label] = share
+    members = list(dict.fromkeys(one.annotator for one in judgments))
+    metadata: dict[str, Any] = {PROGRAM: True, "members": members}
+    learned = {one.unit for one in judgments if learned_from(one)}
+    units = dict.fromkeys(one.unit for one in judgments)
+    return [
+        Judgment(*unit, JURY, scheme.id, scheme.version, answers[unit], shares.get(unit, {}), metadata=about)
+        for unit in units
+        if unit in answers
+        for about in [{**metadata, LEARNED: True} if unit in learned else metadata]
+    ]

@@ -26,9 +26,9 @@ METHODS: Registry[type[Annotator]] = Registry(
     "lapsus.annotators",
     {
         "judge": "lapsus.annotators.judge.judge:Judge",
-        "floor": "lapsus.annotators.floor:Floor",
-        "prior": "lapsus.annotators.prior:Prior",
-        "majority": "lapsus.annotators.majority:Majority",
+        "floor": "lapsus.annotators.floors:Floor",
+        "prior": "lapsus.annotators.floors:Prior",
+        "majority": "lapsus.annotators.floors:Majority",
         "crf": "lapsus.annotators.challenge.crf:Crf",
         "lstm": "lapsus.annotators.challenge.lstm:Lstm",
         "rules": "lapsus.annotators.challenge.rules:Rules",

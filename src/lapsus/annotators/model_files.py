@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.cases import Origin
 from lapsus.annotators.optional_libraries import require
-from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError
 from lapsus.formats.packed import DAMAGE
 from lapsus.model import EMPTY, Scheme

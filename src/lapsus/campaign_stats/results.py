@@ -11,7 +11,7 @@ from lapsus.analysis.corpus import Corpus, load_corpus
 from lapsus.analysis.estimate import unit_means, weights
 from lapsus.analysis.trust import only_drawn, sight
 from lapsus.campaign_stats.campaign import CampaignStats
-from lapsus.kinds.quantities import Quantity, bad_answers
+from lapsus.kinds.votes import Quantity, bad_answers
 from lapsus.measures.comparison import holm
 from lapsus.measures.score import signature
 from lapsus.measures.student import t_cdf

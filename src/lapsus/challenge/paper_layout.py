@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
-from lapsus.formats.csv_cells import in_one_line
+from lapsus.formats.encoding import in_one_line
 from lapsus.reports.table import cells, escape_latex, latex_comment
 
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|#]")

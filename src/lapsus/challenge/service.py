@@ -118,7 +118,7 @@ def run_here(
     a jury. There is no run of any where one of them cannot judge to the end; `kept` says where answers are kept
     meanwhile.
     """
-    from lapsus.annotators.jury import JURY, jury_of
+    from lapsus.annotators.judges import JURY, jury_of
 
     scheme = load_scheme(SCHEME)
     for annotator in annotators:

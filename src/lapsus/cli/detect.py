@@ -144,7 +144,7 @@ def _tell_asked(found: Detection, talk: Asking, target: Path, as_json: bool) -> 
 
 
 def _report_jury(found: Detection, talk: Asking, target: Path, format: str, as_json: bool) -> None:
-    from lapsus.annotators.jury import JURY
+    from lapsus.annotators.judges import JURY
 
     if as_json:
         print_json({"by": JURY, "members": found.names, "out": str(target)})

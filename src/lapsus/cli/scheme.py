@@ -200,7 +200,7 @@ def labelstudio_command(
     name: str, target: Path | None = None, lang: str | None = None, overwrite: bool = False
 ) -> None:
     """Write the labelling interface that asks a scheme's questions in Label Studio."""
-    from lapsus.formats.labelstudio_interface import labelling_interface
+    from lapsus.formats.labelstudio_controls import labelling_interface
 
     scheme = load_scheme(name)
     interface = labelling_interface(scheme, _language(scheme, lang))

@@ -1,10 +1,10 @@
-"""What every format does: read entries from a source, write entries to a place, and own up to what it cannot carry."""
+"""The base of all formats: read entries from a source, write entries to a place, report what is lost."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -13,7 +13,8 @@ from lapsus.errors import UsageError
 from lapsus.formats.field_map import FieldMap
 from lapsus.formats.source import Source
 from lapsus.language import language_of_turns
-from lapsus.model import Entry, Scheme, Segment
+from lapsus.model import Entry, Judgment, Scheme, Segment
+from lapsus.notices import Notice
 
 
 class Loss(NamedTuple):
@@ -89,3 +90,27 @@ class Format(ABC):
     def write(self, entries: Iterable[Entry], path: Path) -> None:
         """Write to a path that does not exist yet; the caller moves it into place when all went well."""
         raise UsageError("format-can-read-but", name=self.name)
+
+
+def foreign_judgment(judgment: Judgment, scheme: str, questions: Collection[str]) -> Iterator[Loss]:
+    """What a format for one scheme loses of a judgment under another, or of answers it has no place for."""
+    if judgment.scheme != scheme:
+        yield Loss(Notice("judgments-under-scheme", scheme=judgment.scheme), severe=True)
+        return
+    for question in judgment.answers:
+        if question not in questions:
+            yield Loss(Notice("answers-to", question=question), severe=True)
+
+
+def circumstances(judgment: Judgment, *carried: str) -> Iterator[Loss]:
+    """Circumstances of a judgment that a format does not carry."""
+    held = {
+        "revision numbers": judgment.revision != 1,
+        "times of judgments": judgment.at is not None,
+        "durations of judgments": judgment.seconds is not None,
+        "distributions": bool(judgment.distributions),
+        "metadata of judgments": bool(judgment.metadata),
+    }
+    for what, is_there in held.items():
+        if is_there and what not in carried:
+            yield Loss(what)

@@ -11,44 +11,37 @@ import msgspec
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.brat_ann import (
+    CONFIG,
     LINE,
+    MARKS,
     NAME,
+    SIDE,
+    TEXT,
+    VERSION,
     Annotations,
+    Copy,
     LeftOut,
+    SideFile,
+    configuration,
+    copies,
     known_labels,
-    marks_question,
     parse,
     remark_question,
     render,
+    side_of,
+    text_of,
     whole_triples,
 )
 from lapsus.formats.brat_conf import MARKS as MARKS_QUESTION
 from lapsus.formats.brat_conf import REMARK, ForeignProject, foreign_project
-from lapsus.formats.brat_files import (
-    CONFIG,
-    MARKS,
-    SIDE,
-    TEXT,
-    UNANNOTATED,
-    VERSION,
-    Copy,
-    SideFile,
-    configuration,
-    copies,
-    side_of,
-    text_of,
-)
-from lapsus.formats.brat_layout import Layout, lay_out, recognised, restore
+from lapsus.formats.marks import SCHEME, UNANNOTATED, lies_in, marks_question, newest, revised, spans_of
 from lapsus.formats.sink import Sink, inner, sink
 from lapsus.formats.source import Source
-from lapsus.formats.span_links import lies_in, newest, revised
+from lapsus.formats.text_layout import Layout, lay_out, recognised, restore
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span
 from lapsus.notices import Notice
 from lapsus.schemes import known_scheme, load_scheme
-
-SCHEME = "semantic-errors"
-"""The scheme of marks that Lapsus did not write."""
 
 
 class Brat(Format):
@@ -95,19 +88,14 @@ class Brat(Format):
             writer.finish()
 
 
-def _question(scheme: str) -> Question | None:
-    found = known_scheme(scheme)
-    return marks_question(found) if found else None
-
-
 def _losses(judgment: Judgment, document: Document) -> Iterator[Loss]:
-    marks = _question(judgment.scheme)
+    marks = marks_question(judgment.scheme)
     if marks is None:
         yield Loss(Notice("judgments-under-scheme-only", scheme=judgment.scheme), severe=True)
         return
     for question in judgment.answers.keys() - _carried(judgment, marks).keys():
         yield Loss(Notice("answers-to", question=question), severe=True)
-    for span in _spans(judgment, marks):
+    for span in spans_of(judgment, marks):
         if not NAME.fullmatch(span.label):
             yield Loss(Notice("labels-brat-cannot-spell"), severe=True)
         if not lies_in(span, document):
@@ -129,11 +117,6 @@ def _are_spans(answer: object) -> bool:
     return isinstance(answer, tuple) and all(isinstance(item, Span) for item in answer)
 
 
-def _spans(judgment: Judgment, marks: Question) -> tuple[Span, ...]:
-    answer = judgment.answers.get(marks.id)
-    return tuple(item for item in answer if isinstance(item, Span)) if isinstance(answer, tuple) else ()
-
-
 class _Writer:
     """Writes documents as they come, and at the end what brat is to offer in each folder."""
 
@@ -145,7 +128,7 @@ class _Writer:
         layout = lay_out(document)
         by_annotator: dict[str, list[Judgment]] = {}
         for judgment in judgments:
-            if (marks := _question(judgment.scheme)) is not None:
+            if (marks := marks_question(judgment.scheme)) is not None:
                 carried = msgspec.structs.replace(judgment, answers=_carried(judgment, marks))
                 if carried.answers or not judgment.answers:
                     by_annotator.setdefault(judgment.annotator, []).append(carried)
@@ -165,9 +148,9 @@ class _Writer:
 
     def _offer(self, folder: str, shown: Judgment | None) -> None:
         offered = self.labels.setdefault(folder, {})
-        if (question := _question(shown.scheme if shown else SCHEME)) is not None:
+        if (question := marks_question(shown.scheme if shown else SCHEME)) is not None:
             offered |= dict.fromkeys(label.id for label in question.labels)
-            offered |= dict.fromkeys(span.label for span in (_spans(shown, question) if shown else ()))
+            offered |= dict.fromkeys(span.label for span in (spans_of(shown, question) if shown else ()))
 
     def finish(self) -> None:
         for folder, labels in self.labels.items():
@@ -175,8 +158,8 @@ class _Writer:
 
 
 def _rendered(judgment: Judgment, layout: Layout) -> str:
-    marks, remark = _question(judgment.scheme), _remark(judgment)
-    return render(_spans(judgment, marks), remark, layout) if marks else ""
+    marks, remark = marks_question(judgment.scheme), _remark(judgment)
+    return render(spans_of(judgment, marks), remark, layout) if marks else ""
 
 
 def _remark(judgment: Judgment) -> str | None:
@@ -296,7 +279,7 @@ def _foreign(found: Annotations, annotator: str, layout: Layout, scheme: Scheme)
 def _changed(shown: Judgment, found: Annotations, layout: Layout, where: str) -> Iterator[Judgment]:
     """What was changed in brat since Lapsus wrote it, if anything, as the next revision."""
     marks, remark = _questions(shown.scheme, found, where)
-    used = tuple(span.label for span in _spans(shown, marks))
+    used = tuple(span.label for span in spans_of(shown, marks))
     labels = known_labels(marks, used)
     before = parse(_rendered(shown, layout), layout.text, "")
     spans = found.spans(layout, labels)
@@ -314,7 +297,7 @@ def _changed(shown: Judgment, found: Annotations, layout: Layout, where: str) ->
 def _questions(name: str, found: Annotations, where: str) -> tuple[Question, str]:
     """The question that marks answer, and the id of the one that notes answer."""
     scheme = known_scheme(name)
-    marks = marks_question(scheme) if scheme else None
+    marks = marks_question(name)
     if scheme is None or marks is None:
         problem = Notice("marks-no-spans") if scheme else Notice("not-installed-here")
         raise InputError("judged-under-scheme", where=where, name=name, problem=problem)

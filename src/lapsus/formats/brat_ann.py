@@ -1,4 +1,4 @@
-"""Brat's `.ann`: marks, lines between marks and notes, as text and as spans."""
+"""Brat's `.ann` as text and as spans, and the files of a project that belong together."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import msgspec
+
 from lapsus.errors import InputError
-from lapsus.formats.brat_layout import Layout, Place, without_line_end
-from lapsus.formats.span_links import lies_in, links, tied
+from lapsus.formats.marks import lies_in, links, tied
+from lapsus.formats.source import Member, Source
+from lapsus.formats.text_layout import Layout, Place, PlacedDocument, without_line_end
 from lapsus.kinds import kinds_of
-from lapsus.model import Question, Scheme, Segment, Span
+from lapsus.model import Judgment, Question, Scheme, Segment, Span
+from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 
 LINE = "Tied"
@@ -32,6 +36,11 @@ _NOT_KEPT = {
     "N": "normalisations",
     "*": "groups of equals ('Equiv')",
 }
+TEXT = ".txt"
+MARKS = ".ann"
+SIDE = ".lapsus.json"
+CONFIG = "annotation.conf"
+VERSION = 1
 
 
 class Mark(NamedTuple):
@@ -88,11 +97,6 @@ def known_labels(question: Question, used: Iterable[str] = ()) -> dict[str, str]
     """Every spelling of a label, in small letters, and the id it stands for."""
     names = {name.lower(): label.id for label in question.labels for name in (*label.aliases, label.id)}
     return names | {name.lower(): name for name in used}
-
-
-def marks_question(scheme: Scheme) -> Question | None:
-    """The question that marks answer."""
-    return next((kind.question for kind in kinds_of(scheme).values() if kind.on_text), None)
 
 
 def remark_question(scheme: Scheme) -> Question | None:
@@ -291,3 +295,77 @@ def _check(found: Annotations, notes: list[tuple[str, str]], name: str) -> None:
     for target, where in notes:
         if target not in found.marks and target not in found.lines:
             raise InputError("note-not-file", where=where, target=target)
+
+
+class SideFile(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """What brat has no place for."""
+
+    lapsus: int
+    document: PlacedDocument
+    annotator: str | None = None
+    judgments: list[Judgment] = []
+    """All of this annotator's judgments of the document; the `.ann` shows one of them."""
+
+
+class Copy(NamedTuple):
+    """A document in one annotator's folder."""
+
+    folder: str
+    text: Member | None
+    marks: Member | None
+    side: Member | None
+
+    @property
+    def name(self) -> str:
+        """One of its files, for messages."""
+        return next(member.name for member in (self.text, self.marks, self.side) if member)
+
+
+def copies(source: Source) -> list[list[Copy]]:
+    """The copies of each document. Only names are looked at, so that documents can be read one by one."""
+    found: dict[str, dict[str, dict[str, Member]]] = {}
+    for member in source.members(TEXT, MARKS, SIDE):
+        ending = next(ending for ending in (TEXT, MARKS, SIDE) if member.name.endswith(ending))
+        stem = member.path.name.removesuffix(ending)
+        found.setdefault(stem, {}).setdefault(str(member.path.parent), {})[ending] = member
+    return [[_copy(*item) for item in folders.items()] for folders in found.values()]
+
+
+def _copy(folder: str, files: dict[str, Member]) -> Copy:
+    return Copy(folder, files.get(TEXT), files.get(MARKS), files.get(SIDE))
+
+
+def text_of(member: Member) -> str:
+    """A file's text exactly: brat counts every sign, line ends and byte-order mark included."""
+    with member.open() as stream:
+        content = stream.read()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("not-utf-8-text", where=member.name, hint="brat-needs-utf-8", error=error) from error
+
+
+def side_of(member: Member) -> SideFile:
+    """A side file."""
+    try:
+        side = decoder(SideFile).decode(member.read())
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError("not-lapsus-writes", where=member.name, error=error) from error
+    if side.lapsus > VERSION:
+        raise InputError(
+            "written-newer-lapsus-format",
+            where=member.name,
+            hint="update-lapsus",
+            lapsus=side.lapsus,
+            version=VERSION,
+        )
+    return side
+
+
+def configuration(labels: Iterable[str], line: str) -> str:
+    """The `annotation.conf` of a folder: which labels brat offers, and that marks can be tied."""
+    names = "".join(f"{label}\n" for label in labels)
+    ties = f"{line}\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric\n"
+    # Without this line brat's own verifier takes marks that lie in one another for a mistake.
+    ties += "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>\n"
+    return f"[entities]\n{names}\n[relations]\n{ties}\n[events]\n\n[attributes]\n"

@@ -9,11 +9,11 @@ from itertools import combinations
 import regex
 
 from lapsus.errors import InputError
-from lapsus.formats.brat_ann import known_labels, marks_question
-from lapsus.formats.brat_files import CONFIG, text_of
+from lapsus.formats.brat_ann import CONFIG, known_labels, text_of
+from lapsus.formats.marks import SCHEME, marks_question
 from lapsus.formats.source import Member, Source
 from lapsus.model import Label, Question, Scheme, UnitRule
-from lapsus.schemes import known_scheme, scheme_names
+from lapsus.schemes import scheme_names
 
 MARKS = "marks"
 REMARK = "remark"
@@ -51,8 +51,7 @@ def foreign_project(source: Source) -> ForeignProject | None:
     found = Configuration()
     for member in members:
         _read(member, found)
-    own = known_scheme("semantic-errors")
-    question = marks_question(own) if own else None
+    question = marks_question(SCHEME)
     ours = known_labels(question) if question else {}
     if all(name.lower() in ours for name in found.entities):
         return None

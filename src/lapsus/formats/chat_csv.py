@@ -13,7 +13,7 @@ import msgspec
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.chat import losses_of_chat
-from lapsus.formats.csv_cells import Numbered, opening, restored, rows, writing
+from lapsus.formats.encoding import Numbered, opening, restored, rows, writing
 from lapsus.formats.messages import ROLES, WRITTEN, role_of
 from lapsus.formats.source import Source
 from lapsus.model import BACKGROUND, Document, Entry, Role, Segment

@@ -11,8 +11,7 @@ import msgspec
 import regex
 
 from lapsus.errors import InputError, InvalidError
-from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.common_losses import foreign_judgment
+from lapsus.formats.base import Format, Loss, ReadOptions, foreign_judgment
 from lapsus.formats.dbdc_records import (
     Annotation,
     AnnotationExtra,

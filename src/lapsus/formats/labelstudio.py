@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,29 +11,23 @@ import msgspec
 
 from lapsus.errors import InputError, InvalidError, LapsusError
 from lapsus.formats.base import Format, Loss, ReadOptions
-from lapsus.formats.brat_ann import marks_question
+from lapsus.formats.encoding import opening
 from lapsus.formats.json_stream import items
 from lapsus.formats.labelstudio_answers import LabelStudioAnswers, Units, results_of, same
 from lapsus.formats.labelstudio_controls import Controls
-from lapsus.formats.labelstudio_data import data_of, read_data
-from lapsus.formats.labelstudio_exports import (
-    NOT_TASKS,
-    TABLES,
-    first_item,
-    is_minimal,
-    is_table_export,
-    refuse_other_exports,
-)
-from lapsus.formats.labelstudio_records import Annotation, Person, Prediction, Result, Task
-from lapsus.formats.source import Source
-from lapsus.formats.span_links import lies_in, newest, revised
+from lapsus.formats.labelstudio_data import Annotation, Person, Prediction, Result, Task, data_of, read_data
+from lapsus.formats.marks import SCHEME, lies_in, marks_question, newest, revised
+from lapsus.formats.source import Member, Source
 from lapsus.model import Answer, Document, Entry, Judgment, Span, anonymous_annotator
 from lapsus.notices import Notice
 from lapsus.schemes import known_scheme
 
 SUFFIX = ".json"
-PAIRS = "semantic-errors"
-"""The scheme of annotations of triples and their text that hold nothing."""
+NOT_TASKS = Notice("export-json-not-json-min")
+TABLES = (".csv", ".tsv")
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]')
+_MINIMAL = (b'"annotation_id"', b'"annotator"')
+_COLUMNS = {"annotation_id", "annotator", "lead_time"}
 
 
 class LabelStudio(Format):
@@ -170,11 +165,10 @@ class _Reader:
 
     def _nothing(self) -> Units:
         """No result at all: with triples it says that there is no error, else it says nothing."""
-        scheme = known_scheme(PAIRS)
-        marks = marks_question(scheme) if scheme else None
-        if scheme is None or marks is None or all(s.role != "triple" for s in self.document.segments):
+        marks = marks_question(SCHEME)
+        if marks is None or all(s.role != "triple" for s in self.document.segments):
             raise InputError("says-nothing", hint="skip-delete-label-studio")
-        return {(scheme.id, None): {marks.id: ()}}
+        return {(SCHEME, None): {marks.id: ()}}
 
     def _add(self, who: str, units: Units, circumstances: dict[str, Any]) -> None:
         for (scheme, segment), answers in units.items():
@@ -227,3 +221,44 @@ def _person(who: int | str | Person | None, place: int) -> str:
     if isinstance(who, Person):
         who = who.email or who.username or who.id
     return anonymous_annotator(place) if who in (None, "") else str(who)
+
+
+def first_item(head: bytes) -> tuple[dict[bytes, bytes], bool]:
+    """The keys of a list's first object, each with what follows it, and whether all of the object was seen."""
+    opened: dict[bytes, bytes] = {}
+    if not re.match(rb"\s*\[\s*\{", head):
+        return opened, False
+    depth, tokens = 0, _TOKEN.findall(head)
+    for place, token in enumerate(tokens):
+        depth += (token in (b"[", b"{")) - (token in (b"]", b"}"))
+        if depth == 2 and token == b":" and place + 1 < len(tokens):
+            opened[tokens[place - 1]] = tokens[place + 1]
+        if depth == 1 and token == b"}":
+            return opened, True
+    return opened, False
+
+
+def is_minimal(head: bytes) -> bool:
+    """Whether this is how JSON-MIN begins: answers beside the data, and who gave them."""
+    opened, _ = first_item(head)
+    return all(key in opened for key in _MINIMAL) and b'"data"' not in opened
+
+
+def is_table_export(member: Member) -> bool:
+    """Whether a table has the columns that Label Studio's CSV and TSV have."""
+    return any(set(header) >= _COLUMNS for header in opening(member, 1))
+
+
+def refuse_other_exports(source: Source) -> None:
+    """Say which export it is, and which one can be read."""
+    member = source.first(".json")
+    table = source.first(*TABLES) if member is None else None
+    what = None
+    if member is not None and is_minimal(member.head()):
+        what, where = "JSON-MIN", member.name
+    elif table is not None and is_table_export(table):
+        what, where = "CSV" if table.name.lower().endswith(".csv") else "TSV", table.name
+    if what is not None:
+        raise InputError(
+            "label-studios-export-leaves", where=where, hint="export-project-again-json", reason=what
+        )

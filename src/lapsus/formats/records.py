@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lapsus.errors import InputError
-from lapsus.formats.csv_cells import rows
-from lapsus.formats.encoding import decoded_json
+from lapsus.formats.encoding import decoded_json, rows
 from lapsus.formats.json_stream import raw_items
 from lapsus.formats.source import Member, Source, lines
 from lapsus.notices import Notice
@@ -38,7 +37,7 @@ def records(member: Member) -> Iterator[Record]:
     """The records of a file. Nested values that a cell holds as JSON text are left to the reader."""
     name = member.name.lower()
     if name.endswith(TABLES):
-        from lapsus.formats.arrow import arrow_rows
+        from lapsus.formats.columnar import arrow_rows
 
         for number, row in enumerate(arrow_rows(member), 1):
             yield Record(

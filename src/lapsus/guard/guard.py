@@ -17,8 +17,7 @@ from lapsus.formats.shapes import Conversation
 from lapsus.guard.records import MOST_RISK, NOT_JUDGED, Candidate, LikelyType, Sign, Verdict, verdict
 from lapsus.guard.recovery import suggestions
 from lapsus.log_check.finding import Finding, find
-from lapsus.log_check.fit import unfitting
-from lapsus.log_check.likely_types import with_types
+from lapsus.log_check.likely_types import unfitting, with_types
 from lapsus.measures.scores.breakdown_labels import LABELS
 from lapsus.model import Document, Judgment, Unit, units
 from lapsus.schemes import load_scheme

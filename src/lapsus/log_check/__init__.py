@@ -3,10 +3,8 @@
 from lapsus.log_check.checking import check
 from lapsus.log_check.finding import Finding
 from lapsus.log_check.guideline_check import GuidelineCheck
-from lapsus.log_check.html_report import check_page
 from lapsus.log_check.pair_ranking import PairCheck, PairFinding, check_pairs
 from lapsus.log_check.ranking import LogCheck, check_entries
-from lapsus.log_check.terminal_report import check_lines
 
 __all__ = [
     "Finding",
@@ -16,7 +14,5 @@ __all__ = [
     "PairFinding",
     "check",
     "check_entries",
-    "check_lines",
-    "check_page",
     "check_pairs",
 ]

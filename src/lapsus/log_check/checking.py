@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
+
+import numpy as np
 
 from lapsus.annotators import Annotator, detect, training_data
-from lapsus.annotators.breakdown import SCHEME
+from lapsus.annotators.breakdown import QUESTION, SCHEME
 from lapsus.annotators.bulk import Engine, Journal, Kept, KeptChunks
 from lapsus.annotators.detection import AnyModel, Waiting
-from lapsus.annotators.jury import JURY
+from lapsus.annotators.judges import JURY
 from lapsus.annotators.library import find_annotator, is_language_model
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.log_check import pair_ranking
 from lapsus.log_check.finding import CUT, Finding
 from lapsus.log_check.guideline_check import GuidelineCheck, check_answers
-from lapsus.log_check.own_cut import own_cut, scored
 from lapsus.log_check.pair_ranking import PairCheck, check_pairs, is_pair
 from lapsus.log_check.ranked_file import RankedFile
-from lapsus.log_check.ranking import TOP, DialogueFinding, LogCheck, check_entries
-from lapsus.model import Entry, Scheme
+from lapsus.log_check.ranking import TOP, DialogueFinding, LogCheck, check_entries, findings_of
+from lapsus.model import Entry, Judgment, Scheme
 
 if TYPE_CHECKING:
     from lapsus.annotators.language_model import LanguageModel
     from lapsus.annotators.language_model.asking import Asking
+_FAULTY: Final = {"O": 0.0, "T": 0.5, "X": 1.0}
+_TRUST: Final = 0.75
+"""How far from the usual cut one may easily lie: the standard deviation of the prior."""
 
 
 def check(
@@ -162,3 +166,33 @@ def holds_pairs(reading: EntryStream) -> bool:
     """Whether the first document is a pair of data and text."""
     first = next(iter(reading), None)
     return first is not None and first.document is not None and is_pair(first.document)
+
+
+def own_cut(judged: Iterable[tuple[float, float]]) -> float:
+    """The cut that fits turns best, given each one's score and the share of people who see a fault in it.
+
+    The likeliest cut where the chance of a fault is a logistic curve of score less cut, and the usual cut is likely
+    beforehand: twenty turns move it a little, two hundred as far as need be.
+    """
+    pairs = np.array(list(judged), dtype=float).reshape(-1, 2)
+    cuts = np.arange(CUT - 5, CUT + 5.01, 0.05)
+    ahead = pairs[:, :1] - cuts
+    # log(1 + e^a) - y a, summed: the negative log likelihood at each cut.
+    cost = (np.logaddexp(0, ahead) - pairs[:, 1:] * ahead).sum(axis=0) + (cuts - CUT) ** 2 / (2 * _TRUST**2)
+    return round(float(cuts[cost.argmin()]), 2)
+
+
+def scored(
+    entries: Iterable[Entry], people: Mapping[str, Sequence[Judgment]]
+) -> Iterable[tuple[float, float]]:
+    """The score of every turn that people judged, and the share of them who see a fault; a doubt is half of one."""
+    for entry in entries:
+        if entry.document is None:
+            continue
+        said: dict[str | None, list[float]] = {}
+        for judgment in people.get(entry.id, ()):
+            if judgment.scheme == SCHEME and judgment.answers.get(QUESTION) in _FAULTY:
+                said.setdefault(judgment.segment, []).append(_FAULTY[str(judgment.answers[QUESTION])])
+        for finding in findings_of(entry.document, entry):
+            if votes := said.get(finding.turn.id):
+                yield finding.score, sum(votes) / len(votes)

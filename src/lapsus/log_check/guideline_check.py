@@ -15,9 +15,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lapsus.formats import EntryStream
 from lapsus.kinds import Kind, kinds_of
-from lapsus.model import Answer, Entry, Judgment, Scheme, Segment, Unit, units
+from lapsus.log_check.report import Check, check_page, one_line, spoken
+from lapsus.log_check.report_words import word
+from lapsus.model import Answer, Entry, Judgment, Scheme, Segment, Unit, in_language, units
+from lapsus.reports import Table
+
+_BEFORE = 2
+"""Turns shown before the judged one."""
 
 
 class UnusualAnswer(NamedTuple):
@@ -66,7 +71,7 @@ class AnswerCounts:
 
 
 @dataclass
-class GuidelineCheck:
+class GuidelineCheck(Check):
     """The result of `lapsus check` under a guideline of any kind."""
 
     scheme: Scheme
@@ -75,31 +80,41 @@ class GuidelineCheck:
     questions: dict[str, AnswerCounts]
     dialogues: int = 0
     turns: int = 0
-    by: str = ""
-    """Who judged."""
-    reading: EntryStream | None = None
-    """Where the documents came from."""
-    unjudged: int = 0
-    """Units that whoever judged could not judge."""
 
     @property
     def standing_out(self) -> int:
         """How many answers are unusual, whether they are among the findings or not."""
         return sum(counts.unusual for counts in self.questions.values())
 
-    def to_text(self, language: str = "en") -> str:
-        """The report for a terminal."""
-        from lapsus.log_check.guideline_report import guideline_lines
-
-        return "\n".join(guideline_lines(self, language)) + "\n"
+    def lines(self, language: str) -> Iterator[str]:
+        """The report for a terminal, line by line."""
+        yield _source(self, language)
+        if self.unjudged:
+            yield word("unjudged", language, turns=self.unjudged)
+        yield ""
+        columns = tuple(word(name, language) for name in ("any-question", "any-answer", "turns"))
+        yield Table(columns, tuple(_counts(self, language))).to_text()
+        for rank, finding in enumerate(self.findings, 1):
+            yield ""
+            yield from _finding(rank, self, finding, language)
+        more = self.standing_out - len(self.findings)
+        if not self.findings or more:
+            yield ""
+            yield word("any-more", language, count=more) if more else word("any-none", language)
 
     def to_html(self, language: str = "en") -> str:
         """The report as a page."""
-        from lapsus.log_check.guideline_report import guideline_page
+        return check_page(
+            self,
+            "guideline.html",
+            language,
+            source=_source(self, language),
+            counts=list(_counts(self, language)),
+            before=_BEFORE,
+            answered=lambda finding: _answered(self, finding, language),
+        )
 
-        return guideline_page(self, language)
-
-    def as_data(self, language: str) -> dict[str, Any]:
+    def as_data(self, language: str = "en") -> dict[str, Any]:
         """What `lapsus check --json` prints."""
         return {
             "scheme": self.scheme.id,
@@ -177,3 +192,40 @@ def _judged(entry: Entry, scheme: Scheme) -> Iterator[tuple[Unit, Judgment]]:
 
 def _segment(segment: Segment) -> dict[str, str]:
     return {"segment": segment.id, "role": segment.role, "text": segment.text}
+
+
+def _source(check: GuidelineCheck, language: str) -> str:
+    title = in_language(check.scheme.title, language)
+    return word(
+        "any-source", language, documents=check.dialogues, turns=check.turns, by=check.by, scheme=title
+    )
+
+
+def _counts(check: GuidelineCheck, language: str) -> Iterator[tuple[str, str, int]]:
+    for counts in check.questions.values():
+        name = in_language(counts.kind.question.name, language)
+        for same, times in counts.times.most_common():
+            yield one_line(name), one_line(counts.in_words(counts.shown[same], language)), times
+
+
+def _answered(check: GuidelineCheck, finding: UnusualAnswer, language: str) -> str:
+    counts = check.questions[finding.question]
+    answer, usual = (
+        counts.in_words(given, language) for given in (finding.answer, counts.shown[counts.usual])
+    )
+    name = in_language(counts.kind.question.name, language)
+    values = {"answer": answer, "usual": usual, "sure": f"{finding.sure:.0%}"}
+    return one_line(word("any-answered", language, question=name, **values))
+
+
+def _finding(rank: int, check: GuidelineCheck, finding: UnusualAnswer, language: str) -> Iterator[str]:
+    unit, colon = finding.unit, "：" if language == "ja" else ": "
+    place = word("dialogue", language, id=unit.document)
+    if unit.target is not None:
+        place += f", {word('turn', language, id=unit.target.id)}"
+    yield f"{rank}. {one_line(place)}{colon}{_answered(check, finding, language)}"
+    before = [segment for segment in unit.context if segment != unit.target]
+    for segment in before[-_BEFORE:]:
+        yield f"     {spoken(segment, language)}"
+    if unit.target is not None:
+        yield f"   » {spoken(unit.target, language)}"

@@ -1,4 +1,4 @@
-"""What is likely to be wrong with turns that stand out: their error types, by the judge that is shipped."""
+"""What a judge and vectors add to the evidence: likely types of errors, and replies that take up nothing said."""
 
 from __future__ import annotations
 
@@ -7,15 +7,29 @@ from functools import cache
 from typing import Final
 
 from lapsus.annotators import Annotator
+from lapsus.annotators.features.cues import look
+from lapsus.annotators.features.evidence import Evidence, made
+from lapsus.annotators.features.reply_signs.reply import Reply, Seen, prose
+from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.library import default_model, load_model
 from lapsus.errors import UsageError
 from lapsus.log_check.finding import Finding
+from lapsus.model import Unit
 
 SCHEME: Final = "error-types"
 QUESTION: Final = "types"
 MOST: Final = 3
 LEAST: Final = 0.15
 """The share from which a further type is named beside the first."""
+_NEAR = 0.15
+"""Likeness to what was said from which a reply has something to do with it."""
+_SHARED, _TAKEN_UP, _AT_LEAST = 0.15, 0.5, 2
+"""Vectors cost more than words. They are not asked where this share of a reply's keywords was said before, or where it
+takes up this share of what the user said last, and so many of it."""
+_LONG = 500
+"""Characters of a text that are looked at."""
+_LEAST = 6
+"""Letters of a reply: less says nothing of what it is about."""
 
 
 def with_types(findings: Sequence[Finding]) -> list[Finding]:
@@ -40,3 +54,44 @@ def _judge() -> Annotator | None:
 def _likely(shares: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     ranked = sorted(shares.items(), key=lambda item: -item[1])[:MOST]
     return tuple(item for place, item in enumerate(ranked) if not place or item[1] >= LEAST)
+
+
+def unfitting(units: Sequence[Unit]) -> dict[int, Evidence]:
+    """Which of some replies, by their places, have nothing to do with what was said before."""
+    asked = [place for place, unit in enumerate(units) if _doubtful(unit)]
+    if not asked:
+        return {}
+    texts = [_texts(units[place]) for place in asked]
+    rows = iter(sentence_vectors().of([text for group in texts for text in group]))
+    found = {}
+    for place, group in zip(asked, texts, strict=True):
+        reply, *before = [next(rows) for _ in group]
+        if max(float(reply @ one) for one in before) < _NEAR:
+            target = units[place].target
+            found[place] = made("another-chat", Seen(_short(target.text if target else "")))
+    return found
+
+
+def _doubtful(unit: Unit) -> bool:
+    """Whether a reply shares few words with what was said."""
+    reply = Reply.of(unit)
+    if not reply.users or reply.letters < _LEAST:
+        return False
+    own = look(reply.prose, unit.language).keywords
+    said = {word for one in reply.before for word in look(one.text, unit.language).keywords}
+    asked = look(reply.asked, unit.language).keywords
+    taken_up = len(own & asked) >= max(_AT_LEAST, _TAKEN_UP * len(asked))
+    return not taken_up and len(own & said) < _SHARED * max(len(own), 1)
+
+
+def _texts(unit: Unit) -> list[str]:
+    """The reply; the user's last and first messages, and what the system said last."""
+    reply = Reply.of(unit)
+    said = [reply.users[0].text[-_LONG:], reply.users[-1].text[:_LONG]]
+    said += [one.text[:_LONG] for one in reply.own[:1]]
+    return [prose(reply.turn.text)[:_LONG], *dict.fromkeys(said)]
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:80]}…"

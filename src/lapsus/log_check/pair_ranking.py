@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, Final, NamedTuple
 
-from lapsus.formats import EntryStream
-from lapsus.log_check.ranking import TOP
-from lapsus.model import Document, Entry, Judgment, Segment, Span
+from lapsus.log_check.ranking import TOP, Worst
+from lapsus.log_check.report import Check, check_page, one_line
+from lapsus.log_check.report_words import word
+from lapsus.model import Document, Entry, Judgment, Segment, Span, in_language
+from lapsus.reports import Table
+from lapsus.schemes import load_scheme
 
 SCHEME: Final = "semantic-errors"
 QUESTION: Final = "errors"
+BRACKETS: Final = {"omission": ("[-", "-]"), "addition": ("{+", "+}"), "repetition": ("{=", "=}")}
+"""What marks stand between in a terminal."""
+_TRIPLES: Final = 12
+"""Triples that are shown of a pair, those with marks first."""
+_WIDE: Final = 2_000
 
 
 class Stretch(NamedTuple):
@@ -107,30 +113,43 @@ class PairSummary:
 
 
 @dataclass
-class PairCheck:
+class PairCheck(Check):
     """What was found in some pairs of data and text."""
 
     findings: list[PairFinding]
     """The worst pairs, the worst first."""
     systems: dict[str | None, PairSummary]
-    by: str = ""
-    """Who judged."""
-    reading: EntryStream | None = None
-    """Where the pairs came from."""
-    unjudged: int = 0
-    """Pairs that whoever judged could not judge."""
 
-    def to_text(self, language: str = "en") -> str:
-        """The report for a terminal."""
-        from lapsus.log_check.pair_report import pair_lines
-
-        return "\n".join(pair_lines(self, language)) + "\n"
+    def lines(self, language: str) -> Iterator[str]:
+        """The report for a terminal, line by line."""
+        names = label_names(language)
+        yield word("pairs-source", language, pairs=self.pairs, by=self.by)
+        if self.unjudged:
+            yield word("pairs-unjudged", language, pairs=self.unjudged)
+        yield ""
+        yield _systems(self, names, language).to_text()
+        if self.findings:
+            yield ""
+            between = "　" if language == "ja" else "  "
+            yield between.join(f"{left}{names[label]}{right}" for label, (left, right) in BRACKETS.items())
+        for rank, finding in enumerate(self.findings, 1):
+            yield ""
+            yield from _shown(rank, finding, names, language)
+        more = self.marked - len(self.findings)
+        if not self.findings or more:
+            yield ""
+            yield word("pairs-more", language, count=more) if more else word("pairs-none", language)
 
     def to_html(self, language: str = "en") -> str:
         """The report as a page."""
-        from lapsus.log_check.pair_report import pair_page
-
-        return pair_page(self, language)
+        return check_page(
+            self,
+            "pairs.html",
+            language,
+            labels=label_names(language),
+            shown=_TRIPLES,
+            numbers=lambda finding: marks_in_words(finding, label_names(language), language),
+        )
 
     @property
     def pairs(self) -> int:
@@ -142,7 +161,7 @@ class PairCheck:
         """How many pairs have marks, whether they are among the findings or not."""
         return sum(tally.marked for tally in self.systems.values())
 
-    def as_data(self, language: str) -> dict[str, Any]:
+    def as_data(self, language: str = "en") -> dict[str, Any]:
         """For another program."""
         return {
             "pairs": self.pairs,
@@ -162,8 +181,7 @@ def is_pair(document: Document) -> bool:
 def check_pairs(entries: Iterable[Entry], top: int = TOP) -> PairCheck:
     """Look over judged pairs."""
     systems: dict[str | None, PairSummary] = {}
-    worst: list[tuple[float, int, PairFinding]] = []
-    order = count(0, -1)
+    worst = Worst[PairFinding](top)
     for entry in entries:
         judged = next((one for one in entry.judgments if one.scheme == SCHEME), None)
         if entry.document is None or judged is None:
@@ -174,12 +192,8 @@ def check_pairs(entries: Iterable[Entry], top: int = TOP) -> PairCheck:
         tally.marked += bool(finding.marks)
         tally.labels.update(span.label for span in finding.marks)
         if finding.marks:
-            # Of equals the earlier one counts as worse, so that the order is the same on every run.
-            heapq.heappush(worst, (finding.risk, next(order), finding))
-            if len(worst) > top:
-                heapq.heappop(worst)
-    ranked = sorted(worst, key=lambda item: item[:2], reverse=True)
-    return PairCheck([finding for *_, finding in ranked], systems)
+            worst.offer(finding.risk, finding)
+    return PairCheck(worst.ranked, systems)
 
 
 def _finding(document: Document, judgment: Judgment) -> PairFinding:
@@ -191,3 +205,51 @@ def _finding(document: Document, judgment: Judgment) -> PairFinding:
     return PairFinding(
         document.id, document.system, document.language, document.segments, marks, known, expected
     )
+
+
+def label_names(language: str) -> dict[str, str]:
+    """What the guideline calls its labels."""
+    return {label.id: in_language(label.name, language) for label in load_scheme(SCHEME).questions[0].labels}
+
+
+def marks_in_words(finding: PairFinding, names: dict[str, str], language: str) -> str:
+    """How many marks there are of each label, and how many are to be expected in all: by that the pairs are ordered."""
+    made = Counter(span.label for span in finding.marks)
+    told = {label: f"{name} {made[label]}" for label, name in names.items()}
+    # Each element of a fact is marked by itself: a fact that is left out whole has three marks.
+    triples = {segment.id for segment in finding.data}
+    for label in told:
+        if facts := {span.segment for span in finding.marks if span.label == label} & triples:
+            told[label] += word("pairs-facts", language, count=len(facts))
+    shown = " · ".join(told.values())
+    return word("pairs-expected", language, numbers=shown, expected=f"{finding.risk:.1f}")
+
+
+def _systems(check: PairCheck, names: dict[str, str], language: str) -> Table:
+    columns = (*(word(name, language) for name in ("system", "pairs", "pairs-marked")), *names.values())
+    unnamed = word("unnamed", language)
+    rows: list[tuple[str | int, ...]] = []
+    for name, tally in check.systems.items():
+        counts = [tally.pairs, tally.marked, *(tally.labels[label] for label in names)]
+        rows.append((one_line(unnamed if name is None else name, _WIDE), *counts))
+    return Table(columns, tuple(rows))
+
+
+def _shown(rank: int, finding: PairFinding, names: dict[str, str], language: str) -> Iterator[str]:
+    brackets = "（{}）" if language == "ja" else " ({})"
+    told = brackets.format(marks_in_words(finding, names, language))
+    yield f"{rank}. {one_line(word('pair', language, id=finding.document), _WIDE)}{told}"
+    yield from (f"   – {_marked(finding, triple)}" for triple in finding.data[:_TRIPLES])
+    if (others := len(finding.data) - _TRIPLES) > 0:
+        yield f"     {word('pairs-left-out', language, count=others)}"
+    yield from (f"   » {_marked(finding, text)}" for text in finding.texts)
+
+
+def _marked(finding: PairFinding, segment: Segment) -> str:
+    """A segment on one line, with its marks in brackets; tied ones are numbered."""
+    parts = []
+    for text, span in finding.stretches(segment):
+        left, right = BRACKETS.get(span.label, ("[", "]")) if span else ("", "")
+        tie = span.tie.removeprefix("t") if span and span.tie else ""
+        parts.append(f"{left}{text}{right}{tie and f'({tie})'}")
+    return one_line("".join(parts), _WIDE)

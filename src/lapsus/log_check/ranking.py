@@ -9,18 +9,16 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from html import escape
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lapsus.annotators.breakdown import SCHEME
 from lapsus.annotators.features.evidence import kinds
-from lapsus.formats import EntryStream
 from lapsus.log_check.finding import CUT, Finding, find
-from lapsus.log_check.fit import unfitting
 from lapsus.log_check.grouping import FlaggedSample, Grouping, grouped
-from lapsus.log_check.likely_types import with_types
+from lapsus.log_check.likely_types import unfitting, with_types
 from lapsus.log_check.own_turns import Drawn, turns_page
+from lapsus.log_check.report import Check
 from lapsus.model import Document, Entry, Unit, units
 from lapsus.schemes import load_scheme
 from lapsus.trust.estimators import Estimate, around, difference
@@ -128,7 +126,7 @@ def estimate_data(estimate: Estimate) -> dict[str, float | None]:
 
 
 @dataclass
-class LogCheck:
+class LogCheck(Check):
     """The result of `lapsus check` for breakdowns."""
 
     findings: list[Finding]
@@ -137,35 +135,22 @@ class LogCheck:
     worst_dialogues: list[DialogueFinding] = field(default_factory=list)
     cut: float = CUT
     """The score from which a turn is called likely."""
-    by: str = ""
-    """Who judged."""
-    reading: EntryStream | None = None
-    """Where the dialogues came from."""
-    unjudged: int = 0
-    """System turns that whoever judged could not judge, or was stopped before."""
     drawn: list[Unit] = field(default_factory=list)
     """Some turns drawn by chance, for the log's owner to judge."""
     grouping: Grouping = field(default_factory=Grouping)
     """The turns called likely, in groups that hang together."""
 
-    def to_text(self, language: str = "en") -> str:
-        """The report for a terminal."""
-        from lapsus.log_check.terminal_report import check_lines
+    def lines(self, language: str) -> Iterator[str]:
+        """The report for a terminal, line by line."""
+        from lapsus.log_check.breakdown_report import check_lines
 
-        return "\n".join(check_lines(self, by=self.by, language=language)) + "\n"
-
-    def __str__(self) -> str:
-        return self.to_text()
+        return check_lines(self, language)
 
     def to_html(self, language: str = "en") -> str:
         """The report as a page."""
-        from lapsus.log_check.html_report import check_page
+        from lapsus.log_check.breakdown_report import breakdown_page
 
-        return check_page(self, by=self.by, language=language)
-
-    def _repr_html_(self) -> str:
-        """The report in a notebook."""
-        return f'<iframe srcdoc="{escape(self.to_html())}" style="width: 100%; height: 40rem; border: 0"></iframe>'
+        return breakdown_page(self, language)
 
     def to_frame(self) -> Frame:
         """The findings as a table for pandas, polars and DuckDB."""

@@ -9,8 +9,8 @@ import msgspec
 
 from lapsus.annotators import Annotator
 from lapsus.model import Question, Scheme, Text
-from lapsus.mutation.plants import Expected, Plant
 from lapsus.mutation.sources import Guide, Spot
+from lapsus.mutation.turn_rules import Expected, Plant
 from lapsus.word_files import LANGUAGES, word_file
 
 REPLY = "reply"

@@ -15,8 +15,7 @@ from lapsus.model.judgment import latest
 from lapsus.model.scheme import Example
 from lapsus.model.targets import target_votes
 from lapsus.mutation.pair_rules import PAIR_RULES, Pair
-from lapsus.mutation.plants import Expected, Plant, alone
-from lapsus.mutation.turn_rules import RULES, Scene
+from lapsus.mutation.turn_rules import RULES, Expected, Plant, Scene, alone
 from lapsus.word_files import word_file
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from lapsus.annotators import Annotator, find_annotator
 from lapsus.annotators.detection import AnyModel, Detection, Waiting, detect
-from lapsus.annotators.jury import JURY, jury_of
+from lapsus.annotators.judges import JURY, jury_of
 from lapsus.annotators.language_model import LanguageModel
 from lapsus.annotators.language_model.asking import Asking
 from lapsus.annotators.library import is_language_model
@@ -21,9 +21,9 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Answer, Entry, Judgment, Scheme
 from lapsus.mutation.model_planter import model_plants
-from lapsus.mutation.plants import Plant, named
 from lapsus.mutation.result import Found, JudgeStress, Miss, Stress
 from lapsus.mutation.sources import Guide, RulePlanter, Spot, example_plants, good_spots
+from lapsus.mutation.turn_rules import Plant, named
 from lapsus.schemes import AnyScheme, load_scheme
 from lapsus.trust.estimators import around
 

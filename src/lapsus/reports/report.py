@@ -11,7 +11,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 from lapsus.errors import UsageError
-from lapsus.formats.csv_cells import in_one_line
+from lapsus.formats.encoding import in_one_line
 from lapsus.measures.score import Score
 from lapsus.reports.charts import Chart, inline, style
 from lapsus.reports.html_page import page

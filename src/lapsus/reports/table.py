@@ -13,7 +13,7 @@ import msgspec
 import regex
 from markupsafe import Markup
 
-from lapsus.formats.csv_cells import in_one_line
+from lapsus.formats.encoding import in_one_line
 from lapsus.measures.comparison import Difference
 from lapsus.measures.score import Score, shown
 from lapsus.notices import as_text

@@ -7,9 +7,9 @@ corrected), `confusion`, `calibration`, `disagreements`; `units_for_width`, `uni
 
 from lapsus.kinds.similarity import compared
 from lapsus.trust.alternative_test import Duels, duels, trial
-from lapsus.trust.drift import likeness
 from lapsus.trust.estimators import Estimate, Estimates, Sample, difference, estimates
 from lapsus.trust.figures import calibration, confusion, disagreements, sure_answers
+from lapsus.trust.jury import likeness
 from lapsus.trust.ranking import Sight, Standing, standings
 from lapsus.trust.sampling import draw, strata, units_for_test, units_for_width
 

@@ -8,12 +8,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from lapsus.kinds.quantities import quantities
 from lapsus.kinds.similarity import compared
+from lapsus.kinds.votes import quantities
 from lapsus.model import UnitKey
 from lapsus.model.votes import Votes
-from lapsus.trust.ranking import Sight
-from lapsus.trust.rates import people_mean
+from lapsus.trust.ranking import Sight, people_mean
 
 BINS = 10
 

@@ -12,8 +12,8 @@ import pytest
 
 import lapsus
 from lapsus.annotators.byte_graphs import with_unsigned_weights
+from lapsus.annotators.judge.encoder_training import OwnVectors
 from lapsus.annotators.judge.judge import Judge
-from lapsus.annotators.judge.own_encoder import OwnVectors
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.schemes import load_scheme

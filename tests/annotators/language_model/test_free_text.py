@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from lapsus.annotators.language_model import make_prompt
-from lapsus.annotators.language_model.answer_schema import answer_schema
-from lapsus.annotators.language_model.free_text import BOUND, REASON, salvage, without_bounds
+from lapsus.annotators.language_model.answer_schema import (
+    BOUND,
+    REASON,
+    answer_schema,
+    salvage,
+    without_bounds,
+)
 from lapsus.errors import UsageError
 from lapsus.model import Question
 from lapsus.schemes import load_scheme, scheme_names

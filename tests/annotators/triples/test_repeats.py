@@ -7,9 +7,8 @@ import pytest
 
 from lapsus.annotators import default_model, load_model
 from lapsus.annotators.features.subwords import Subwords
-from lapsus.annotators.triples.labeller import Reading, with_repeats, with_rules
+from lapsus.annotators.triples.labeller import Reading, said_again, with_repeats, with_rules
 from lapsus.annotators.triples.pair import Pair, Pairs
-from lapsus.annotators.triples.repeats import said_again
 from lapsus.annotators.triples.rules import settled
 from tests.annotators.triples.tiny import pair, tokenizer
 

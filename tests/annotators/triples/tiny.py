@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from lapsus.annotators.cases import Origin
 from lapsus.annotators.features.subwords import Subwords
-from lapsus.annotators.training_examples import Origin
 from lapsus.annotators.triples import labeller
 from lapsus.annotators.triples.expected import Regression
 from lapsus.annotators.triples.labeller import Labeller

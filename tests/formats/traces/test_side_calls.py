@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lapsus.formats import EntryStream, read
-from lapsus.formats.traces.lines import BESIDE, LOOSE
+from lapsus.formats.traces.dialogues import BESIDE, LOOSE
 from lapsus.model import Document, Segment
 from tests.formats.traces.test_traces import put
 

@@ -11,8 +11,7 @@ from lapsus.errors import UsageError
 from lapsus.measures.agreement import ALIASES, COEFFICIENTS, coefficient
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import Bootstrap
-from lapsus.measures.declaration import parse_measure
-from lapsus.measures.score import SAME, Score
+from lapsus.measures.score import SAME, Score, parse_measure
 from lapsus.model import Span
 from lapsus.model.votes import SpanVotes, Votes
 from tests.measures.agreement.helpers import label_rows, labels, number_rows, numbers, set_rows, sets, units

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement import coefficient
+from lapsus.measures.agreement.answer_codes import Judged, of_annotators
 from lapsus.measures.agreement.cohen import cohen_matrix
 from lapsus.measures.agreement.details import (
     NOBODY_ELSE,
@@ -18,7 +19,6 @@ from lapsus.measures.agreement.details import (
     pairwise,
     with_the_rest,
 )
-from lapsus.measures.agreement.merged_votes import Judged, of_annotators
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.score import SAME
 from lapsus.model.votes import LabelVotes

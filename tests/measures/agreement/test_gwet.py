@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement.gwet import gwet_ac1, gwet_ac2
+from lapsus.measures.agreement.fleiss import gwet_ac1, gwet_ac2
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.score import SAME
 from tests.measures.agreement.helpers import has_pairs, label_rows, labels, numbers, slow_percent, slow_shares

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement.icc import INCOMPLETE, SINGLE
-from lapsus.measures.agreement.kendall_w import TIED, kendall_w
+from lapsus.measures.agreement.icc import INCOMPLETE, SINGLE, TIED, kendall_w
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.score import SAME
 from lapsus.model.votes import ScaleVotes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from lapsus.measures.agreement.label_use import label_use, why_apart
+from lapsus.measures.agreement.details import label_use, why_apart
 from lapsus.measures.agreement.patterns import patterns
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelSetVotes

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement import coefficient, merge_labels
-from lapsus.measures.agreement.merged_votes import of_annotators, one_against_rest
+from lapsus.measures.agreement.answer_codes import of_annotators, one_against_rest
 from lapsus.model.votes import LabelVotes
 from tests.measures.agreement.helpers import label_rows, labels, names, numbers, sets, units
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from lapsus.errors import UsageError
+from lapsus.measures.agreement.fleiss import weighted_fleiss_kappa
 from lapsus.measures.agreement.patterns import ALONE
-from lapsus.measures.agreement.weighted_fleiss import weighted_fleiss_kappa
 from lapsus.measures.bootstrap import Bootstrap, bootstrap_rows
 from lapsus.measures.score import SAME
 from lapsus.model.votes import LabelSetVotes

@@ -4,10 +4,7 @@ import pytest
 
 from lapsus.errors import InvalidError
 from lapsus.measures.gold.adjudicated import adjudicated
-from lapsus.measures.gold.distribution import distribution
-from lapsus.measures.gold.label_sets import label_sets
-from lapsus.measures.gold.majority import majority
-from lapsus.measures.gold.mean import mean
+from lapsus.measures.gold.counts import distribution, label_sets, majority, mean
 from lapsus.measures.gold.spans import merged_spans
 from lapsus.model import Span, UnitKey
 from tests.measures.agreement.helpers import labels, numbers, sets

@@ -12,10 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.errors import InvalidError, UsageError
-from lapsus.measures.gold.distribution import distribution, shares
-from lapsus.measures.gold.label_sets import label_sets
-from lapsus.measures.gold.majority import majority, majority_codes
-from lapsus.measures.gold.mean import mean, median
+from lapsus.measures.gold.counts import (
+    distribution,
+    label_sets,
+    majority,
+    majority_codes,
+    mean,
+    median,
+    shares,
+)
 from lapsus.measures.gold.result import NOBODY, Gold
 from tests.measures.agreement.helpers import label_rows, labels, numbers, sets
 from tests.measures.gold.helpers import units

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
-from lapsus.measures.gold.dawid_skene import dawid_skene
+from lapsus.measures.gold.dawid_skene import VoteCodes, dawid_skene
 from lapsus.measures.gold.result import NOBODY, informedness
-from lapsus.measures.gold.vote_codes import VoteCodes
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelVotes
 from tests.measures.agreement.helpers import label_rows, labels

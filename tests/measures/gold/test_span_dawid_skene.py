@@ -10,7 +10,7 @@ import pytest
 from lapsus.errors import UsageError
 from lapsus.measures.gold import make_gold
 from lapsus.measures.gold.dawid_skene import dawid_skene
-from lapsus.measures.gold.span_dawid_skene import POSTERIORS, span_dawid_skene
+from lapsus.measures.gold.spans import POSTERIORS, span_dawid_skene
 from lapsus.model import Span, UnitKey
 from lapsus.model.votes import LabelVotes, SpanVotes
 

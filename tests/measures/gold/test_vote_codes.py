@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lapsus.measures.gold import make_gold, vote_codes
+from lapsus.measures.gold import dawid_skene, make_gold
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelVotes
 
@@ -21,7 +21,7 @@ def test_few_votes_of_many_annotators(method: str, monkeypatch: pytest.MonkeyPat
     keys = tuple(UnitKey(str(row), None) for row in range(60))
     votes = LabelVotes(keys, tuple(f"a{n}" for n in range(40)), ("O", "T", "X"), codes)
     listed = make_gold(method, votes)
-    monkeypatch.setattr(vote_codes, "_SPARSE", 0)
+    monkeypatch.setattr(dawid_skene, "_SPARSE", 0)
     dense = make_gold(method, votes)
     assert listed.answers == dense.answers
     assert listed.distributions is not None

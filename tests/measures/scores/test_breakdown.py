@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lapsus import __version__
 from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import SHARE, Bootstrap, interval
-from lapsus.measures.declaration import parse_measure
+from lapsus.measures.score import parse_measure
 from lapsus.measures.scores.breakdown import (
     BREAKDOWN_MEASURES,
     LOWER_IS_BETTER,

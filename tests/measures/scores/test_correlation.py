@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lapsus.measures.scores.correlation import inversions, kendall, mean_ranks, pearson, spearman
+from lapsus.measures.scores.ratings import inversions, kendall, mean_ranks, pearson, spearman
 
 numbers = st.integers(0, 5) | st.floats(-1e6, 1e6)
 pairs = st.lists(st.tuples(numbers, numbers), min_size=2, max_size=40)

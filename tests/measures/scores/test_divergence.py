@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lapsus.measures.scores.divergence import jensen_shannon, squared_error
+from lapsus.measures.scores.breakdown import jensen_shannon, squared_error
 from tests.measures.scores import official
 
 shares = st.lists(

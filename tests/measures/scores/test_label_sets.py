@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import Bootstrap
-from lapsus.measures.declaration import parse_measure
-from lapsus.measures.scores.label_sets import LabelSetScores, label_set_scores
-from lapsus.measures.scores.precision import PrecisionRecall
-from lapsus.measures.scores.set_overlap import set_overlap
+from lapsus.measures.score import parse_measure
+from lapsus.measures.scores.label_sets import LabelSetScores, label_set_scores, set_overlap
+from lapsus.measures.scores.tally import PrecisionRecall
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelSetVotes
 from lapsus.notices import as_text

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lapsus.measures.scores.precision import precision_recall_f, ratio, two_sided_precision_recall_f
+from lapsus.measures.scores.tally import precision_recall_f, ratio, two_sided_precision_recall_f
 
 
 def test_by_hand() -> None:

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import Bootstrap
-from lapsus.measures.declaration import parse_measure
-from lapsus.measures.scores.ratings import RatingScores, group_means, mean_ratings, rating_scores
-from lapsus.measures.scores.weighted_kappa import weighted_kappa
+from lapsus.measures.score import parse_measure
+from lapsus.measures.scores.ratings import (
+    RatingScores,
+    group_means,
+    mean_ratings,
+    rating_scores,
+    weighted_kappa,
+)
 from lapsus.model import UnitKey
 from lapsus.model.votes import ScaleVotes
 

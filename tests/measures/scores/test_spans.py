@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.measures.bootstrap import Bootstrap
-from lapsus.measures.declaration import parse_measure
-from lapsus.measures.scores.precision import PrecisionRecall
+from lapsus.measures.score import parse_measure
 from lapsus.measures.scores.spans import SpanScores, element_scores, omitted_elements, span_scores
+from lapsus.measures.scores.tally import PrecisionRecall
 from lapsus.model import Document, Segment, Span
 
 

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.challenge.dialogue_acts import ACTS, QUESTIONS, NextActs, act_of
+from lapsus.annotators.cases import Example, folds
 from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
-from lapsus.annotators.challenge.ngrams import Ngrams
-from lapsus.annotators.features.cues import look
-from lapsus.annotators.features.earlier_turns import last_said, target
+from lapsus.annotators.features.cues import SurfaceCues, look
 from lapsus.annotators.features.network_layers import Arrays, dense
+from lapsus.annotators.features.turn_context import last_said, target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.training_examples import Example, folds
 from lapsus.model import Unit
 
 _FOLDS = 5
+_FEELING, _SELF = "feeling", "self"
+_BY_CUE: Final = ("request", "greeting", "farewell", "thanks", "apology", "unsure", "deny", "agree")
+ACTS: Final = (
+    "none", "ask-open", "ask-yes-no", "lost", *_BY_CUE, "own-feeling", "own-fact", "opinion", "about-you", "fact",
+)  # fmt: skip
+"""Every act; `none` where nobody spoke. `act_of` says which goes before which."""
+QUESTIONS: Final = (
+    "none", "how-many", "when", "where", "who", "why", "which", "how", "what", "yes-no", "other",
+)  # fmt: skip
+_START, _END = "\x02", "\x03"
+_PLACES = 3
+"""Decimals of counts: the same in memory and in a file."""
 
 
 class Known(NamedTuple):
@@ -134,3 +146,118 @@ def _one_of(names: Sequence[str], name: str) -> list[float]:
 
 def _width() -> int:
     return 3 * len(ACTS) + 2 + len(QUESTIONS) + 3 + 1
+
+
+def act_of(seen: SurfaceCues | None) -> str:
+    """The act that an utterance most looks like."""
+    if seen is None:
+        return "none"
+    if "confused" in seen.does:
+        return "lost"
+    if seen.asks is not None:
+        return "ask-yes-no" if seen.asks in ("yes-no", "other") else "ask-open"
+    for cue in _BY_CUE:
+        if cue in seen.does:
+            return cue
+    if _SELF in seen.does:
+        return "own-feeling" if _FEELING in seen.does else "own-fact"
+    if _FEELING in seen.does:
+        return "opinion"
+    return "about-you" if "you" in seen.does else "fact"
+
+
+class NextActs:
+    """Which act should come after which, learned from turns that people found good."""
+
+    def __init__(self, shares: NDArray[np.float64]) -> None:
+        self.shares = shares
+        """A row an act of the user, a column an act of the system."""
+
+    @classmethod
+    def learn(cls, pairs: Iterable[tuple[str, str, float]]) -> NextActs:
+        """From acts of user and system, with how good the turn was."""
+        counts = np.zeros((len(ACTS), len(ACTS)))
+        for user, system, weight in pairs:
+            counts[ACTS.index(user), ACTS.index(system)] += weight
+        usual = (counts.sum(axis=0) + 1) / (counts.sum() + len(ACTS))
+        # Acts seldom seen lean on what is usual after any act.
+        return cls((counts + 5 * usual) / (counts.sum(axis=1, keepdims=True) + 5))
+
+    def after(self, user: str) -> NDArray[np.float64]:
+        """How likely each act is to come next."""
+        row: NDArray[np.float64] = self.shares[ACTS.index(user)]
+        return row
+
+
+class Usualness(NamedTuple):
+    """Natural logarithms of how likely the words of an utterance were, each after those before it."""
+
+    mean: float
+    worst: float
+    unknown: float
+    """The share of words never seen."""
+
+
+class Ngrams:
+    """Counts of runs of words. Runs may count in part, where an utterance was valid to some only."""
+
+    def __init__(self, order: int = 3) -> None:
+        self.order = order
+        self.counts: list[dict[tuple[str, ...], float]] = [defaultdict(float) for _ in range(order)]
+        self._after: dict[tuple[str, ...], tuple[float, int]] = {}
+
+    def add(self, utterances: Iterable[tuple[Sequence[str], float]]) -> Ngrams:
+        """Count the runs of utterances, each with its weight."""
+        for words, weight in utterances:
+            if weight > 0:
+                row = self._row(words)
+                for place in range(self.order - 1, len(row)):
+                    for size in range(self.order):
+                        self.counts[size][row[place - size : place + 1]] += weight
+        for counts in self.counts:
+            counts.update({run: round(count, _PLACES) for run, count in counts.items()})
+        self._index()
+        return self
+
+    def usualness(self, words: Sequence[str]) -> Usualness:
+        """How usual an utterance is."""
+        row = self._row(words)
+        logs = [math.log(self._share(row[: place + 1])) for place in range(self.order - 1, len(row))]
+        unknown = sum((word,) not in self.counts[0] for word in words) / max(len(words), 1)
+        return Usualness(sum(logs) / len(logs), min(logs), unknown)
+
+    def to_data(self) -> list[list[list[Any]]]:
+        """As plain JSON: for each length the runs, each with its count at the end."""
+        return [[[*run, count] for run, count in sorted(counts.items())] for counts in self.counts]
+
+    @classmethod
+    def from_data(cls, data: Sequence[Sequence[Sequence[Any]]]) -> Ngrams:
+        """The counts that `to_data` wrote."""
+        made = cls(len(data))
+        for counts, kept in zip(made.counts, data, strict=True):
+            counts.update({tuple(words): float(count) for *words, count in kept})
+        made._index()
+        return made
+
+    def _row(self, words: Sequence[str]) -> tuple[str, ...]:
+        return (*[_START] * (self.order - 1), *words, _END)
+
+    def _index(self) -> None:
+        """For each run how often something followed it, and how many different things."""
+        after: dict[tuple[str, ...], tuple[float, int]] = {}
+        for counts in self.counts:
+            for run, count in counts.items():
+                total, kinds = after.get(run[:-1], (0.0, 0))
+                after[run[:-1]] = (total + count, kinds + 1)
+        self._after = after
+
+    def _share(self, row: tuple[str, ...]) -> float:
+        """How likely the last word is after the others: longer runs as far as they are known, then shorter ones."""
+        total, kinds = self._after.get((), (0.0, 0))
+        share = 1.0 / (kinds + 1)
+        for size in range(self.order):
+            run = row[len(row) - 1 - size :]
+            total, kinds = self._after.get(run[:-1], (0.0, 0))
+            if kinds:
+                share = (self.counts[size].get(run, 0.0) + kinds * share) / (total + kinds)
+        return share

@@ -1,30 +1,44 @@
-"""A classifier over the states and likelihoods of a neural conversational model."""
+"""A neural conversational model, and a classifier over its states and likelihoods.
+
+An encoder reads what was said and a decoder says the reply.
+It is fitted on replies that people found good, and tells how likely a reply is after what was said.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.challenge import conversation_model
-from lapsus.annotators.challenge.conversation_model import LIKELIHOODS, Pairs, likelihoods, trimmed
-from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
-from lapsus.annotators.challenge.network_fitting import FittingSchedule, take_weights, torch_for, weights_of
-from lapsus.annotators.challenge.vocabulary import UNKNOWN, Vocabulary
-from lapsus.annotators.features.earlier_turns import target
-from lapsus.annotators.features.network_layers import Arrays, dense, last, recurrent
+from lapsus.annotators.cases import Example, by_document, folds
+from lapsus.annotators.challenge.network import (
+    FittingSchedule,
+    Inputs,
+    NetworkAnnotator,
+    minimise,
+    take_weights,
+    torch_for,
+    weights_of,
+)
+from lapsus.annotators.challenge.vocabulary import PAD, UNKNOWN, Vocabulary, pad
+from lapsus.annotators.features.network_layers import Arrays, dense, last, log_softmax, recurrent
+from lapsus.annotators.features.turn_context import target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.annotators.progress import Progress, part_of
-from lapsus.annotators.training_examples import Example, by_document, folds
 from lapsus.model import Segment, Unit
 
 _FOLDS = 2
 _KEPT = "model."
 _SPOKE = {"system": "<system>", "user": "<user>"}
 """Words that stand before each utterance of the history; nobody says them."""
+START = UNKNOWN
+"""What the decoder reads first. It stands for no word, as unknown words do."""
+LIKELIHOODS = 3
+_BLOCK = 256
+"""Replies read at a time: each of their words is weighed against the whole vocabulary."""
 
 
 class Ncm(NetworkAnnotator):
@@ -81,8 +95,8 @@ class Ncm(NetworkAnnotator):
         replies = [(self._pair(unit), counts[0] / sum(counts)) for unit, counts in examples]
         replies += [(pair, 1.0) for group in by_document(examples) for pair in self._of_users(group[-1].unit)]
         with torch_for(self.seed) as torch:
-            model = conversation_model.build(torch, len(self.vocabulary_), self.width, self.hidden)
-            conversation_model.fit(
+            model = build_conversation(torch, len(self.vocabulary_), self.width, self.hidden)
+            fit_conversation(
                 torch,
                 model,
                 Pairs.of([pair for pair, _ in replies]),
@@ -135,7 +149,7 @@ class Ncm(NetworkAnnotator):
         return scaled
 
     def _build(self, torch: Any, inputs: Inputs) -> Any:
-        model = conversation_model.build(torch, len(self.vocabulary_), self.width, self.hidden)
+        model = build_conversation(torch, len(self.vocabulary_), self.width, self.hidden)
         take_weights(torch, model, self.model_)
         del model["say"]
         width = 2 * self.hidden + 3 * self.width + LIKELIHOODS
@@ -146,7 +160,7 @@ class Ncm(NetworkAnnotator):
     def _forward(self, torch: Any, network: Any, inputs: Sequence[Any]) -> Any:
         *given, likely = inputs
         pairs = said, _, reply, reply_lengths = trimmed(given)
-        heard, states = conversation_model.run(torch, network, pairs, self.dropout)
+        heard, states = run_conversation(torch, network, pairs, self.dropout)
         spoken = states[torch.arange(len(states)), reply_lengths - 1]
         bags = [_bag(network["words"](numbers), numbers > UNKNOWN) for numbers in (said, reply)]
         features = torch.cat([heard, spoken, *bags, bags[0] * bags[1], likely], dim=1)
@@ -184,3 +198,120 @@ def _bag(vectors: Any, known: Any) -> Any:
     """The mean vector of known words. Numpy and torch spell this alike."""
     marks = known[..., None] * 1.0
     return (vectors * marks).sum(1) / (marks.sum(1) + 1e-6)
+
+
+class Pairs(NamedTuple):
+    """What was said and the reply, as numbers of words, with lengths."""
+
+    said: NDArray[np.int64]
+    said_lengths: NDArray[np.int64]
+    reply: NDArray[np.int64]
+    reply_lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pairs:
+        """A padded batch of pairs, each of the word numbers of what was said and of the reply."""
+        said, said_lengths = pad([said or [START] for said, _ in pairs])
+        reply, reply_lengths = pad([[START, *reply] for _, reply in pairs])
+        return cls(said, said_lengths, reply, reply_lengths)
+
+
+def trimmed(pairs: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
+    """Pairs without the filling that none of them needs. Numpy and torch spell this alike."""
+    said, said_lengths, reply, reply_lengths = pairs
+    return (
+        said[:, : int(said_lengths.max())], said_lengths, reply[:, : int(reply_lengths.max())], reply_lengths,
+    )  # fmt: skip
+
+
+def build_conversation(torch: Any, words: int, width: int, hidden: int) -> Any:
+    """The parts of the model as one torch module."""
+    nn = torch.nn
+    return nn.ModuleDict(
+        {
+            "words": nn.Embedding(words, width, padding_idx=PAD),
+            "encoder": nn.LSTM(width, hidden, batch_first=True),
+            "decoder": nn.LSTM(width, hidden, batch_first=True),
+            "say": nn.Linear(hidden, words),
+        }
+    )
+
+
+def run_conversation(torch: Any, model: Any, pairs: Sequence[Any], dropout: float) -> tuple[Any, Any]:
+    """The encoder's last state and all of the decoder's, in torch."""
+    said, said_lengths, reply, _ = pairs
+    drop = torch.nn.functional.dropout
+    packed = torch.nn.utils.rnn.pack_padded_sequence(
+        drop(model["words"](said), dropout, model.training),
+        said_lengths,
+        batch_first=True,
+        enforce_sorted=False,
+    )
+    _, (state, memory) = model["encoder"](packed)
+    read = drop(model["words"](reply), dropout, model.training)
+    states, _ = model["decoder"](read, (state, memory))
+    return state[0], states
+
+
+def fit_conversation(
+    torch: Any,
+    model: Any,
+    pairs: Pairs,
+    weights: NDArray[np.float32],
+    plan: FittingSchedule,
+    dropout: float,
+    progress: Progress,
+) -> None:
+    """Learn to say good replies; a reply counts as much as people found it good."""
+    tensors = [torch.from_numpy(array) for array in pairs]
+    worth = torch.from_numpy(weights)
+
+    def loss(chosen: NDArray[np.intp]) -> Any:
+        rows = torch.from_numpy(chosen)
+        some = trimmed([tensor[rows] for tensor in tensors])
+        _, states = run_conversation(torch, model, some, dropout)
+        logs = torch.log_softmax(model["say"](states[:, :-1]), dim=-1)
+        following = some[2][:, 1:]
+        told = logs.gather(2, following.unsqueeze(2)).squeeze(2)
+        known = (following > UNKNOWN).float() * worth[rows].unsqueeze(1)
+        return -(told * known).sum() / known.sum().clamp(min=1)
+
+    minimise(torch, model, loss, len(weights), plan, progress)
+
+
+def likelihoods(arrays: Arrays, pairs: Pairs) -> NDArray[np.float32]:
+    """Of each reply, per known word: its log-likelihood after what was said, how much that is above the
+    likelihood of the reply alone, and the log-likelihood of its least likely word.
+    """
+    found = np.zeros((len(pairs.said), LIKELIHOODS), dtype=np.float32)
+    for start in range(0, len(found), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        found[rows] = _likelihoods(arrays, Pairs(*trimmed([array[rows] for array in pairs])))
+    return found
+
+
+def _likelihoods(arrays: Arrays, pairs: Pairs) -> NDArray[Any]:
+    said, replies = arrays["words.weight"][pairs.said], arrays["words.weight"][pairs.reply]
+    states, memories = recurrent(arrays, "encoder", said, "lstm")
+    start = last(states, pairs.said_lengths), last(memories, pairs.said_lengths)
+    known = pairs.reply[:, 1:] > UNKNOWN
+    after = _told(arrays, replies, pairs.reply, known, start)
+    alone = _told(arrays, replies, pairs.reply, known, None)
+    count = np.maximum(known.sum(axis=1), 1)
+    mean, gain = after.sum(axis=1) / count, (after - alone).sum(axis=1) / count
+    return np.stack([mean, gain, after.min(axis=1, initial=0)], axis=1)
+
+
+def _told(
+    arrays: Arrays,
+    replies: NDArray[Any],
+    numbers: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    start: tuple[NDArray[Any], NDArray[Any]] | None,
+) -> NDArray[Any]:
+    """The log-likelihood of each known word after those before it, and 0 for what is no known word."""
+    states, _ = recurrent(arrays, "decoder", replies, "lstm", start)
+    logs = log_softmax(dense(arrays, "say", states[:, :-1][known]))
+    told = np.zeros(known.shape, dtype=logs.dtype)
+    told[known] = logs[np.arange(len(logs)), numbers[:, 1:][known]]
+    return told

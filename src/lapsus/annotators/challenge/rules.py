@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.breakdown import BreakdownAnnotator
-from lapsus.annotators.challenge.softmax_regression import fit_softmax, predict_softmax
+from lapsus.annotators.cases import Example, shares
+from lapsus.annotators.challenge.svm import fit_softmax, predict_softmax
 from lapsus.annotators.decision_rules import ARGMAX
-from lapsus.annotators.features.sign_rules import RULES
-from lapsus.annotators.features.signs import Sign, signs
+from lapsus.annotators.features.sign_rules import RULES, Sign, signs
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_above_zero, one_or_more
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.training_examples import Example, shares
 from lapsus.model import Unit
 
 FAMILIES: Final = {

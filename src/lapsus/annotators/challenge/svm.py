@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.breakdown import BreakdownAnnotator
-from lapsus.annotators.challenge.softmax_regression import fit_softmax, predict_softmax
-from lapsus.annotators.challenge.vocabulary import Vocabulary
-from lapsus.annotators.challenge.word_counts import Sparse, frequencies, products
+from lapsus.annotators.cases import Example, folds, shares
+from lapsus.annotators.challenge.vocabulary import UNKNOWN, Vocabulary
 from lapsus.annotators.decision_rules import ARGMAX
-from lapsus.annotators.features.earlier_turns import last_said, target
+from lapsus.annotators.features.network_layers import softmax
+from lapsus.annotators.features.turn_context import last_said, target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.training_examples import Example, folds, shares
 from lapsus.errors import UsageError
 from lapsus.model import Unit
 
 _FOLDS = 3
 _SCALE = 1 / 3
 """Two sides of unit length and the constant make 3: a turn is like itself by 1, whatever the degree."""
+Matrix = NDArray[np.float64]
+_STEPS, _CLOSE = 50, 1e-8
 
 
 class Machines(NamedTuple):
@@ -129,3 +131,100 @@ class Svm(BreakdownAnnotator):
         supports.must_fit(len(self.terms_), arrays["duals"].shape[1])
         self.machines_ = Machines(supports, arrays["duals"], arrays["borders"])
         self.shares_ = arrays["shares"]
+
+
+class Sparse(NamedTuple):
+    """Row i has the numbers `values[starts[i]:starts[i+1]]` in those `columns`, and 0 elsewhere."""
+
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, rows: Sequence[dict[int, float]]) -> Sparse:
+        """The sparse matrix of rows given as `{column: value}`."""
+        starts = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
+        columns = np.array([column for row in rows for column in row], dtype=np.int64)
+        values = np.array([value for row in rows for value in row.values()], dtype=np.float64)
+        return cls(starts, columns, values)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def must_fit(self, rows: int, width: int) -> None:
+        """Complain of numbers from a file that make no matrix of so many rows and columns."""
+        starts, columns = self.starts, self.columns
+        ends = starts.shape == (rows + 1,) and starts[0] == 0 and starts[-1] == len(columns)
+        if not ends or columns.shape != self.values.shape or (np.diff(starts) < 0).any():
+            raise ValueError("the rows do not fit together")
+        if len(columns) and not 0 <= columns.min() <= columns.max() < width:
+            raise ValueError("a column lies outside")
+
+    def row(self, place: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The columns and values of one row."""
+        part = slice(self.starts[place], self.starts[place + 1])
+        return self.columns[part], self.values[part]
+
+    def some(self, places: Iterable[int]) -> Sparse:
+        """The matrix of the rows at these places."""
+        rows = [self.row(place) for place in places]
+        return Sparse.of([dict(zip(c.tolist(), v.tolist(), strict=True)) for c, v in rows])
+
+    def turned(self, width: int) -> Sparse:
+        """The transpose."""
+        order = np.argsort(self.columns, kind="stable")
+        rows = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.columns, minlength=width))])
+        return Sparse(starts.astype(np.int64), rows[order], self.values[order])
+
+
+def products(rows: Sparse, turned: Sparse, count: int) -> NDArray[np.float64]:
+    """Every row times each of `count` other rows, which are given turned."""
+    found = np.zeros((len(rows), count))
+    for place in range(len(rows)):
+        for column, value in zip(*rows.row(place), strict=True):
+            others, values = turned.row(column)
+            found[place, others] += value * values
+    return found
+
+
+def frequencies(vocabulary: Vocabulary, sides: Iterable[Sequence[str]]) -> dict[int, float]:
+    """The frequencies of known terms, each side at unit length, so that long utterances do not drown short ones."""
+    row: dict[int, float] = {}
+    for side in sides:
+        counts = Counter(vocabulary.encode(side))
+        del counts[UNKNOWN]
+        length = float(np.sqrt(sum(count * count for count in counts.values())))
+        row.update({term: count / length for term, count in counts.items()})
+    return row
+
+
+def fit_softmax(features: Matrix, shares: Matrix, penalty: float) -> Matrix:
+    """Weights `(features + 1, 3)` under which the shares are likeliest; the last row is the bias, unpenalised."""
+    rows = with_bias(features)
+    width, labels = rows.shape[1], shares.shape[1]
+    weights = np.zeros((width, labels))
+    held = np.repeat(np.append(np.full(width - 1, penalty), 1e-6), labels)
+    for _ in range(_STEPS):
+        given = softmax(rows @ weights)
+        gradient = (rows.T @ (given - shares)).ravel() + held * weights.ravel()
+        hessian = np.diag(held)
+        for a in range(labels):
+            for b in range(labels):
+                along = given[:, a] * ((a == b) - given[:, b])
+                hessian[a::labels, b::labels] += rows.T @ (rows * along[:, None])
+        step = np.linalg.solve(hessian, gradient).reshape(weights.shape)
+        weights -= step
+        if np.abs(step).max() < _CLOSE:
+            break
+    return weights
+
+
+def with_bias(features: Matrix) -> Matrix:
+    """The features with a column of ones."""
+    return np.hstack([features, np.ones((len(features), 1))])
+
+
+def predict_softmax(features: Matrix, weights: Matrix) -> Matrix:
+    """The distributions that the weights give."""
+    return softmax(with_bias(features) @ weights).astype(np.float64, copy=False)

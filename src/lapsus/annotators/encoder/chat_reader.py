@@ -2,21 +2,26 @@
 
 Every turn is read alone. Then nothing hangs on what else is read along with it, no time goes into filling up shorter
 ones, and two turns are read side by side on two cores.
+
+Beside it stands a linear map from the words of a turn, and of the user's one before, to votes.
+Words and pairs of words are hashed into a table of weights, so that the table holds no text.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, numbers_of
 from lapsus.annotators.encoder.tokens import TOKENIZERS, Tokenizer
-from lapsus.annotators.encoder.word_weights import SIZE, word_shares
 from lapsus.annotators.model_files import SHIPPED, State, read_model
 
 TOKENIZER, LOWER = "tokenizer.json", "lower.onnx"
@@ -31,6 +36,11 @@ WORDS_COUNT: Final = 3.0
 """The scale of the words' shares beside logits: what is larger is held less when the calibration is fitted."""
 _READ_BESIDE: Final = 2
 _ROWS, _SEGMENT, _FEATURES = "rows", "segment", "features"
+BITS: Final = 14
+SIZE: Final = 1 << BITS
+_SIGN = 1 << 31
+_WORD = regex.compile(r"[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]")
+_START, _END = "^", "$"
 
 
 class ChatReader:
@@ -107,3 +117,49 @@ def shared_lower(model: str = "breakdown-en") -> tuple[Any, bytes]:
     """
     files = read_model(SHIPPED / f"{model}.lapsus")[1].files
     return make_session(files[LOWER]), files[TOKENIZER]
+
+
+def places(passage: Passage) -> list[tuple[list[int], list[int], float]]:
+    """For each side where its words fall in the table: the places to add, those to subtract, and by how much."""
+    user = next((turn.text for turn in reversed(passage.context) if not turn.by_system), "")
+    return [_side("s", passage.target), _side("u", user)]
+
+
+def _side(mark: str, text: str) -> tuple[list[int], list[int], float]:
+    words = _WORD.findall(text.lower().replace("’", "'"))
+    pairs = pairwise((_START, *words, _END))
+    grams = {f"{mark}{word}" for word in words} | {f"{mark}{first} {second}" for first, second in pairs}
+    hashes = [zlib.crc32(gram.encode()) for gram in grams]
+    plus = [number & SIZE - 1 for number in hashes if number & _SIGN]
+    minus = [number & SIZE - 1 for number in hashes if not number & _SIGN]
+    return plus, minus, len(grams) ** -0.5
+
+
+def word_matrix(passages: Sequence[Passage]) -> NDArray[np.float32]:
+    """A row a passage, a column a place of the table: what a table is fitted on."""
+    rows = np.zeros((len(passages), SIZE), dtype=np.float32)
+    for row, passage in zip(rows, passages, strict=True):
+        for plus, minus, weight in places(passage):
+            np.add.at(row, plus, weight)
+            np.subtract.at(row, minus, weight)
+    return rows
+
+
+def fit_words(
+    rows: NDArray[np.float32], shares: NDArray[np.float64], penalty: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The table and the constant: ridge regression, solved among the examples, which are fewer than the places."""
+    usual = shares.mean(axis=0)
+    likeness = (rows @ rows.T).astype(np.float64)
+    np.fill_diagonal(likeness, likeness.diagonal() + penalty)
+    return rows.T.astype(np.float64) @ np.linalg.solve(likeness, shares - usual), usual
+
+
+def word_shares(
+    passage: Passage, table: NDArray[np.floating], usual: NDArray[np.floating]
+) -> NDArray[np.floating]:
+    """About how the votes would fall if words were all that counts. It need not be a distribution."""
+    found = usual.copy()
+    for plus, minus, weight in places(passage):
+        found += weight * (table[plus].sum(axis=0) - table[minus].sum(axis=0))
+    return found

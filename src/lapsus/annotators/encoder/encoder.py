@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.encoder.calibration import (
     HELD,
@@ -26,7 +27,6 @@ from lapsus.annotators.encoder.reader import HOME, Reader, feature_rows, restore
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.parameter_bounds import need_above_zero
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.training_examples import Example, shares
 from lapsus.errors import UsageError
 from lapsus.language import plain_language
 from lapsus.model import Unit

@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.reader import HOME, Passage, Reader
-from lapsus.annotators.encoder.turn_features import TurnWords
+from lapsus.annotators.encoder.reader import HOME, Passage, Reader, TurnWords
 from lapsus.model import TALK, Unit
 
 WINDOW: Final = 64

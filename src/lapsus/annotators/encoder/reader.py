@@ -2,19 +2,24 @@
 
 A reader comes out of the state of a model and goes back into it: weights travel in the model's one file. The models
 that are shipped lie in `annotators/models`, where `default_model` finds them.
+
+Features are plain numbers about a turn and what came before it, beside what an encoder reads.
+They say directly what an encoder of a few million weights finds hard to see: whether a turn repeats an earlier one,
+whether it takes up the user's words, whether a question went before it.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
-from lapsus.annotators.encoder.turn_features import NAMES, TurnWords, features
 from lapsus.annotators.model_files import State
 
 READERS: Final = {
@@ -26,6 +31,38 @@ HOME: Final = ""
 GENERAL: Final = "general"
 """How it looks at talk of any kind: between people, with good systems, about tasks."""
 _KNOWN = 1 << 10
+NAMES = (
+    "repeats_exactly",
+    "like_earlier_system",
+    "like_last_system",
+    "like_earlier_user",
+    "like_last_user",
+    "words_like_earlier_system",
+    "words_known",
+    "words_of_last_user_taken_up",
+    "user_asks",
+    "system_asks",
+    "length",
+    "user_length",
+    "position",
+    "user_puzzled",
+    "user_was_puzzled",
+)
+_SPACE_OR_SIGN = regex.compile(r"[\s\p{P}\p{S}]+")
+_WORD = regex.compile(r"\p{Han}+|\p{Katakana}+|[\p{L}\p{N}&&[^\p{Han}\p{Hiragana}\p{Katakana}]]+", regex.V1)
+_ASKS = regex.compile(r"[?？]|(?:です|ます|でしょう|んだ|の)か[。．!！]?\s*$")
+_PUZZLED = regex.compile(
+    r"\b(?:what do you mean|what\?|huh|pardon|you (?:already|just) (?:said|asked|told)|i (?:already|just) (?:said|told)"
+    r"|(?:doesn'?t|does not|don'?t|do not) make sense|makes no sense|random|confus\w+|off topic"
+    r"|are you (?:ok|a bot|a robot))\b"
+    r"|何の(?:話|こと)|意味(?:が|は)|さっき(?:も|言)|どういう(?:意味|こと)|話(?:が|を)(?:変|聞)|突然|急に|わからない|分からない|え[？?、]",
+    regex.IGNORECASE,
+)
+_COMMON_WORDS = """
+a an and are at be but can did do does for from good have how i in is it just know like me my no not of oh ok on or so
+some that the them they this to too was we what when where who why will with would yes you your
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 class Passage(NamedTuple):
@@ -75,3 +112,69 @@ def feature_rows(passages: Sequence[Passage]) -> NDArray[np.float64]:
     """The plain features, a row a passage."""
     rows = [numbers_of(passage) for passage in passages]
     return np.array(rows, dtype=np.float64).reshape(-1, len(NAMES))
+
+
+class TurnWords(NamedTuple):
+    """What was said, and whether the system said it."""
+
+    by_system: bool
+    text: str
+
+
+def features(context: Sequence[TurnWords], target: str) -> list[float]:
+    """The numbers named in NAMES, each from 0 to about 1."""
+    said = [_said(turn) for turn in context]
+    this = _said(TurnWords(True, target))
+    systems = [turn for turn in said if turn.by_system]
+    users = [turn for turn in said if not turn.by_system]
+    last_user = users[-1] if users else _NOTHING
+    last_system = systems[-1] if systems else _NOTHING
+    known = {word for turn in said for word in turn.words}
+    return [
+        float(any(this.bare == turn.bare for turn in systems)),
+        max((_dice(this.grams, turn.grams) for turn in systems), default=0.0),
+        _dice(this.grams, last_system.grams),
+        max((_dice(this.grams, turn.grams) for turn in users), default=0.0),
+        _dice(this.grams, last_user.grams),
+        max((_dice(this.words, turn.words) for turn in systems), default=0.0),
+        len(this.words & known) / max(len(this.words), 1),
+        len(this.words & last_user.words) / max(len(last_user.words), 1),
+        float(last_user.asks),
+        float(this.asks),
+        math.log1p(len(target)) / 5,
+        math.log1p(len(last_user.text)) / 5,
+        min(len(said), 20) / 20,
+        float(last_user.puzzled),
+        float(any(turn.puzzled for turn in users)),
+    ]
+
+
+class _Said:
+    """A turn taken apart."""
+
+    def __init__(self, turn: TurnWords) -> None:
+        self.by_system = turn.by_system
+        self.text = turn.text
+        lower = turn.text.lower()
+        self.bare = _SPACE_OR_SIGN.sub("", lower)
+        self.grams = (
+            {self.bare[place : place + 3] for place in range(max(len(self.bare) - 2, 1))}
+            if self.bare
+            else set()
+        )
+        self.words = {word for word in _WORD.findall(lower) if word not in _COMMON}
+        self.asks = bool(_ASKS.search(turn.text))
+        self.puzzled = bool(_PUZZLED.search(turn.text))
+
+
+@lru_cache(maxsize=1 << 10)
+def _said(turn: TurnWords) -> _Said:
+    """A turn is taken apart once, though it is context of all that follow."""
+    return _Said(turn)
+
+
+def _dice(first: set[str], second: set[str]) -> float:
+    return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
+
+
+_NOTHING = _Said(TurnWords(False, ""))

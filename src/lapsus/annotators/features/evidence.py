@@ -17,7 +17,7 @@ import regex
 
 from lapsus.annotators.features.cues import SurfaceCues
 from lapsus.annotators.features.reply_signs import RULES, Reply, Seen
-from lapsus.annotators.features.signs import Sign, meaning, signs_in
+from lapsus.annotators.features.sign_rules import Sign, meaning, signs_in
 from lapsus.annotators.features.statements import contradict
 from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.model import Unit, in_language
@@ -33,6 +33,8 @@ STRONGEST = 6.0
 """What all evidence together adds at most to the log odds."""
 _HEAVIEST = 5.0
 _KEYWORDS = 4
+_DOUBT = 1.5
+"""Planted faults are plainer than real ones: what is taken off a measured worth."""
 
 
 class Evidence(NamedTuple):
@@ -95,10 +97,6 @@ def weight(sign: str) -> float:
     # Half a case more on either side: what was never seen may still come.
     worth = math.log((hits + 0.5) / (faults + 1)) - math.log((alarms + 0.5) / (replies + 1))
     return round(min(max(worth - _DOUBT, 0.0), _HEAVIEST), 1)
-
-
-_DOUBT = 1.5
-"""Planted faults are plainer than real ones: what is taken off a measured worth."""
 
 
 def kind_name(kind: str, language: str) -> str:

@@ -1,12 +1,18 @@
-"""The rules behind the signs: each is shown a scene and gives back the words it saw the sign in, or None."""
+"""The rules behind the signs: each is shown a scene and gives back the words it saw the sign in, or None.
+
+They need no model, no dictionary and no other library. What they mean is said in `signs.yaml`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import NamedTuple
 
 from lapsus.annotators.features.cues import SurfaceCues, share_topic
 from lapsus.annotators.features.turn_context import TurnContext, alikeness
+from lapsus.model import Unit, in_language
+from lapsus.word_files import word_file
 
 _SAME, _ALIKE, _KNOWN = 0.9, 0.5, 0.3
 """Shares of words in common from which two utterances say the same, almost the same, or much of it."""
@@ -311,3 +317,28 @@ def _opposed(scene: TurnContext, turn: SurfaceCues, earlier: SurfaceCues) -> boo
             return True
     nearly = len(common) >= 0.5 * max(len(turn.keywords | earlier.keywords), 1)
     return nearly and ("not" in turn.does) != ("not" in earlier.does)
+
+
+class Sign(NamedTuple):
+    """Something seen in a turn, and the words it was seen in."""
+
+    rule: str
+    quote: str
+
+
+def signs(unit: Unit) -> list[Sign]:
+    """Every sign seen in a turn, in the order of the rules."""
+    return signs_in(TurnContext.of(unit))
+
+
+def signs_in(scene: TurnContext) -> list[Sign]:
+    """The same, of a turn that was looked at already."""
+    found = ((name, rule(scene)) for name, rule in RULES.items())
+    return [Sign(name, quote) for name, quote in found if quote is not None]
+
+
+def meaning(sign: Sign, language: str) -> str:
+    """What a sign means, in the reader's language."""
+    words = word_file("lapsus.annotators.features", "signs.yaml")[sign.rule]
+    # Not str.format: a quote may hold braces of its own.
+    return str(in_language(words, language)).replace("{quote}", sign.quote)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lapsus.annotators.features.cues import Cues, SurfaceCues, cues_of, look
-from lapsus.annotators.features.earlier_turns import said_before, target
-from lapsus.model import Unit
+from lapsus.model import Segment, Unit
 
 
 @dataclass(frozen=True)
@@ -40,3 +39,20 @@ def alikeness(first: SurfaceCues, second: SurfaceCues) -> float:
     """The share of words that two utterances have in common, from 0 to 1."""
     one, other = set(first.words), set(second.words)
     return len(one & other) / len(one | other) if one and other else float(first.plain == second.plain)
+
+
+def said_before(unit: Unit, role: str) -> list[str]:
+    """What that side said before the target, the latest first."""
+    return [turn.text for turn in reversed(unit.context) if turn.role == role]
+
+
+def last_said(unit: Unit, role: str) -> str:
+    """What that side said last before the target; nothing where it has not spoken."""
+    return next((turn.text for turn in reversed(unit.context) if turn.role == role), "")
+
+
+def target(unit: Unit) -> Segment:
+    """The turn to judge. Breakdown is judged by the turn, so there always is one."""
+    if unit.target is None:
+        raise ValueError("a whole document is no turn")
+    return unit.target

@@ -11,12 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Lesson, Opinion
-from lapsus.annotators.cases import Case
+from lapsus.annotators.cases import Case, Origin, packed
 from lapsus.annotators.judge.decisions import Decision, decide
+from lapsus.annotators.judge.encoder_training import GRAPH, TOKENIZER, OwnVectors
 from lapsus.annotators.judge.feature_sets import READER, FeatureSets
 from lapsus.annotators.judge.features import Vectors, feature_rows
-from lapsus.annotators.judge.learning import Model, Report, learn, predicted
-from lapsus.annotators.judge.own_encoder import GRAPH, TOKENIZER, OwnVectors
+from lapsus.annotators.judge.learning import (
+    Model,
+    Report,
+    learn,
+    predicted,
+    report_lines,
+    report_table,
+    short_lines,
+)
 from lapsus.annotators.judge.pair_readings import PairReadings, can_read
 from lapsus.annotators.judge.people_answers import (
     LEAST,
@@ -30,7 +38,6 @@ from lapsus.annotators.judge.people_answers import (
     people_answers,
 )
 from lapsus.annotators.judge.regression import Projection, Weights, fit, predict
-from lapsus.annotators.judge.report import report_lines, report_table, short_lines
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.judge.spans import (
     Marked,
@@ -41,11 +48,9 @@ from lapsus.annotators.judge.spans import (
     restored_sides,
     side_arrays,
 )
-from lapsus.annotators.learned_documents import packed
 from lapsus.annotators.model_files import REPORTS, State
 from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.annotators.progress import Progress, part_of
-from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
 from lapsus.kinds.votes import marks_in

@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.cases import Case
-from lapsus.annotators.training_examples import Origin
+from lapsus.annotators.cases import Case, Origin
 from lapsus.errors import InputError
 from lapsus.kinds import Kind, kinds_of
 from lapsus.kinds.votes import marks_in

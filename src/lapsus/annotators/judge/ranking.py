@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.people_answers import PeopleAnswers
 from lapsus.measures.bootstrap import USUAL, bootstrap_interval, group_sums
-from lapsus.measures.scores.correlation import mean_ranks, pearson, spearman
+from lapsus.measures.scores.ratings import mean_ranks, pearson, spearman
 from lapsus.model import Answer
 
 Matrix: TypeAlias = NDArray[np.float64]

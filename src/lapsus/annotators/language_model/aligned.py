@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from lapsus.annotators.language_model.quotes import places
+from lapsus.annotators.language_model.reply import places
 from lapsus.errors import InputError, UsageError, reason_of
 from lapsus.model import Answer, Scheme, Span, Unit
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import regex
 
-from lapsus.annotators.language_model.free_text import REASON, salvage
+from lapsus.annotators.language_model.answer_schema import REASON, salvage
 from lapsus.annotators.language_model.prompt_frames import prompt_frame
-from lapsus.annotators.language_model.quotes import places
 from lapsus.kinds import kinds_of
 from lapsus.model import Answer, Document, Question, Scheme, Span, Unit
 from lapsus.schemes import asked_answers, broken_rules, spelt_answers
@@ -22,6 +22,7 @@ _TRIES = 50
 _SHOWN = 80
 _THINKS, _THOUGHT = "<think>", "</think>"
 _UNSTORABLE = regex.compile(r"[\0\p{Cs}]")
+_CLUSTER = regex.compile(r"\X")
 
 
 class Taken(NamedTuple):
@@ -176,3 +177,37 @@ def _clean(text: str) -> str:
 def _brief(text: str) -> str:
     text = _clean(text)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def places(text: str, quote: str) -> list[tuple[int, int]]:
+    """Everywhere that a quote stands in a text, from the left; stretches may overlap.
+
+    Letters that are the same but coded otherwise (é as one sign or as two) are found too, visible character by
+    visible character, where the quote as it is coded stands nowhere.
+    """
+    if not quote:
+        return []
+    return _exactly(text, quote) or _alike(text, quote)
+
+
+def _exactly(text: str, quote: str) -> list[tuple[int, int]]:
+    found, start = [], text.find(quote)
+    while start >= 0:
+        found.append((start, start + len(quote)))
+        start = text.find(quote, start + 1)
+    return found
+
+
+def _alike(text: str, quote: str) -> list[tuple[int, int]]:
+    where = [match.span() for match in _CLUSTER.finditer(text)]
+    signs = [_one_way(text[start:end]) for start, end in where]
+    wanted = [_one_way(sign) for sign in _CLUSTER.findall(quote)]
+    return [
+        (where[first][0], where[first + len(wanted) - 1][1])
+        for first in range(len(signs) - len(wanted) + 1)
+        if signs[first : first + len(wanted)] == wanted
+    ]
+
+
+def _one_way(sign: str) -> str:
+    return unicodedata.normalize("NFC", sign)

@@ -10,10 +10,9 @@ import msgspec
 import numpy as np
 
 from lapsus.annotators.base import Annotator, Lesson, Opinion
-from lapsus.annotators.cases import Case
+from lapsus.annotators.cases import Case, Origin
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.training_examples import Origin
 from lapsus.annotators.triples.expected import Regression
 from lapsus.annotators.triples.fitting import Answers, fitted_cuts, mark_ratios
 from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement.merged_votes import merge_labels
+from lapsus.measures.agreement.answer_codes import merge_labels
 from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import USUAL, Bootstrap
-from lapsus.measures.declaration import compute, parse_measure
-from lapsus.measures.score import Score
+from lapsus.measures.score import Score, compute, parse_measure
 from lapsus.model.votes import Votes
 from lapsus.notices import Notice
 from lapsus.registry import Registry

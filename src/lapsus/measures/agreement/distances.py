@@ -1,4 +1,4 @@
-"""How far apart two answers are: a table of answers by answers, 0 on the diagonal."""
+"""How far apart two answers are, and agreement from that: a table of answers by answers, 0 on the diagonal."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement.chance import ratio
 from lapsus.measures.bootstrap import Floats
 
 _ROWS = 256
@@ -102,3 +101,17 @@ def _between_sets(
             overlap, both, np.minimum(sizes[rows, None], sizes), np.maximum(sizes[rows, None], sizes)
         )
     return table
+
+
+def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
+    """`part / whole`, NaN where `whole` is 0, without a warning."""
+    above, below = np.broadcast_arrays(
+        np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    )
+    result: Floats = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
+    return result
+
+
+def beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    """How much of the agreement that chance leaves open was reached."""
+    return ratio(observed - expected, 1 - expected)

@@ -10,7 +10,7 @@ import numpy as np
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.answer_codes import require
-from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.distances import ratio
 from lapsus.measures.agreement.gamma_alignment import aligned
 from lapsus.measures.agreement.gamma_candidates import Dissimilarity, Marks, candidates, in_order
 from lapsus.measures.agreement.gamma_continuum import Continuum, Ints, Lengths, continua

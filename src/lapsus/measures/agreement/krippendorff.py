@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lapsus.errors import UsageError
 from lapsus.measures.agreement import distances
 from lapsus.measures.agreement.answer_codes import choose, coded, compact, scale_values, unsuitable
-from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.distances import ratio
 from lapsus.measures.agreement.patterns import ALONE, Patterns, distinct_rows, distinct_sums, patterns, spread
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval, interval, resampled_times
 from lapsus.measures.score import SAME, Score, signature

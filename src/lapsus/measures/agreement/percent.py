@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.distances import ratio
 from lapsus.measures.agreement.patterns import patterns
 from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats
 from lapsus.measures.score import Score

@@ -13,8 +13,8 @@ from lapsus.measures.agreement.answer_codes import choose, require, require_name
 from lapsus.measures.agreement.patterns import ALONE, spread
 from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, interval, resampled_times
 from lapsus.measures.score import Interval, Score, signature
-from lapsus.measures.scores.precision import two_sided_precision_recall_f
-from lapsus.measures.scores.stretches import Stretches
+from lapsus.measures.scores.spans import Stretches
+from lapsus.measures.scores.tally import two_sided_precision_recall_f
 from lapsus.model import Span
 from lapsus.model.votes import SpanVotes
 from lapsus.notices import Notice

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from lapsus.measures.agreement.answer_codes import require
-from lapsus.measures.agreement.chance import ratio
+from lapsus.measures.agreement.distances import ratio
 from lapsus.measures.agreement.gamma_continuum import Continuum, Ints, Lengths, continua
 from lapsus.measures.agreement.patterns import ALONE, spread
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lapsus.errors import UsageError
-from lapsus.measures.declaration import compute, parse_measure
 from lapsus.measures.gold.adjudicated import adjudicated
 from lapsus.measures.gold.result import Gold
-from lapsus.measures.gold.span_dawid_skene import span_dawid_skene
+from lapsus.measures.gold.spans import span_dawid_skene
+from lapsus.measures.score import compute, parse_measure
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
 from lapsus.notices import Notice
 from lapsus.registry import Registry

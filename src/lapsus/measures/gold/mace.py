@@ -13,8 +13,8 @@ import numpy as np
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.answer_codes import choose, require_names
 from lapsus.measures.bootstrap import Floats
+from lapsus.measures.gold.dawid_skene import VoteCodes, likeliest, normalised, spread_out
 from lapsus.measures.gold.result import NOBODY, Gold, label_answers, raters
-from lapsus.measures.gold.vote_codes import VoteCodes, likeliest, normalised, spread_out
 from lapsus.measures.score import signature
 from lapsus.model.votes import LabelVotes
 from lapsus.notices import Notice

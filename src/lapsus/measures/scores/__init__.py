@@ -18,7 +18,6 @@ from lapsus.measures.scores.breakdown_labels import (
     vote_shares,
 )
 from lapsus.measures.scores.label_sets import Against, LabelSetScores, label_set_scores, label_set_tally
-from lapsus.measures.scores.precision import PrecisionRecall
 from lapsus.measures.scores.ratings import Level, RatingScores, mean_ratings, rating_scores
 from lapsus.measures.scores.runs import AlignedRun, align_run, match_run
 from lapsus.measures.scores.spans import (
@@ -30,7 +29,7 @@ from lapsus.measures.scores.spans import (
     span_scores,
     span_tally,
 )
-from lapsus.measures.scores.tally import Tally
+from lapsus.measures.scores.tally import PrecisionRecall, Tally
 from lapsus.registry import Registry
 
 __all__ = [

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
-from lapsus.measures.declaration import Measure
-from lapsus.measures.score import Score
+from lapsus.measures.score import Measure, Score
 from lapsus.measures.scores.breakdown_labels import (
     TIES,
     Rule,
@@ -21,9 +20,7 @@ from lapsus.measures.scores.breakdown_labels import (
     strict_labels,
     vote_shares,
 )
-from lapsus.measures.scores.divergence import jensen_shannon_terms
-from lapsus.measures.scores.precision import precision_recall_f, ratio
-from lapsus.measures.scores.tally import Tally, rater_range
+from lapsus.measures.scores.tally import Tally, precision_recall_f, rater_range, ratio
 from lapsus.model import EMPTY
 from lapsus.notices import Notice
 
@@ -67,6 +64,7 @@ _BLOCK = 1 << 13
 # The parts O, T, X, T+X and O+T that make up the three ways to group the labels.
 _GROUPINGS = np.array([[1, 1, 1, 0, 0], [1, 0, 0, 1, 0], [0, 0, 1, 0, 1]], dtype=np.float64)
 _SIZES = _GROUPINGS.sum(axis=1, keepdims=True)
+_TINY = np.finfo(np.float64).tiny
 
 
 class BreakdownScores(msgspec.Struct, frozen=True):
@@ -243,3 +241,33 @@ def _check(
             hint="must-sum-1",
             tolist=distributions[bad].tolist(),
         )
+
+
+def jensen_shannon_terms(gold: Floats, predicted: Floats) -> Floats:
+    """What each label adds to the Jensen-Shannon divergence, in bits.
+
+    Half of `p log(p/m)` and half of `q log(q/m)` with `m` midway between the two, written so that three
+    logarithms do; zeros add nothing. No term is below 0, whatever the distributions sum to.
+    """
+    middle = (gold + predicted) / 2
+    terms = (_x_log_x(gold) + _x_log_x(predicted)) / 2 - _x_log_x(middle)
+    return np.maximum(terms, 0.0, out=terms)
+
+
+def jensen_shannon(gold: Floats, predicted: Floats) -> Floats:
+    """The Jensen-Shannon divergence along the last axis: base 2, no square root."""
+    divergence: Floats = jensen_shannon_terms(gold, predicted).sum(axis=-1)
+    return divergence
+
+
+def squared_error(gold: Floats, predicted: Floats) -> Floats:
+    """The squared difference along the last axis, divided by the number of labels."""
+    error: Floats = np.square(gold - predicted).mean(axis=-1)
+    return error
+
+
+def _x_log_x(x: Floats) -> Floats:
+    logs = np.maximum(x, _TINY)
+    np.log2(logs, out=logs)
+    logs *= x
+    return logs

@@ -12,16 +12,15 @@ import numpy as np
 from lapsus.kinds import Kind
 from lapsus.measures.agreement.answer_codes import require
 from lapsus.measures.bootstrap import Bootstrap, Floats, group_sums
-from lapsus.measures.gold.majority import majority_codes
+from lapsus.measures.gold.counts import majority_codes
 from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES
 from lapsus.measures.scores.breakdown_labels import Rule
 from lapsus.measures.scores.label_sets import label_set_tally
-from lapsus.measures.scores.precision import EMPTY_BOTH, ratio
 from lapsus.measures.scores.ratings import mean_ratings, rating_scores
 from lapsus.measures.scores.runs import align_run
 from lapsus.measures.scores.spans import span_tally
-from lapsus.measures.scores.tally import NOTHING, Tally, rater_range
+from lapsus.measures.scores.tally import EMPTY_BOTH, NOTHING, Tally, rater_range, ratio
 from lapsus.model import Judgment
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes
 

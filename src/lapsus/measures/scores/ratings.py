@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import SAME, Score, signature
-from lapsus.measures.scores.correlation import kendall, pearson, spearman
 from lapsus.measures.scores.tally import NOTHING, scores_of
-from lapsus.measures.scores.weighted_kappa import Weights, weighted_kappa
 from lapsus.model.votes import ScaleVotes
 from lapsus.notices import Notice
 
@@ -30,6 +28,9 @@ _MEASURES = {
     "kappa_linear": "kappa(linear)",
     "kappa_quadratic": "kappa(quadratic)",
 }
+Weights: TypeAlias = Literal["linear", "quadratic"]
+_FLAT = 1e-12
+"""A spread below this part of the values' own size is rounding, not variation."""
 
 
 class RatingScores(msgspec.Struct, frozen=True):
@@ -177,3 +178,104 @@ def _note(measure: str, predicted: Floats, gold: Floats) -> str:
     if not measure.startswith("kappa"):
         return NEVER_VARIES
     return SAME if _whole(predicted, gold) else NOT_LEVELS
+
+
+def weighted_kappa(x: Floats, y: Floats, weights: Weights) -> float:
+    """1 less the mean distance of the pairs over the mean distance of any x to any y; NaN where that is 0.
+
+    Distances are differences of levels, or their squares. Levels that nobody used change nothing.
+    """
+    if weights == "quadratic":
+        observed = float(np.square(x - y).mean()) if len(x) else 0.0
+        expected = float(x.var() + y.var() + (x.mean() - y.mean()) ** 2) if len(x) else 0.0
+    else:
+        observed = float(np.abs(x - y).mean()) if len(x) else 0.0
+        expected = _mean_distance(x, y)
+    return 1 - observed / expected if expected > 0 else np.nan
+
+
+def _mean_distance(x: Floats, y: Floats) -> float:
+    """The mean of |a - b| over every a of x and b of y: each gap between levels by the pairs that span it."""
+    if not len(x):
+        return 0.0
+    levels = np.unique(np.concatenate([x, y]))
+    below_x = np.searchsorted(np.sort(x), levels[:-1], side="right") / len(x)
+    below_y = np.searchsorted(np.sort(y), levels[:-1], side="right") / len(y)
+    return float(np.diff(levels) @ (below_x * (1 - below_y) + below_y * (1 - below_x)))
+
+
+def pearson(x: Floats, y: Floats) -> float:
+    """The product-moment correlation."""
+    if is_flat(x) or is_flat(y):
+        return np.nan
+    x, y = x - x.mean(), y - y.mean()
+    # Scaled first, so that squares of very large or small numbers stay in range.
+    x, y = x / np.abs(x).max(), y / np.abs(y).max()
+    return float(np.clip((x @ y) / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
+
+
+def spearman(x: Floats, y: Floats) -> float:
+    """The correlation of ranks; ties share the mean of their ranks."""
+    return pearson(mean_ranks(x), mean_ranks(y))
+
+
+def kendall(x: Floats, y: Floats) -> float:
+    """Kendall's tau-b: pairs in the same order less pairs in opposite order, ties taken into account.
+
+    Sorting does it in n log n steps instead of looking at all pairs (Knight's method).
+    """
+    ranks_x, ranks_y = _dense(x), _dense(y)
+    order = np.lexsort((ranks_y, ranks_x))
+    ranks_x, ranks_y = ranks_x[order], ranks_y[order]
+    pairs = len(x) * (len(x) - 1) // 2
+    tied_x, tied_y = _tied(ranks_x), _tied(ranks_y)
+    tied_both = _tied(_dense(ranks_x * (int(ranks_y.max(initial=0)) + 1) + ranks_y))
+    spread = float(pairs - tied_x) * float(pairs - tied_y)
+    if spread == 0:
+        return np.nan
+    same_less_opposite = pairs - tied_x - tied_y + tied_both - 2 * inversions(ranks_y)
+    return same_less_opposite / float(np.sqrt(spread))
+
+
+def is_flat(values: Floats) -> bool:
+    """Whether the values are all the same, or there are fewer than two."""
+    if len(values) < 2:
+        return True
+    low, high = float(values.min()), float(values.max())
+    return high - low <= _FLAT * max(abs(low), abs(high))
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Ranks from 1; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[place]
+
+
+def inversions(values: NDArray[np.integer[Any]]) -> int:
+    """How many pairs stand in the wrong order, counted while merging ever longer sorted stretches."""
+    n = len(values)
+    size = 1 << max(n - 1, 0).bit_length()
+    # Fillers are larger than everything and stand at the end, so they are in no inversion.
+    line = np.full(size, np.iinfo(np.int64).max)
+    line[:n] = values
+    places = np.arange(size)
+    found, width = 0, 1
+    while width < size:
+        pairs = line.reshape(-1, 2 * width)
+        order = np.argsort(pairs, axis=1, kind="stable")
+        # Merging moves each value of the left stretch behind all smaller ones of the right.
+        left_now, left_before = np.flatnonzero(order < width), places.reshape(-1, 2 * width)[:, :width]
+        found += int(left_now.sum() - left_before.sum())
+        line = np.take_along_axis(pairs, order, axis=1).ravel()
+        width *= 2
+    return found
+
+
+def _dense(values: NDArray[Any]) -> NDArray[np.int64]:
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _tied(ranks: NDArray[np.int64]) -> int:
+    counts = np.bincount(ranks)
+    return int((counts * (counts - 1) // 2).sum())

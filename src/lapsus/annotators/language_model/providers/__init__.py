@@ -9,13 +9,14 @@ PROVIDERS: Registry[type[Provider]] = Registry(
     "lapsus.providers",
     {
         "openai": "lapsus.annotators.language_model.providers.openai:OpenAi",
-        "responses": "lapsus.annotators.language_model.providers.responses:Responses",
-        "azure": "lapsus.annotators.language_model.providers.azure:Azure",
+        "responses": "lapsus.annotators.language_model.providers.openai:Responses",
+        "azure": "lapsus.annotators.language_model.providers.openai:Azure",
         "anthropic": "lapsus.annotators.language_model.providers.anthropic:Anthropic",
         "bedrock": "lapsus.annotators.language_model.providers.bedrock:Bedrock",
         "gemini": "lapsus.annotators.language_model.providers.gemini:Gemini",
     },
 )
+__all__ = ["PROVIDERS", "Completion", "Provider", "Request", "provider_of"]
 
 
 def provider_of(name: str) -> tuple[Provider, str]:
@@ -28,6 +29,3 @@ def provider_of(name: str) -> tuple[Provider, str]:
     if not model:
         raise UsageError("model-no-name", where=name, hint="model-server-calls", name=name)
     return PROVIDERS.get(prefix)(), model
-
-
-__all__ = ["PROVIDERS", "Completion", "Provider", "Request", "provider_of"]

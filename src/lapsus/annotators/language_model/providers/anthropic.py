@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lapsus.annotators.language_model.free_text import without_bounds
+from lapsus.annotators.language_model.answer_schema import without_bounds
 from lapsus.annotators.language_model.providers.base import (
     TEXT,
     TOOL,

@@ -1,11 +1,12 @@
-"""Chat completions: OpenAI, and whoever speaks its protocol (vLLM, Ollama, llama.cpp, LM Studio, OpenRouter)."""
+"""OpenAI's chat completions and responses, Azure, and whoever speaks the same protocol (vLLM, Ollama, llama.cpp)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
-from lapsus.annotators.language_model.free_text import without_bounds
+from lapsus.annotators.language_model.answer_schema import without_bounds
 from lapsus.annotators.language_model.providers.base import (
     OBJECT,
     SCHEMA,
@@ -21,7 +22,10 @@ from lapsus.annotators.language_model.providers.base import (
     model_name,
     text_of,
 )
-from lapsus.annotators.language_model.providers.batches import OpenAiBatches
+from lapsus.annotators.language_model.providers.batches import AzureBatches, OpenAiBatches, ResponsesBatches
+
+VERSION = "2024-10-21"
+"""The version of the interface that is asked for."""
 
 
 class OpenAi(Provider):
@@ -80,3 +84,64 @@ def _format(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     whole = schema if form == SCHEMA else without_bounds(schema)
     named = {"name": TOOL_NAME, "strict": True, "schema": whole}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+
+class Azure(OpenAi):
+    """`azure:DEPLOYMENT`; the endpoint is that of the resource, or its …/openai/v1."""
+
+    name = "azure"
+    batches = AzureBatches
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """The key has a header of its own."""
+        return {"api-key": key} if key else {}
+
+    def path(self, model: str, endpoint: str) -> str:
+        """By deployment; the newer interface has the model in the body instead."""
+        if endpoint.endswith("/v1"):
+            return "/chat/completions"
+        return f"/openai/deployments/{quote(model, safe='')}/chat/completions?api-version={VERSION}"
+
+
+class Responses(Provider):
+    """POST …/responses. Nothing is stored there."""
+
+    name = "responses"
+    batches = ResponsesBatches
+    forms = (SCHEMA, UNBOUNDED, TEXT)
+    renamed = {"max_tokens": "max_output_tokens"}  # noqa: RUF012  the base says that it is of the class
+    unknown = ("seed",)
+
+    def path(self, model: str, endpoint: str) -> str:
+        """The same for every model."""
+        return "/responses"
+
+    def body(self, request: Request, form: str) -> dict[str, Any]:
+        """Instructions beside what was said."""
+        body = {"model": request.model, "instructions": request.system, "input": list(request.messages)}
+        more: dict[str, Any] = {"store": False, **request.wishes}
+        if form != TEXT:
+            whole = request.schema if form == SCHEMA else without_bounds(request.schema)
+            named = {"type": "json_schema", "name": TOOL_NAME, "strict": True, "schema": whole}
+            more["text"] = {"format": named}
+        return body | more
+
+    def completion(self, reply: Mapping[str, Any], form: str) -> Completion | None:
+        """The text of all messages; what the model thought is passed over."""
+        if not isinstance(reply.get("output"), list):
+            return None
+        messages = [one for one in reply["output"] if isinstance(one, dict) and one.get("type") == "message"]
+        parts = [part for one in messages for part in one.get("content") or () if isinstance(part, dict)]
+        cut = reply.get("incomplete_details")
+        reason = cut.get("reason") if isinstance(cut, dict) else None
+        refusal = "".join(text_of(part.get("refusal")) for part in parts if part.get("type") == "refusal")
+        usage = reply.get("usage")
+        return Completion(
+            "".join(text_of(part.get("text")) for part in parts if part.get("type") == "output_text"),
+            form,
+            reason == "max_output_tokens",
+            model_name(reply.get("model")),
+            count(usage, "input_tokens"),
+            count(usage, "output_tokens"),
+            refusal or ("content_filter" if reason == "content_filter" else ""),
+        )

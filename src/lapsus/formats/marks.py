@@ -1,7 +1,7 @@
-"""What brat and Label Studio have in common: marks with lines between them, and people who change them.
+"""What formats of marks have in common: the question they answer, lines between them, people who change them.
 
-Both keep beside what they show what Lapsus knew when it wrote. Where the two no longer agree, somebody has
-judged anew: the old judgment stays, and the change is its next revision.
+Brat and Label Studio keep beside what they show what Lapsus knew when it wrote. Where the two no longer agree,
+somebody has judged anew: the old judgment stays, and the change is its next revision.
 """
 
 from __future__ import annotations
@@ -10,7 +10,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from lapsus.model import Answer, Document, Judgment, Span
+from lapsus.kinds import kinds_of
+from lapsus.model import Answer, Document, Judgment, Question, Scheme, Span
+from lapsus.schemes import known_scheme
+
+SCHEME = "semantic-errors"
+"""The scheme of marks that Lapsus did not write, and that is offered where nobody has marked anything yet."""
+UNANNOTATED = "unannotated"
+"""The folder of documents that nobody has judged."""
+_LAST_OF_ONE_UNIT = "\uffff"
+
+
+def marks_question(scheme: Scheme | str) -> Question | None:
+    """The question that marks answer, of a scheme or of a known one by its name."""
+    found = known_scheme(scheme) if isinstance(scheme, str) else scheme
+    kinds = kinds_of(found).values() if found else ()
+    return next((kind.question for kind in kinds if kind.on_text), None)
+
+
+def spans_of(judgment: Judgment, question: Question) -> tuple[Span, ...]:
+    """The marks of a judgment."""
+    answer = judgment.answers.get(question.id)
+    return tuple(item for item in answer if isinstance(item, Span)) if isinstance(answer, tuple) else ()
 
 
 def newest(judgments: Iterable[Judgment]) -> list[Judgment]:
@@ -77,3 +98,20 @@ def _end(joined: dict[str, str], mark: str) -> str:
         joined[mark] = joined[joined[mark]]
         mark = joined[mark]
     return mark
+
+
+def to_utf16(text: str, at: int) -> int:
+    """Code points before a place, as UTF-16 units."""
+    return at if text.isascii() else at + sum(sign > _LAST_OF_ONE_UNIT for sign in text[:at])
+
+
+def from_utf16(text: str, at: int) -> int | None:
+    """UTF-16 units before a place, as code points; None in the middle of a sign or beyond the end."""
+    if text.isascii() or max(text) <= _LAST_OF_ONE_UNIT:
+        return at if at <= len(text) else None
+    units = 0
+    for place, sign in enumerate(text):
+        if units >= at:
+            return place if units == at else None
+        units += 2 if sign > _LAST_OF_ONE_UNIT else 1
+    return len(text) if units == at else None

@@ -1,17 +1,27 @@
-"""The long table in Parquet: read and written some thousand rows at a time."""
+"""Parquet and Arrow: the long table in them, and rows of any such file.
+
+A file of a stranger is looked through in a process of its own before it is read in this one: the library prints a
+trace and panics at some damaged files, and a few kilobytes can stand for gigabytes.
+"""
 
 from __future__ import annotations
 
 import io
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Final, cast
 
 from lapsus.errors import InputError
+from lapsus.formats import columnar_process
 from lapsus.formats.arrow_library import (
     Array,
     DataType,
@@ -19,19 +29,58 @@ from lapsus.formats.arrow_library import (
     RecordBatch,
     RecordBatchReader,
     Schema,
+    read_ipc,
+    read_ipc_stream,
     read_parquet,
     write_parquet,
 )
-from lapsus.formats.columnar_check import check_columnar
 from lapsus.formats.columnar_process import ROWS
 from lapsus.formats.source import Member
 from lapsus.formats.table_rows import COLUMNS, DECIMAL, WHOLE, Row, places
+from lapsus.notices import Notice
 
+SECONDS: Final = 600
+_KEPT: Final = 1000
+_sound: OrderedDict[tuple[int, int, int, int], None] = OrderedDict()
+"""Files that were found sound, as they were then."""
 GROUP = 50_000
 """Rows in a row group."""
 WRITTEN = 10_000
 """Rows that are handed on at a time."""
 _MAGIC = b"PAR1"
+_FILE_MAGIC = b"ARROW1"
+_STREAM_START = b"\xff\xff\xff\xff"
+
+
+def check_columnar(stream: IO[bytes], name: str, kind: str = "Parquet") -> None:
+    """Complain of a file that cannot be read through. The stream stands where it stood."""
+    found = os.fstat(stream.fileno())
+    key = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    if key in _sound:
+        return
+    place = os.lseek(stream.fileno(), 0, os.SEEK_CUR)
+    try:
+        done = subprocess.run(  # noqa: S603  our own words
+            [sys.executable, "-I", columnar_process.__file__, *filter(None, sys.path)],
+            stdin=stream.fileno(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+        found_wrong = json.loads(done.stdout) if done.stdout else Notice("ends-middle")
+    except subprocess.TimeoutExpired:
+        found_wrong = Notice("takes-longer", seconds=SECONDS)
+    finally:
+        # The other process shares the place in the file, and what is buffered here goes by it.
+        os.lseek(stream.fileno(), place, os.SEEK_SET)
+    if isinstance(found_wrong, dict):
+        found_wrong = Notice("rows-unpack-bytes", **found_wrong)
+    if found_wrong is not None:
+        raise InputError("not-sound-file", where=name, kind=kind, said=found_wrong)
+    _sound[key] = None
+    while len(_sound) > _KEPT:
+        _sound.popitem(last=False)
 
 
 def _type_of(column: str) -> DataType:
@@ -199,3 +248,32 @@ def damage_named(name: str, kind: str = "Parquet") -> Iterator[None]:
             raise
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError("not-sound-file", where=name, kind=kind, said=reason) from error
+
+
+def arrow_rows(member: Member) -> Iterator[dict[str, Any]]:
+    """The rows as plain Python values; lists and structures inside cells stay lists and dicts."""
+    with opened(member) as stream:
+        reader = _reader(stream, member)
+        names = list(reader.schema.names)
+        while True:
+            with damage_named(member.name):
+                batch = next(reader, None)
+                if batch is None:
+                    return
+                columns: list[Any] = [batch.column(place).to_pylist() for place in range(len(names))]
+            for cells in zip(*columns, strict=True):
+                yield dict(zip(names, cells, strict=True))
+
+
+def _reader(stream: IO[bytes], member: Member) -> RecordBatchReader:
+    if member.name.lower().endswith(".parquet"):
+        return open_parquet(stream, member.name)
+    start = stream.read(len(_FILE_MAGIC))
+    stream.seek(0)
+    if not start:
+        raise InputError("empty", where=member.name)
+    if start != _FILE_MAGIC and not start.startswith(_STREAM_START):
+        raise InputError("not-arrow-file", where=member.name)
+    check_columnar(stream, member.name, "Arrow")
+    with damage_named(member.name, "Arrow"):
+        return read_ipc(stream) if start == _FILE_MAGIC else read_ipc_stream(stream)

@@ -1,12 +1,13 @@
-"""The report for a terminal."""
+"""The report on breakdowns, for a terminal and as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lapsus.annotators.features.evidence import kind_name
+from lapsus.annotators.features.evidence import kind_name, kinds
 from lapsus.log_check.finding import Finding
 from lapsus.log_check.ranking import LogCheck
+from lapsus.log_check.report import check_page, one_line, spoken
 from lapsus.log_check.report_words import (
     group_about,
     group_name,
@@ -23,20 +24,17 @@ from lapsus.log_check.report_words import (
     word,
 )
 from lapsus.measures.scores.breakdown_labels import LABELS
-from lapsus.model import Segment
 from lapsus.reports import Table
-from lapsus.reports.html_page import plain
 
 _COLUMNS = ("system", "dialogues", "turns", "breakdowns", "share", "interval", "above-best", "evidence")
 _BEFORE = 2
 """Turns shown before the one that stands out; the page shows more."""
-_WIDE = 240
 _GROUPS, _QUOTE = 8, 120
 
 
-def check_lines(check: LogCheck, *, by: str, language: str) -> Iterator[str]:
+def check_lines(check: LogCheck, language: str) -> Iterator[str]:
     """What was found, line by line."""
-    yield word("source", language, documents=check.dialogues, turns=check.turns, by=by)
+    yield word("source", language, documents=check.dialogues, turns=check.turns, by=check.by)
     if check.unjudged:
         yield word("unjudged", language, turns=check.unjudged)
     yield from headline(check, language)
@@ -61,9 +59,9 @@ def _groups(check: LogCheck, language: str) -> Iterator[str]:
     yield ""
     yield groups_title(groups, language)
     for group in groups.groups[:_GROUPS]:
-        name, about = _line(group_name(group, language)), group_about(group, language)
+        name, about = one_line(group_name(group, language)), group_about(group, language)
         yield f"  {group.size:>4,}  {name}{about}"
-        yield from (f"        “{_line(one.text)[:_QUOTE]}”" for one in group.typical[:2])
+        yield from (f"        “{one_line(one.text)[:_QUOTE]}”" for one in group.typical[:2])
     yield unseen(groups, language)
 
 
@@ -77,7 +75,7 @@ def _systems(check: LogCheck, language: str) -> Table:
         share = tally.share
         rows.append(
             (
-                _line(system_name(name, language)),
+                one_line(system_name(name, language)),
                 tally.dialogues,
                 tally.turns,
                 tally.likely,
@@ -101,21 +99,35 @@ def _finding(rank: int, finding: Finding, cut: float, language: str) -> Iterator
     )
     shown, colon = (f"（{shares}）", "：") if language == "ja" else (f" ({shares})", ": ")
     mark = f" · {word('likely-mark', language)}" if finding.is_likely(cut) else ""
-    yield f"{rank}. {_line(f'{dialogue}, {turn}')}{shown}{mark}"
-    yield from (
-        f"     {_speaker(segment, language)}{colon}{_line(segment.text)}"
-        for segment in finding.context[-_BEFORE:]
-    )
-    yield f"   » {_speaker(finding.turn, language)}{colon}{_line(finding.turn.text)}"
+    yield f"{rank}. {one_line(f'{dialogue}, {turn}')}{shown}{mark}"
+    yield from (f"     {spoken(segment, language)}" for segment in finding.context[-_BEFORE:])
+    yield f"   » {spoken(finding.turn, language)}"
     if types := likely_types(finding, language):
         yield f"   – {types}"
-    yield from (f"   – {kind}{colon}{_line(text)}" for kind, text in says(finding, language))
+    yield from (f"   – {kind}{colon}{one_line(text)}" for kind, text in says(finding, language))
 
 
-def _speaker(segment: Segment, language: str) -> str:
-    return word(segment.role, language)
-
-
-def _line(text: str) -> str:
-    """A text of strangers on one line."""
-    return " ".join(plain(text, _WIDE).split())
+def breakdown_page(check: LogCheck, language: str) -> str:
+    """What was found, as one self-contained page."""
+    return check_page(
+        check,
+        "check.html",
+        language,
+        by=check.by,
+        headline=headline(check, language),
+        apart=check.differences(),
+        groups_title=lambda groups: groups_title(groups, language),
+        group_name=lambda group: group_name(group, language),
+        group_about=lambda group: group_about(group, language),
+        unseen=lambda groups: unseen(groups, language),
+        percent=percent,
+        interval=interval,
+        points=points,
+        system_name=lambda name: system_name(name, language),
+        labels=LABELS,
+        kinds=kinds(),
+        kind=lambda name: kind_name(name, language),
+        label_name=lambda label: label_name(label, language),
+        says=lambda finding: says(finding, language),
+        likely_types=lambda finding: likely_types(finding, language),
+    )

@@ -1,21 +1,25 @@
-"""The usual answers, under any guideline: a floor."""
+"""Floors: the usual answers, whatever the unit."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Lesson, Opinion
-from lapsus.annotators.cases import Case
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.cases import Case, Example, Origin, shares
+from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.model_files import State
+from lapsus.annotators.parameter_bounds import need_share
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.training_examples import Origin
 from lapsus.errors import InputError
 from lapsus.kinds import kinds_of
-from lapsus.model import FrozenDict
+from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
+from lapsus.model import FrozenDict, Unit
 
 
 class Floor(Annotator):
@@ -66,3 +70,51 @@ class Floor(Annotator):
             id: np.array(mean, dtype=np.float64).reshape(len(kinds[id].choices))
             for id, mean in state.data["means"].items()
         }
+
+
+class Prior(BreakdownAnnotator):
+    """Says the mean distribution of what it learned from, whatever the turn."""
+
+    method = "prior"
+    title = "floor: the mean distribution, always"
+    any_language = True
+    uses_words = False
+
+    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
+        self.mean_: NDArray[np.float64] = shares(examples).mean(axis=0)
+
+    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
+        return np.tile(self.mean_, (len(units), 1))
+
+    def _state(self) -> State:
+        return State({"mean": self.mean_.tolist()})
+
+    def _restore(self, state: State) -> None:
+        self.mean_ = np.array(state.data["mean"], dtype=np.float64).reshape(3)
+
+
+class Majority(BreakdownAnnotator):
+    """Says the most frequent gold label, whatever the turn, and is sure of it."""
+
+    method = "majority"
+    title = "floor: the most frequent label, always"
+    any_language = True
+    uses_words = False
+
+    def __init__(self, *, t: float = 0.0, decide: str = ARGMAX) -> None:
+        super().__init__(decide=decide)
+        need_share(t=t)
+        self.t = t
+
+    def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
+        gold = strict_labels(shares(examples), self.t)
+        self.label_ = LABELS[int(np.bincount(gold, minlength=3).argmax())]
+
+    def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
+        return np.tile(np.eye(3)[LABELS.index(self.label_)], (len(units), 1))
+
+    def _state(self) -> State:
+        return State({"label": self.label_})
+
+    def _restore(self, state: State) -> None:
+        self.label_ = LABELS[LABELS.index(state.data["label"])]
