@@ -21,13 +21,13 @@ METHODS: Registry[Callable[..., Gold]] = Registry(
     Notice("way-make-gold"),
     _ROOM,
     {
-        "distribution": f"{_ROOM}.distribution:distribution",
-        "majority": f"{_ROOM}.majority:majority",
+        "distribution": f"{_ROOM}.counts:distribution",
+        "majority": f"{_ROOM}.counts:majority",
         "dawid_skene": f"{_ROOM}.dawid_skene:dawid_skene",
         "mace": f"{_ROOM}.mace:mace",
-        "label_sets": f"{_ROOM}.label_sets:label_sets",
-        "mean": f"{_ROOM}.mean:mean",
-        "median": f"{_ROOM}.mean:median",
+        "label_sets": f"{_ROOM}.counts:label_sets",
+        "mean": f"{_ROOM}.counts:mean",
+        "median": f"{_ROOM}.counts:median",
         "spans": f"{_ROOM}.spans:merged_spans",
     },
 )
