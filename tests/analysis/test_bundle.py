@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from lapsus.cli.app import app
 from lapsus.errors import InputError
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.model import Document, Entry, Judgment, Segment
+from lapsus.model.judgment import PROGRAM
 from lapsus.schemes import load_scheme
 
 SCHEME = load_scheme("breakdown")
@@ -20,14 +22,22 @@ SCHEME = load_scheme("breakdown")
 
 def entries() -> list[Entry]:
     found = []
-    for number in range(12):
+    for number in range(40):
         said = "OOTX"[number % 4], "OTTX"[number % 4], "OOXX"[number % 4]
         judgments = tuple(
             Judgment(f"d{number}", "0", name, SCHEME.id, SCHEME.version, {"breakdown": label})
             for name, label in zip("abc", said, strict=True)
         )
-        document = Document(f"d{number}", (Segment("0", "system", f"turn {number}"),), "en")
-        found.append(Entry(document.id, document, judgments))
+        judge = Judgment(
+            f"d{number}", "0", "judge", SCHEME.id, SCHEME.version, {"breakdown": said[1]}, metadata={PROGRAM: True}
+        )  # fmt: skip
+        document = Document(
+            f"d{number}",
+            (Segment("0", "system", f"turn {number}"),),
+            "en",
+            metadata={"system": "AB"[number % 2]},
+        )
+        found.append(Entry(document.id, document, (*judgments, judge)))
     return found
 
 
@@ -63,6 +73,19 @@ def test_one_changed_vote_fails_and_the_figures_are_named(bundle: Path) -> None:
     done = CliRunner().invoke(app, ["verify", str(other)])
     assert done.exit_code == 1
     assert "fleiss_kappa" in done.stdout
+
+
+def test_figures_of_systems_annotators_and_programs_are_in_it(bundle: Path) -> None:
+    said = b'"judge","scheme":"breakdown","version":"%s","answers":{"breakdown":"' % SCHEME.version.encode()
+    other = changed(bundle, VOTES, said + b"O", said + b"X")
+    differing = {one.figure for one in verify(other).differences}
+    assert {"votes", "trust.breakdown.judge.advantage"} <= differing
+    assert any(name.startswith("estimate.breakdown.judge.share.X.") for name in differing)
+    assert not any(name.startswith("gold") or "kappa" in name for name in differing)
+    with zipfile.ZipFile(bundle) as packed:
+        stated = json.loads(packed.read(CONTENTS))["figures"]
+    assert stated["estimate.breakdown.judge.share.X.A.people.value"] == pytest.approx(1 / 6)
+    assert {"by.A.fleiss_kappa", "a_with_the_rest"} <= stated.keys()
 
 
 def test_a_changed_figure_or_guideline_fails(bundle: Path) -> None:

@@ -1,4 +1,4 @@
-"""A bundle: the votes behind a report, its guideline and settings, and every figure that follows from them.
+"""A bundle: the judgments behind a report, its guideline and settings, and every figure that follows from them.
 
 Whoever reads a paper can have all figures worked out again: `verify` says which of them differ.
 """
@@ -8,26 +8,34 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from lapsus.analysis.agreement import agree
+from lapsus.analysis.corpus import countable_questions, known_schemes, load_corpus
+from lapsus.analysis.estimate import question_estimates
 from lapsus.analysis.gold_standard import gold
+from lapsus.analysis.trust import all_standings, only_drawn, sight
 from lapsus.errors import InputError
+from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
 from lapsus.formats.sink import put_in_place
+from lapsus.kinds import kind_of
 from lapsus.measures.bootstrap import USUAL, Bootstrap
-from lapsus.model import Entry, Scheme
-from lapsus.schemes import scheme_digest
+from lapsus.model import ANONYMOUS, Entry, Scheme
+from lapsus.schemes import given_schemes, scheme_digest
 from lapsus.text_files import refuse_pipe
+from lapsus.trust.ranking import Sight
 from lapsus.version import __version__
 
 VOTES, CONTENTS = "judgments.jsonl", "bundle.json"
-_WORDS = ("signature", "notes", "data")
-"""Figures have none of these in their names: signatures hold the version of the program, and are no figures."""
+_WORDS = ("signature", "signatures", "note", "notes", "data", "verdict")
+"""What is no figure: signatures hold the version of the program, and the rest are words."""
+_Figure: TypeAlias = float | int | str | bool | None
 
 
 class Contents(msgspec.Struct, frozen=True):
@@ -43,15 +51,15 @@ class Contents(msgspec.Struct, frozen=True):
     """How gold was made."""
     resamples: int
     seed: int
-    figures: dict[str, float | int | str | None]
+    figures: dict[str, _Figure]
 
 
 class Difference(msgspec.Struct, frozen=True):
     """A figure that is not what the bundle says."""
 
     figure: str
-    stated: float | int | str | None
-    found: float | int | str | None
+    stated: _Figure
+    found: _Figure
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -89,7 +97,7 @@ def write_bundle(
 
 
 def verify(path: Path) -> Verification:
-    """Work out every figure of a bundle from the votes in it."""
+    """Work out every figure of a bundle from the judgments in it."""
     refuse_pipe(path)
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -111,26 +119,63 @@ def verify(path: Path) -> Verification:
 
 
 def _figures(votes: Path, scheme: Scheme, method: str, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Shares, counts and coefficients with their intervals, and the gold of every question."""
-    found = dict(_flat(agree(votes, scheme=scheme, bootstrap=bootstrap).data))
-    for question, made in gold(votes, method=method, scheme=scheme).items():
+    """Shares, counts and coefficients with their intervals, of each system and annotator too; the gold of every
+    question; each system's and program's figures as `lapsus estimate` and `lapsus trust` have them.
+    """
+    people = votes.with_name("people.jsonl")
+    with given_schemes(known_schemes(scheme)):
+        Jsonl().write(map(_by_people, read(votes)), people)
+    compared = any(kind_of(question, scheme).pair_measure for question in countable_questions(scheme))
+    found = dict(_flat(agree(people, scheme=scheme, by="system", each=compared, bootstrap=bootstrap).data))
+    for question, made in gold(people, method=method, scheme=scheme).items():
         decided = sorted((unit, str(answer)) for unit, answer in made.by_unit().items())
         found[f"gold.{question}.decided"] = len(decided)
         found[f"gold.{question}.undecided"] = len(made.undecided)
         found[f"gold.{question}.answers"] = hashlib.sha256(msgspec.json.encode(decided)).hexdigest()
+    return found | dict(_flat(_compared(votes, scheme)))
+
+
+def _by_people(entry: Entry) -> Entry:
+    judgments = tuple(one for one in entry.judgments if not one.by_program)
+    return msgspec.structs.replace(entry, judgments=judgments)
+
+
+def _compared(votes: Path, scheme: Scheme) -> dict[str, Any]:
+    """What systems and programs come to. Whoever had a program's answer in view tells little of whether it is right."""
+    whole = load_corpus(votes, scheme=scheme)
+    corpus = replace(whole, judgments=[one for one in whole.judgments if "suggested" not in one.metadata])
+    who = sight(corpus, scheme, by_name=False, need_people=False, need_judges=False)
+    found: dict[str, Any] = {}
+    if who.judges and who.people and not any(name.startswith(ANONYMOUS) for name in who.people):
+        for standing in all_standings(corpus, scheme, jury=True):
+            found[f"trust.{standing.question}.{standing.judge}"] = _numbers(standing)
+    corpus = only_drawn(corpus, scheme, who.people)
+    for question in countable_questions(scheme):
+        said = corpus.votes(scheme, question)
+        judges = [Sight(who.people, (name,)) for name in who.judges if name in said.annotators]
+        for seen in judges or [Sight(who.people, ())]:
+            for one in question_estimates(corpus, scheme, question, said, seen, "system"):
+                what = " - ".join(filter(None, (one.system, one.minus))) or "all"
+                name = f"estimate.{question.id}.{one.by}.{one.measure}.{one.label}.{what}"
+                found[name] = _numbers(one)
     return found
 
 
-def _flat(data: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]:
+def _numbers(found: msgspec.Struct) -> dict[str, Any]:
+    """What is no word: the rest says again what the figures are of."""
+    fields: dict[str, Any] = msgspec.to_builtins(found, enc_hook=str)
+    return {name: value for name, value in fields.items() if not isinstance(value, str)}
+
+
+def _flat(data: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(data, list | tuple):
+        data = {str(place): one for place, one in enumerate(data)}
+    if not isinstance(data, Mapping):
+        yield before, data
+        return
     for name, value in data.items():
-        if name.startswith(_WORDS):
-            continue
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{name}.")
-        elif isinstance(value, list | tuple):
-            yield from ((f"{before}{name}.{place}", one) for place, one in enumerate(value))
-        else:
-            yield f"{before}{name}", value
+        if name not in _WORDS:
+            yield from _flat(value, f"{before}.{name}" if before else name)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -143,15 +143,16 @@ def all_estimates(
         votes = corpus.votes(scheme, question)
         for judge in who.judges:
             if judge in votes.annotators:
-                found += _of_question(corpus, scheme, question, votes, Sight(who.people, (judge,)), by)
+                found += question_estimates(corpus, scheme, question, votes, Sight(who.people, (judge,)), by)
         if jury and len(here := [name for name in who.judges if name in votes.annotators]) > 1:
-            found += _of_question(corpus, scheme, question, votes, Sight(who.people, tuple(here)), by)
+            found += question_estimates(corpus, scheme, question, votes, Sight(who.people, tuple(here)), by)
     return found
 
 
-def _of_question(
+def question_estimates(
     corpus: Corpus, scheme: Scheme, question: Question, votes: Votes, who: Sight, by: str | None
 ) -> Iterator[Estimated]:
+    """Every quantity of one question; without a judge in sight people's alone."""
     systems = np.array([corpus.system_of(unit.document) for unit in votes.units])
     groups: list[str | None] = [None, *(sorted(set(systems.tolist())) if by else ())]
     document = votes.document_groups()

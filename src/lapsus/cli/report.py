@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -50,7 +50,8 @@ def report_command(
             store, campaign, language, method=gold, names=names, left_out=len(broken) if drop_broken else 0
         )
         if bundle is not None:
-            with closing(store.exports.export(campaign, names="names" if names else "pseudonyms")) as entries:
+            called: Literal["names", "pseudonyms"] = "names" if names else "pseudonyms"
+            with closing(store.exports.export(campaign, names=called, programs=True)) as entries:
                 scheme = store.campaigns.scheme(campaign)
                 figures = write_bundle(entries, scheme, bundle, method=gold, overwrite=overwrite)
             remark("figures", figures=figures, bundle=bundle)
