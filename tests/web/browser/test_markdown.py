@@ -51,6 +51,7 @@ def test_markdown_is_seen_and_does_nothing(house: Workbench, browse: Browsing, l
         "https://desk.example/plan"
     ]
     assert "taken over" not in page.title()
+    expect(page.locator("#place")).to_have_text("1 of your 1" if lang == "en" else "担当1件中1件目")
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 740})
         assert violations(page) == []

@@ -15,8 +15,6 @@ export class Bar {
     this.onlyOpen = byId(ONLY_OPEN).querySelector("input");
     this.onlyOpen.checked = sessionStorage.getItem(ONLY_OPEN) === "1";
     for (const id of ["help", "jump", ONLY_OPEN, "flag"]) byId(id).hidden = false;
-    // The field to go elsewhere says where one is.
-    byId("place").hidden = true;
     this.listen();
   }
 
@@ -78,6 +76,9 @@ export class Bar {
   show() {
     const { unit, words } = this.page;
     const name = words.say("unit", { number: unit.number });
+    // Which of one's own it is; the field to go elsewhere says which of the campaign's.
+    byId("place").hidden = !unit.position;
+    byId("place").textContent = words.say("position", { position: unit.position, own: unit.own });
     document.title = `${name} · ${unit.title} · Lapsus`;
     byId("heading").textContent = `${name} · ${unit.title}`;
     byId("progress").textContent = words.say("progress", unit);
