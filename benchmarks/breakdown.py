@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lapsus.annotators import METHODS, make_annotator, training_data
+from lapsus.annotators import METHODS, Annotator, find_annotator, make_annotator, training_data
 from lapsus.annotators.features.word_forms import way_to_find_words
 from lapsus.errors import LapsusError
 from lapsus.formats import FORMATS, read
@@ -117,13 +117,20 @@ def splits(corpus: Corpus) -> Iterator[tuple[Data, Data]]:
         yield learn.some(set(names) - inside), learn.some(inside)
 
 
+def judge_of(method: str, learn: Data) -> Annotator:
+    """A method that has learned; a model's file or a language model as it is."""
+    if method not in METHODS.names():
+        return find_annotator(method)
+    return make_annotator(method).fit(learn.documents, learn.votes)
+
+
 def run(method: str, parts: Sequence[tuple[Data, Data]], gold: Data, keep: Path | None) -> Run:
     """Fit and judge, part by part; every turn is judged by a model that has not seen its dialogue."""
     judgments: list[Judgment] = []
     fit_seconds = judge_seconds = 0.0
     for learn, score in parts:
         start = time.perf_counter()
-        annotator = make_annotator(method).fit(learn.documents, learn.votes)
+        annotator = judge_of(method, learn)
         middle = time.perf_counter()
         judgments += annotator.judge(score.documents)
         fit_seconds += middle - start
@@ -248,7 +255,7 @@ def measure(name: str, methods: Sequence[str], t: float, folder: Path | None) ->
     for method in methods:
         sys.stderr.write(f"{name}: {method} …")
         sys.stderr.flush()
-        path = folder / f"{method}-{name}.zip" if folder is not None else None
+        path = folder / f"{method}-{name}.zip" if folder is not None and method in METHODS.names() else None
         if path is not None and path.is_file():
             runs[method] = kept_run(path, gold)
             sys.stderr.write(f" from {path}\n")

@@ -85,7 +85,7 @@ def main() -> None:
     sys.stdout.write(shipped())
     if ratings := tuple(rated_replies(folder)):
         sys.stdout.write(Table(RATED, ratings, "Response quality: replies not learned from").to_text() + "\n")
-    sys.stdout.write(marked_words(folder) + "\n")
+    sys.stdout.write(marked_words(folder).to_text() + "\n")
     if asked.units:
         sys.stdout.write(memory(asked.units) + "\n")
 

@@ -14,11 +14,12 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from tests.test_releases import RELEASES, answers, judgments
+
 from lapsus import __version__, train
 from lapsus.samples import sample_path
 from lapsus.store import open_store
 from lapsus.web.demo import make_demo
-from tests.test_releases import RELEASES, answers, judgments
 
 
 def keep(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Prints the tables of the challenge's paper into docs/results.md anew; what stands below them stays.
+"""Prints the tables of the challenge's paper into docs/results.md anew.
 
 Takes some minutes. The folder with `dbdc2-ja.zip` is named by LAPSUS_DATA.
 """
@@ -6,7 +6,6 @@ Takes some minutes. The folder with `dbdc2-ja.zip` is named by LAPSUS_DATA.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,17 +14,11 @@ TARGET = Path(__file__).parent.parent / "docs" / "results.md"
 COMMAND = ("challenge", "tables", "--data", "dbdc2-ja.zip", "--markdown")
 
 
-def page(before: str, printed: str) -> str:
-    """The page with its first part, up to the second head of its rank, printed anew."""
-    heads = [found.start() for found in re.finditer(r"^# ", before, re.MULTILINE)]
-    return printed.rstrip("\n") + "\n\n" + before[heads[1] :]
-
-
 def main() -> None:
     """Print, and replace the page when all went well."""
     run = [sys.executable, "-m", "lapsus", "--words", "en", *COMMAND]
     printed = subprocess.run(run, cwd=os.environ["LAPSUS_DATA"], capture_output=True, text=True, check=True)
-    TARGET.write_text(page(TARGET.read_text(encoding="utf-8"), printed.stdout), encoding="utf-8")
+    TARGET.write_text(printed.stdout.rstrip("\n") + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
