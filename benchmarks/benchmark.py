@@ -138,7 +138,9 @@ def _unit(number: int, talk: Sequence[tuple[str, str]]) -> Unit:
 
 def ratings(asked: Asked) -> str:
     """How a judge orders replies, beside the means of people's ratings."""
-    judges = {f"`{name}`": as_usual(find_annotator(name)) for name in ("breakdown-en", *asked.own)}
+    # The large reader has learned from these ratings, so the small one judges alone.
+    judges = {"`breakdown-en`": as_usual(find_annotator("breakdown-en").read_by("small"))}
+    judges |= {f"`{name}`": as_usual(find_annotator(name)) for name in asked.own}
     judges["`response-quality-en`, coherence"] = find_annotator("response-quality-en")
     rows: Rows = []
     for data in rated(asked.folder):

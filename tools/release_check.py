@@ -23,7 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 LARGEST_WHEEL, LARGEST_INSTALL = 90e6, 300e6
-PATIENCE = 120.0
+PATIENCE = 600.0
+"""Seconds that a server may take to answer, on a machine where much else runs."""
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
 """What an empty environment holds before anything is installed."""
 
@@ -134,27 +135,41 @@ def told(what: str, size: float, most: float) -> None:
         raise SystemExit(f"{what} is too large")
 
 
+PARTS = """
+import importlib.metadata as m, json
+from lapsus.annotators.library import model_file, shipped_models
+def licence(d):
+    said = d.metadata.get("License-Expression") or d.metadata.get("License")
+    kinds = [line.split(" :: ")[-1] for line in d.metadata.get_all("Classifier", []) if line.startswith("License ::")]
+    return (said or ", ".join(kinds) or "see its files").splitlines()[0][:80]
+packages = [[d.name, d.version, licence(d)] for d in m.distributions() if d.name not in ("pip", "setuptools")]
+models = {name: model_file(name).with_suffix(".NOTICE").read_text("utf-8") for name in shipped_models()}
+print(json.dumps([sorted(packages), models]))
+"""
+"""Lists the packages of an environment with their licences, and the models inside with what they say of theirs."""
+
+
 def write_parts(away: Path, target: Path) -> None:
     """What is shipped and under which licences, as CycloneDX."""
-    code = (
-        "import importlib.metadata as m, json\n"
-        "print(json.dumps([[d.name, d.version, d.metadata.get('License-Expression') or d.metadata.get('License') or"
-        " ''] for d in m.distributions()]))"
-    )
-    found = subprocess.run([*python(away), "-c", code], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run([*python(away), "-c", PARTS], cwd=away, capture_output=True, text=True, check=True)
+    packages, models = json.loads(found.stdout)
     parts = [
         {
             "type": "library",
             "name": name,
             "version": version,
             "purl": f"pkg:pypi/{name.lower()}@{version}",
-            "licenses": [{"license": {"name": licence.splitlines()[0][:80]}}] if licence else [],
+            "licenses": [{"license": {"name": licence}}],
         }
-        for name, version, licence in sorted(json.loads(found))
+        for name, version, licence in packages
+    ]
+    parts += [
+        {"type": "machine-learning-model", "name": name, "description": notice}
+        for name, notice in models.items()
     ]
     bill = {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": parts}
     target.write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{target.name}: {len(parts)} packages\n")
+    sys.stdout.write(f"{target.name}: {len(packages)} packages, {len(models)} models\n")
 
 
 if __name__ == "__main__":
