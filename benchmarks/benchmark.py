@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
+from lapsus.measures.scores.correlation import spearman
 from numpy.typing import NDArray
 
 import breakdown
@@ -30,7 +31,6 @@ from lapsus.annotators import METHODS, Annotator, find_annotator, load_model
 from lapsus.annotators.judges import as_usual
 from lapsus.annotators.library import model_file, shipped_models
 from lapsus.formats import read
-from lapsus.measures.scores.correlation import spearman
 from lapsus.model import Segment, Unit
 from lapsus.samples import sample_path
 
@@ -208,7 +208,7 @@ def cost(asked: Asked) -> str:
         count = sum(1 for _ in judge.judge(documents))
         each = (time.process_time() - begin) / count
         rows.append(
-            [f"`{name}`", f"{path.stat().st_size / 1e6:.1f}", f"{1000 * each:.0f}", f"{1 / each:,.0f}"]
+            [f"`{name}`", f"{path.stat().st_size / 1e6:.2f}", f"{1000 * each:.0f}", f"{1 / each:,.0f}"]
         )
     head = ("judge", "MB", "ms of one core for a unit", "units a second of one core")
     return table(head, rows, "Processor time on the sample data.")
