@@ -36,7 +36,17 @@ from chat_training import (
 )
 from japanese_data import read_dbdc2
 from japanese_mixture import Mixture, read_mixture
-from japanese_network import GENERAL, HOME, WAY, Net, Weights, averaged, encoder_weights, new_head
+from japanese_network import (
+    GENERAL,
+    HOME,
+    WAY,
+    Net,
+    Weights,
+    averaged,
+    encoder_weights,
+    new_head,
+    size_of,
+)
 from numpy.typing import NDArray
 from pool import CONFIG, LATER, RANDOM, REAL, REPEATED, wanted
 from readers import FOLDS, SHOWN
@@ -67,7 +77,7 @@ class Turns(NamedTuple):
 
 def net_of(weights: Weights) -> Net:
     """A network with these weights. The heads that they lack are not used before they are given."""
-    net = Net().to(DEVICE)
+    net = Net(size_of(weights)).to(DEVICE)
     net.load_state_dict(weights, strict=False)
     return net
 
@@ -141,7 +151,7 @@ def student(start: Weights, lessons: Lessons, seed: int) -> Net:
     """One that has learned from votes and teachers, and in general from talk and from the judged turns."""
     settings: dict[str, Any] = CONFIG["students"]
     torch.manual_seed(seed)
-    net = net_of({**start, **new_head(GENERAL)}).train()
+    net = net_of({**start, **new_head(GENERAL, size_of(start))}).train()
     steps = Steps(net, settings["steps"], settings["training"])
     with batches(lessons.make, settings["makers"]) as given:
         while steps.done < steps.count:
@@ -175,7 +185,8 @@ def reader(encoder: Path, tokens: QuickChatTokens, learned: NDArray[np.intp]) ->
     unjudged = [tokens.encode(passage) for passage in mixture.unjudged(judged, rng)]
     torch.manual_seed(0)
     # All teachers begin at the same head: only so is the mean of their weights as good as they are.
-    start = {**encoder_weights(encoder), **new_head(HOME)}
+    start = encoder_weights(encoder)
+    start |= new_head(HOME, size_of(start))
     mean, known, others = taught(start, turns, unjudged)
     lessons, several = Lessons(known, others, mixture, tokens), []
     for seed in range(CONFIG["students"]["seeds"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import torch
 from chat_training import PAD
@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from lapsus.annotators.encoder.tokens import JapaneseTokens
 
-WIDTH, HEADS, LAYERS, PIECES = 384, 6, 6, 10_000
+PIECES, OF_A_HEAD = 10_000, 64
 DROPOUT = 0.1
 SPREAD = 0.02
 """How far the weights of a new head are apart."""
@@ -25,20 +25,35 @@ LEFT_BEHIND = ("bias", "nli.", "acc.")
 Weights: TypeAlias = dict[str, Tensor]
 
 
+class Size(NamedTuple):
+    """How large a network is."""
+
+    width: int
+    layers: int
+
+
+SIZES: Final = {"small": Size(384, 6), "large": Size(512, 12)}
+
+
+def size_of(weights: Weights) -> Size:
+    """The size of the network that has these weights."""
+    return Size(weights["e.weight"].shape[1], sum(name.endswith(".n1.weight") for name in weights))
+
+
 class Layer(nn.Module):
     """One layer."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self.n1, self.n2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.qkv, self.o = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
-        self.f, self.g = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+        self.n1, self.n2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.o = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.f, self.g = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, rows: Tensor, seen: Tensor) -> Tensor:
-        turns, tokens, _ = rows.shape
-        parts = self.qkv(self.n1(rows)).view(turns, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        found = functional.scaled_dot_product_attention(*parts, attn_mask=seen)
-        rows = rows + self.o(found.transpose(1, 2).reshape(turns, tokens, WIDTH))
+        turns, tokens, width = rows.shape
+        parts = self.qkv(self.n1(rows)).view(turns, tokens, 3, width // OF_A_HEAD, OF_A_HEAD)
+        found = functional.scaled_dot_product_attention(*parts.permute(2, 0, 3, 1, 4), attn_mask=seen)
+        rows = rows + self.o(found.transpose(1, 2).reshape(turns, tokens, width))
         changed: Tensor = rows + self.g(functional.gelu(self.f(self.n2(rows)), approximate="tanh"))
         return changed
 
@@ -46,23 +61,31 @@ class Layer(nn.Module):
 class Net(nn.Module):
     """The parts have the names that `reader_graphs.py` and the encoder's file give them."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: Size) -> None:
         super().__init__()
-        self.e, self.p, self.t = (nn.Embedding(count, WIDTH) for count in (PIECES, JapaneseTokens.TOKENS, 2))
-        self.b = nn.ModuleList(Layer() for _ in range(LAYERS))
-        self.n = nn.LayerNorm(WIDTH)
+        width = size.width
+        self.e, self.p, self.t = (nn.Embedding(count, width) for count in (PIECES, JapaneseTokens.TOKENS, 2))
+        self.b = nn.ModuleList(Layer(width) for _ in range(size.layers))
+        self.n = nn.LayerNorm(width)
         for name, numbers in ((WAY, 4), (HOME, 3), (GENERAL, 3)):
-            self.add_module(name, nn.Linear(2 * WIDTH, numbers))
+            self.add_module(name, nn.Linear(2 * width, numbers))
 
     def forward(self, ids: Tensor, segment: Tensor) -> Tensor:
         """The first token and the mean over the turn's own, side by side."""
-        known = ids != PAD
+        return self.pooled(self.rows(ids, segment), ids, segment)
+
+    def rows(self, ids: Tensor, segment: Tensor) -> Tensor:
+        """A row a token."""
         rows = self.e(ids) + self.p.weight[: ids.shape[1]] + self.t(segment)
         rows = functional.dropout(rows, DROPOUT, self.training)
         for layer in self.b:
-            rows = layer(rows, known[:, None, None, :])
-        rows = self.n(rows)
-        own = (segment * known).unsqueeze(-1).to(rows.dtype)
+            rows = layer(rows, (ids != PAD)[:, None, None, :])
+        read: Tensor = self.n(rows)
+        return read
+
+    def pooled(self, rows: Tensor, ids: Tensor, segment: Tensor) -> Tensor:
+        """The first token's row and the mean over the turn's own."""
+        own = (segment * (ids != PAD)).unsqueeze(-1).to(rows.dtype)
         return torch.cat([rows[:, 0], (rows * own).sum(1) / own.sum(1).clamp(min=1)], -1)
 
     def logits(self, pooled: Tensor, head: str) -> Tensor:
@@ -78,10 +101,10 @@ def encoder_weights(path: Path) -> Weights:
     }
 
 
-def new_head(name: str) -> Weights:
+def new_head(name: str, size: Size) -> Weights:
     """A head that has learned nothing."""
     numbers = 4 if name == WAY else 3
-    weights = torch.normal(0.0, SPREAD, (numbers, 2 * WIDTH))
+    weights = torch.normal(0.0, SPREAD, (numbers, 2 * size.width))
     return {f"{name}.weight": weights, f"{name}.bias": torch.zeros(numbers)}
 
 
