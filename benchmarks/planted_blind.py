@@ -1,6 +1,8 @@
 """A third set of planted errors: for benchmarks/planted.py --hand third.
 
-Written before its writer had read the rules of `check`, after what serving stacks, frameworks of agents and tired models do.
+Written before its writer had read the rules of `check`, after what serving stacks, frameworks of agents and tired models
+do. Measured blind, once: among the first forty 79% of 117 in English and 74% of 117 in Japanese, 1.4% and 2.2% of good
+turns called likely. Then the rules were mended with the misses in sight: later figures flatter.
 """
 
 from __future__ import annotations

@@ -46,6 +46,11 @@ ASK = {"en": "How do I cook rice for six people?", "ja": "六人分のご飯は�
     [
         ("empty", "en", " \u200b\n"),
         ("empty", "ja", "……。"),
+        ("empty", "en", "<p>&nbsp;</p><br>"),
+        ("prompt-leak", "en", f"{LONG_EN}\n\n[INTERNAL: no refunds before Friday]"),
+        ("prompt-leak", "ja", f"{LONG_JA}\n\n［社内メモ：返金は金曜まで待つこと］"),
+        ("placeholder", "ja", "＜お名前＞様、まずお湯をしっかり沸かします。"),
+        ("other-language", "ja", "沒問題，您要的資料都在這裡，請慢慢看看吧。"),
         ("breaks-off", "en", "Boil the water first. Then add the rice and the"),
         ("breaks-off", "ja", "まずお湯をしっかり沸かします。次にお米を"),
         ("breaks-off", "en", "Use this:\n```python\nprint(1"),
@@ -159,6 +164,7 @@ BOOKING = {"name": "Ito", "nights": 3, "guests": 2, "total": 240.5, "check_in": 
         ("against-source", "The total is $260.50."),
         ("against-source", "You arrive on May 28."),
         ("against-source", "Your code is KX92B."),
+        ("against-source", "予約番号KX92Bは3泊です。"),
     ],
 )
 def test_what_differs_from_the_tools_result_is_seen(sign: str, reply: str) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 from lapsus.annotators import Annotator
 from lapsus.annotators.features.cues import look
 from lapsus.annotators.features.evidence import Evidence, made
+from lapsus.annotators.features.reply_signs.patterns import pattern
 from lapsus.annotators.features.reply_signs.reply import Reply, Seen, prose
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.library import default_model, load_model
@@ -77,7 +78,10 @@ def _doubtful(unit: Unit) -> bool:
     reply = Reply.of(unit)
     if not reply.users or reply.letters < _LEAST:
         return False
-    own = look(reply.prose, unit.language).keywords
+    seen = look(reply.prose, unit.language)
+    if seen.asks and pattern("demands").search(reply.prose):
+        return False  # it asks for what it needs first: a name, an address
+    own = seen.keywords
     said = {word for one in reply.before for word in look(one.text, unit.language).keywords}
     asked = look(reply.asked, unit.language).keywords
     taken_up = len(own & asked) >= max(_AT_LEAST, _TAKEN_UP * len(asked))

@@ -11,6 +11,7 @@ _STOPPED = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete", "MAX_TOKENS"}
 )
 _SIGN = regex.compile(r"[\p{L}\p{N}\p{Extended_Pictographic}]")
+_MARKUP = regex.compile(r"</?(?:br|p|div|span|b|i)\s*/?>|&nbsp;|&#160;", regex.I)
 _LOST = regex.compile(r"\ufffd|[\x80-\x9f]|\p{Co}")
 _LATIN = regex.compile(
     r"[\u00a0-\u00ff\u0152-\u0178\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122\x80-\x9f]{2,}"
@@ -31,8 +32,9 @@ _TAIL, _PERIOD, _ROUNDS, _ROUND_LETTERS = 420, 100, 4, 24
 
 
 def empty(reply: Reply) -> Seen | None:
-    """No letter, digit or picture in it."""
-    return None if _SIGN.search(visible(reply.turn.text)) else Seen(reply.turn.text.strip())
+    """No letter, digit or picture in it, tags and spaces of HTML left out."""
+    text = reply.turn.text
+    return None if _SIGN.search(visible(_MARKUP.sub("", text[:_CHAT]) + text[_CHAT:])) else Seen(text.strip())
 
 
 def stopped(reply: Reply) -> Seen | None:

@@ -99,7 +99,7 @@ def language_of(text: str) -> str | None:
     if many < 0.7 * total:
         return None
     if script == "han":
-        return "chinese" if len(pattern("simplified").findall(text)) > 1 or total > 30 else None
+        return "chinese" if len(pattern("chinese").findall(text)) > 1 or total > 30 else None
     return _latin(text) if script == "latin" else script
 
 

@@ -24,7 +24,7 @@ from lapsus.annotators.features.reply_signs.source_values import (
 )
 
 _CODE = regex.compile(
-    r"(?<![\p{L}\d_#@.-])#?(?=[A-Z\d-]*\d)(?=[A-Z\d-]*[A-Z])[A-Z\d]{5,}(?![\p{Latin}\d_@-])"
+    r"(?<![\p{Latin}\d_#@.-])#?(?=[A-Z\d-]*\d)(?=[A-Z\d-]*[A-Z])[A-Z\d]{5,}(?![\p{Latin}\d_@-])"
 )
 _UNIT = regex.compile(r"\s*[-‐ ]?(?P<unit>\p{Latin}{3,}|[\p{Han}\p{Katakana}]{1,6})")
 _LABEL = regex.compile(
