@@ -17,6 +17,7 @@ from arro3.io import read_parquet
 from typer.testing import CliRunner
 
 from lapsus.cli.check import check_command
+from lapsus.cli.options import described
 from lapsus.errors import LapsusError
 from lapsus.log_check import check_entries
 from lapsus.log_check.checking import own_cut
@@ -25,7 +26,7 @@ from lapsus.model import Document, Entry, Judgment, Segment
 from tests.log_check import logs
 
 app = typer.Typer()
-app.command("check")(check_command)
+app.command("check")(described(check_command, ("check", "shared")))
 
 
 @pytest.fixture
