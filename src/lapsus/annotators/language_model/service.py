@@ -13,7 +13,14 @@ from lapsus.http_client import LARGEST, HttpClient, HttpError, is_loopback
 from lapsus.notices import Notice
 
 CHAT = "/chat/completions"
-_TOP_UP = Notice("account-no-credit-left")
+_TOP_UP, _TOMORROW = Notice("account-no-credit-left"), Notice("account-quota-of-day")
+_USED_UP = {
+    b"insufficient_quota": _TOP_UP,
+    b"credit balance is too low": _TOP_UP,
+    b"PerDay": _TOMORROW,
+    b"Too many tokens per day": _TOMORROW,
+}
+"""What providers say of an account that has nothing left, and what helps; to some servers it looks like being busy."""
 _FILE = 1 << 30
 """Bytes of a file of replies that are read."""
 TRIES = 5
@@ -140,7 +147,7 @@ class Service:
 
     def _may_pass(self, error: HttpError) -> bool:
         """Where nothing ever came, nobody is there, or it is the wrong address: a web page, say, as next time too."""
-        if _is_out_of_money(error):
+        if _used_up(error):
             return False
         return error.may_pass and (self._was_there or error.trouble not in ("nobody", "not-json"))
 
@@ -148,8 +155,8 @@ class Service:
         host, said, status = self.where.host, error.what, error.status
         if error.trouble == "refused":
             what = f"{host} answers {status}: {said}" if said else Notice("answers", host=host, status=status)
-            if _is_out_of_money(error):
-                return ServiceError(what, status=status, hopeless=True, hint=_TOP_UP)
+            if hint := _used_up(error):
+                return ServiceError(what, status=status, hopeless=True, hint=hint)
             if status in (401, 403, 404, 405):
                 return self._hopeless(what, status)
             return ServiceError(what, status=status)
@@ -181,7 +188,10 @@ def _bearer(key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _is_out_of_money(error: HttpError) -> bool:
-    """Whether the account is empty, which looks like being busy to some servers, and does not pass by waiting."""
-    told = (b"insufficient_quota", b"credit balance is too low")
-    return error.status == 402 or (error.trouble == "refused" and any(one in error.content for one in told))
+def _used_up(error: HttpError) -> Notice | None:
+    """What helps where the account is empty or its quota used up, which does not pass by waiting a little."""
+    if error.status == 402:
+        return _TOP_UP
+    if error.trouble != "refused":
+        return None
+    return next((hint for told, hint in _USED_UP.items() if told in error.content), None)
