@@ -101,7 +101,7 @@ def test_any_other_format_and_model_will_do(folder: Path) -> None:
 
     Jsonl().write([invented.entry(n, "en") for n in range(6)], folder / "judged.jsonl")
     training = typer.Typer()
-    training.command("train")(train_command)
+    training.command("train")(described(train_command, ("train", "shared")))
     CliRunner().invoke(training, ["rules", "judged.jsonl", "-o", "own.lapsus"], catch_exceptions=False)
     data = found("judged.jsonl", "--with", "own.lapsus")
     assert data["by"] == "own"
