@@ -24,7 +24,7 @@ from lapsus.formats import read
 from lapsus.model import Answer, Segment, Unit, units
 from lapsus.schemes import load_scheme
 
-TYPED: dict[str, dict[str, dict[str, list[str]]]] = yaml.safe_load(
+TYPED: dict[str, dict[str, dict[str, list[list[str]]]]] = yaml.safe_load(
     (Path(__file__).parent / "error_types.yaml").read_text(encoding="utf-8")
 )
 _PROPOSAL = re.compile(r"ましょう|ませんか|let's|shall we|why don't we|how about we", re.IGNORECASE)
@@ -32,8 +32,8 @@ _BEFORE: Final = 8
 """Turns before a reply that is made up, or rated as part of a whole dialogue."""
 _FROM: Final = {"ja": ("chat_ja_realpersonachat", "chat_ja_mrmp"), "en": ("topical-chat", "chat_en_meena")}
 _LOW, _HIGH = 1, 5
-_INVENTED: Final = 15
-"""How often a dialogue that was written for the guideline counts."""
+_TOLD, _REPAIRED, _FITS, _NEAR_MISS = 25, 3, 5, 15
+"""How often count: turns of the challenges; of the Repair Corpus; written dialogues that fit; those that nearly do."""
 
 
 class Example(NamedTuple):
@@ -46,7 +46,9 @@ class Example(NamedTuple):
     measured: bool = False
     """Whether its votes are people's on this very question, so that a judge is measured by them."""
     times: int = 1
-    """How often it counts."""
+    """How often it counts; 0: it is held back, and measured alone."""
+    beside: str = ""
+    """For a near miss the type that it is not; nothing else is known of it."""
 
 
 def typed() -> list[Example]:
@@ -54,24 +56,28 @@ def typed() -> list[Example]:
     return [*_typed_here(), *_repaired(), *_made_up(200), *_made("ja", 600), *_made("en", 600), *invented()]
 
 
-def invented(*, is_held: bool = False) -> Iterator[Example]:
-    """Dialogues that were written for the guideline, with the type they show or, as near misses, none.
+def invented() -> Iterator[Example]:
+    """Dialogues that were written for the guideline, with the type that they show or nearly show.
 
-    A fifth of the topics is held back: `is_held` gives these alone.
+    A fifth of the topics is held back.
     """
     for language in ("en", "ja"):
         lines = (Path(__file__).parent / "data" / f"error-types.{language}.jsonl").read_text(encoding="utf-8")
         for place, row in enumerate(map(json.loads, lines.splitlines())):
-            if (zlib.crc32(row["topic"].encode()) % 5 == 0) != is_held:
-                continue
             turns = [
                 {"role": "user" if turn.startswith("U: ") else "system", "text": turn[3:]}
                 for turn in row["context"]
             ]
             turns.append({"role": "system", "text": row["reply"]})
-            types = (row["type"],) if row["fits"] else ()
             unit = unit_of({"id": f"invented-{language}-{place}", "turns": turns, "lang": language})
-            yield Example(unit, {"types": [types]}, "invented", f"{language}-{row['topic']}", True, _INVENTED)
+            is_held = zlib.crc32(row["topic"].encode()) % 5 == 0
+            name, group = f"invented-{language}", f"{language}-{row['topic']}"
+            if row["fits"]:
+                votes, times = {"types": [(row["type"],)]}, 0 if is_held else _FITS
+                yield Example(unit, votes, name, group, is_held, times)
+            else:
+                times = 0 if is_held else _NEAR_MISS
+                yield Example(unit, {"types": [()]}, name, group, times=times, beside=row["type"])
 
 
 def _typed_here() -> Iterator[Example]:
@@ -81,7 +87,8 @@ def _typed_here() -> Iterator[Example]:
         for entry in read(folder() / f"{corpus}.zip", only=only):
             for unit in units(entry.document, rule) if entry.document and entry.id in dialogues else ():
                 if types := dialogues[entry.id].get(str(unit.key.segment)):
-                    yield Example(unit, {"types": [tuple(types)]}, corpus, entry.id, measured=True, times=10)
+                    votes = {"types": [tuple(one) for one in types]}
+                    yield Example(unit, votes, corpus, entry.id, measured=True, times=_TOLD)
 
 
 def _repaired() -> Iterator[Example]:
@@ -90,7 +97,7 @@ def _repaired() -> Iterator[Example]:
         if entry.document is not None:
             *_, last = units(entry.document, rule)
             types = [entry.judgments[0].answers["types"]]
-            yield Example(last, {"types": types}, "dbrc-ja", entry.id, measured=True, times=3)
+            yield Example(last, {"types": types}, "dbrc-ja", entry.id, measured=True, times=_REPAIRED)
 
 
 def _made_up(count: int) -> Iterator[Example]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
 from lapsus.annotators import Annotator
+from lapsus.annotators.base import Opinion
 from lapsus.annotators.features.cues import look
 from lapsus.annotators.features.evidence import Evidence, made
 from lapsus.annotators.features.reply_signs.patterns import pattern
 from lapsus.annotators.features.reply_signs.reply import Reply, Seen, prose
+from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.library import default_model, load_model
 from lapsus.errors import UsageError
@@ -19,9 +21,8 @@ from lapsus.model import Unit
 
 SCHEME: Final = "error-types"
 QUESTION: Final = "types"
-MOST: Final = 3
-LEAST: Final = 0.15
-"""The share from which a further type is named beside the first."""
+LEAST: Final = 0.5
+"""How often a type that is named must have been right, on turns that the judge was measured by."""
 _NEAR = 0.15
 """Likeness to what was said from which a reply has something to do with it."""
 _SHARED, _TAKEN_UP, _AT_LEAST = 0.15, 0.5, 2
@@ -39,7 +40,7 @@ def with_types(findings: Sequence[Finding]) -> list[Finding]:
     if judge is None:
         return list(findings)
     return [
-        finding._replace(types=_likely(opinion.distributions.get(QUESTION, {})))
+        finding._replace(types=_likely(opinion, shown_to_be_right(judge)))
         for finding, opinion in zip(findings, judge.opinions([one.unit for one in findings]), strict=True)
     ]
 
@@ -52,9 +53,20 @@ def _judge() -> Annotator | None:
         return None
 
 
-def _likely(shares: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    ranked = sorted(shares.items(), key=lambda item: -item[1])[:MOST]
-    return tuple(item for place, item in enumerate(ranked) if not place or item[1] >= LEAST)
+def shown_to_be_right(judge: Annotator) -> frozenset[str]:
+    """The types that were right often enough where the judge named them."""
+    reports = judge.reports_ if isinstance(judge, Judge) else ()
+    figures = next((one.ranking.choices for one in reports if one.question == QUESTION and one.ranking), {})
+    return frozenset(
+        type for type, one in figures.items() if one.precision is not None and one.precision >= LEAST
+    )
+
+
+def _likely(opinion: Opinion, known: frozenset[str]) -> tuple[tuple[str, float], ...]:
+    """Of the set that the guideline allows those types that may be named, with their shares."""
+    answer, shares = opinion.answers.get(QUESTION, ()), opinion.distributions.get(QUESTION, {})
+    named = answer if isinstance(answer, tuple) else ()
+    return tuple((str(type), shares[str(type)]) for type in named if type in known)
 
 
 def unfitting(units: Sequence[Unit]) -> dict[int, Evidence]:

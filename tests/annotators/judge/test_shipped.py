@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -17,6 +18,8 @@ from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.regression import fit
 from lapsus.annotators.library import default_model
 from lapsus.errors import UsageError
+from lapsus.kinds import kinds_of
+from lapsus.log_check.likely_types import shown_to_be_right
 from lapsus.model import Document, Entry, Judgment, Segment, units
 from lapsus.samples import sample_path
 from lapsus.schemes import broken_rules, load_scheme
@@ -24,6 +27,7 @@ from tests.command_process import lapsus as command
 from tests.log_check import logs
 
 TYPES, QUALITY = "error-types", "response-quality"
+TYPES_QUESTION = "types"
 
 
 @cache
@@ -155,12 +159,27 @@ def test_a_check_tells_likely_types(language: str, tmp_path: Path) -> None:
     likely = {(one.document, one.turn.id): [type for type, _ in one.types] for one in found.findings}
     repeated = next(place for place, kind in planted.items() if kind == "repetition")
     assert likely[repeated][0] == "repetition"
-    assert all(1 <= len(types) <= 3 for types in likely.values())
+    rule, known = kinds_of(load_scheme(TYPES))[TYPES_QUESTION], shown_to_be_right(shipped(TYPES))
+    assert all(set(types) <= known and (not types or rule.allows(tuple(types))) for types in likely.values())
     line = {"en": "likely error types: ", "ja": "考えられる類型："}[language]
     assert line in found.to_text(language)
     assert line in found.to_html(language)
     shares = found.as_data(language)["findings"][0]["types"]
     assert shares == sorted(shares, key=lambda one: -one["share"])
+
+
+def test_no_type_is_named_that_was_wrong_more_often_than_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = shipped(TYPES)
+    (report,) = judge.reports_
+    assert report.ranking is not None
+    figures = report.ranking.choices
+    assert {one for one, figure in figures.items() if (figure.precision or 0) >= 0.5} == shown_to_be_right(
+        judge
+    )
+    unknown = {type: msgspec.structs.replace(figure, precision=None) for type, figure in figures.items()}
+    ranked = msgspec.structs.replace(report.ranking, choices=unknown)
+    monkeypatch.setattr(judge, "reports_", (msgspec.structs.replace(report, ranking=ranked),))
+    assert shown_to_be_right(judge) == frozenset()
 
 
 def test_a_language_without_a_judge_is_told() -> None:

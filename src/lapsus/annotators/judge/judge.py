@@ -37,7 +37,7 @@ from lapsus.annotators.judge.people_answers import (
     parted_for_tuning,
     people_answers,
 )
-from lapsus.annotators.judge.regression import Projection, Weights, fit, predict
+from lapsus.annotators.judge.regression import Projection, Weights, fit, predict, predict_logits
 from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
 from lapsus.annotators.judge.spans import (
     Marked,
@@ -109,6 +109,8 @@ class Judge(Annotator):
         self.own_: OwnVectors | None = None
         self.models_: dict[str, Model] = {}
         """For questions of kind label, labels and scale; all of them give shares, and those that are useful answers."""
+        self.hidden_: Weights | None = None
+        """A layer between features and questions, where `tools/train` learned one with them."""
         self.open_: dict[str, Weights] = {}
         """For questions that people often leave open: the weights of "answered" and "left open"."""
         self.sides_: dict[str, tuple[Side, ...]] = {}
@@ -165,7 +167,7 @@ class Judge(Annotator):
             raise InputError(
                 "no-question-answered-documents", hint="judge-more-documents", id=self.scheme.id, least=LEAST
             )
-        self.models_, self.open_, self.sides_, self.readings_ = {}, {}, {}, None
+        self.models_, self.hidden_, self.open_, self.sides_, self.readings_ = {}, None, {}, {}, None
         share = 1.0 if not marks else 0.4 if given else 0.0
         with one_thread():
             reports = self._learn_choices(cases, given, units, part_of(progress, 0.0, share)) if given else []
@@ -272,6 +274,7 @@ class Judge(Annotator):
 
     def _choices(self, cases: Sequence[Case]) -> list[Opinion]:
         rows = self.projection_.scaled(self.feature_rows(cases))
+        rows = rows if self.hidden_ is None else raised(rows, self.hidden_)
         kinds = {id: kind for id, kind in kinds_of(self.scheme).items() if id in self.models_}
         shares = {id: predicted(rows, self.models_[id], kind) for id, kind in kinds.items()}
         left = {id: predict(rows, weights, exclusive=True)[:, 1] for id, weights in self.open_.items()}
@@ -296,6 +299,8 @@ class Judge(Annotator):
         for id, model in self.models_.items():
             arrays |= {f"slopes.{id}": model.weights.slopes, f"bias.{id}": model.weights.bias}
             arrays[f"offsets.{id}"] = model.decision.offsets
+        if self.hidden_ is not None:
+            arrays |= {"hidden-slopes": self.hidden_.slopes, "hidden-bias": self.hidden_.bias}
         for id, weights in self.open_.items():
             arrays |= {f"open-slopes.{id}": weights.slopes, f"open-bias.{id}": weights.bias}
         data = {
@@ -308,6 +313,8 @@ class Judge(Annotator):
         }
         if self.features_.readers:
             data["readers"] = self.features_.readers
+        if competing := [id for id, model in self.models_.items() if model.competing]:
+            data["competing"] = competing
         if self.readings_ is not None:
             data["pair_reader"] = self.readings_.fingerprint
         if self.own_ is not None:
@@ -347,13 +354,21 @@ class Judge(Annotator):
             id: Model(
                 Weights(arrays[f"slopes.{id}"], arrays[f"bias.{id}"]),
                 Decision(arrays[f"offsets.{id}"], int(least)),
+                id in state.data.get("competing", ()),
             )
             for id, least in state.data["least"].items()
         }
+        if "hidden-slopes" in arrays:
+            self.hidden_ = Weights(arrays["hidden-slopes"], arrays["hidden-bias"])
         self.open_ = {
             id: Weights(arrays[f"open-slopes.{id}"], arrays[f"open-bias.{id}"]) for id in state.data["open"]
         }
         self.reports_ = msgspec.convert(state.data["reports"], tuple[Report, ...])
+
+
+def raised(rows: NDArray[np.float32], layer: Weights) -> NDArray[np.float32]:
+    """The numbers of a hidden layer: what is below zero is nothing."""
+    return np.maximum(predict_logits(rows, layer), 0.0).astype(np.float32)
 
 
 def _earlier_labels(cases: Sequence[Case]) -> tuple[str, ...]:

@@ -85,6 +85,8 @@ class Model(NamedTuple):
 
     weights: Weights
     decision: Decision
+    competing: bool = False
+    """Whether the shares of several labels add up to 1: the likelier one is, the less likely are the others."""
 
 
 class _Tuned(NamedTuple):
@@ -101,7 +103,7 @@ def exclusive(kind: Kind) -> bool:
 
 def predicted(rows: Rows, model: Model, kind: Kind) -> Matrix:
     """The shares of the choices."""
-    return predict(rows, model.weights, exclusive=exclusive(kind))
+    return predict(rows, model.weights, exclusive=model.competing or exclusive(kind))
 
 
 def learn(

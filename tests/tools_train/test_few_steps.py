@@ -1,0 +1,134 @@
+"""What trains the shipped models runs on a processor, with a handful of steps and on invented talk."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+TRAIN = Path(__file__).parents[2] / "tools" / "train"
+Tool = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tool]:
+    """Opens a module of `tools/train`."""
+    monkeypatch.syspath_prepend(str(TRAIN))
+    before = set(sys.modules)
+
+    def opened(name: str) -> ModuleType:
+        return __import__(name)
+
+    yield opened
+    for name in set(sys.modules) - before:
+        if str(TRAIN) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def test_types_are_learned_and_near_misses_are_not_what_they_look_like(tool: Tool) -> None:
+    network, data = tool("types_network"), tool("guideline_data")
+    rng = np.random.default_rng(0)
+    labels = ("one", "two", "three")
+    rows, shares, examples = [], [], []
+    for number in range(240):
+        kind = number % 4
+        place = np.zeros(6)
+        place[kind] = 1.0
+        rows.append(place + 0.1 * rng.normal(size=6))
+        # The last kind looks like the first, and all that is known of it is that it is not.
+        if kind == 3:
+            rows[-1][0] += 1.0
+        shares.append([float(kind == one) for one in range(3)])
+        unit = data.unit_of({"id": str(number), "turns": [{"role": "system", "text": "Hm."}]})
+        votes = {"types": [(labels[kind],) if kind < 3 else ()]}
+        examples.append(data.Example(unit, votes, "made", str(number), beside="one" if kind == 3 else ""))
+    made = np.array(rows, dtype=np.float32)
+    said = network.trained(made, np.array(shares), examples, labels, drawn=20 * 1024).shares(made)
+    np.testing.assert_allclose(said.sum(axis=1), 1)
+    likeliest = said.argmax(axis=1).reshape(-1, 4)
+    assert (likeliest[:, :3] == [0, 1, 2]).mean() > 0.9
+    assert (likeliest[:, 3] != 0).mean() > 0.9
+
+
+def test_written_dialogues_are_whole_and_none_is_the_guidelines_own(tool: Tool) -> None:
+    data, scheme = tool("guideline_data"), tool("lapsus").load_scheme("error-types")
+    types = {label.id for label in scheme.labels_of(scheme.questions[0])}
+    own = {
+        tuple(turn[3:] for turn in example.turns)
+        for label in scheme.labels_of(scheme.questions[0])
+        for examples in label.examples.values()
+        for example in examples
+    }
+    counts: dict[tuple[str, str, bool], int] = {}
+    topics: dict[bool, set[str]] = {True: set(), False: set()}
+    for one in data.invented():
+        turns = [segment.text for segment in one.unit.context]
+        assert tuple([*turns, one.unit.target.text][-2:]) not in own
+        assert all(turns)
+        type = one.beside or one.votes["types"][0][0]
+        key = (one.unit.language, type, not one.beside)
+        counts[key] = counts.get(key, 0) + 1
+        topics[one.times == 0].add(one.group)
+    assert {type for _, type, _ in counts} == types
+    assert min(count for (_, _, fits), count in counts.items() if fits) >= 50
+    assert min(count for (_, _, fits), count in counts.items() if not fits) >= 30
+    assert not topics[True] & topics[False]
+
+
+def test_the_upper_layers_of_the_english_reader(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat, mixture, semantic = tool("english_chat"), tool("english_mixture"), tool("semantic")
+    _, weights = semantic.shipped_weights()
+    known = {name: one for name, one in weights.items() if not name.startswith("head.")}
+    passage = tool("lapsus.annotators.encoder.reader").annotators.encoder.reader.Passage((), "Tea is nice.")
+    aim = np.full(mixture.NUMBERS, np.nan, dtype=np.float32)
+    aim[mixture.PLACES["shares"]] = [0.9, 0.08, 0.02]
+    lesson = mixture.Lesson(passage, aim)
+
+    class Mixture:
+        def __init__(self, plain: Any) -> None: ...
+
+        def talk(self, rng: random.Random) -> Any:
+            return lesson
+
+    @contextmanager
+    def batches(make: Any, makers: int) -> Iterator[Any]:
+        yield ([torch.from_numpy(part) for part in make(random.Random(n))] for n in range(9))
+
+    monkeypatch.setattr(chat, "Mixture", Mixture)
+    monkeypatch.setattr(chat, "batches", batches)
+    monkeypatch.setattr(chat, "read_talks", lambda part: ([], [lesson]))
+    monkeypatch.setattr(chat, "candidates", lambda part: [("", lesson)])
+    for name in ("votes", "contradictions", "emotions"):
+        monkeypatch.setattr(chat, name, lambda: [lesson])
+    small = {**chat.SETTINGS, "steps": 3, "turns": dict.fromkeys(chat.SETTINGS["turns"], 2)}
+    monkeypatch.setattr(chat, "SETTINGS", small)
+    torch.manual_seed(0)
+    net = chat.Net(known)
+    before = {name: value.clone() for name, value in net.kept().items()}
+    content = tool("lapsus.annotators.model_files").annotators.model_files
+    tokenizer = content.read_model(content.SHIPPED / "breakdown-en.lapsus")[1].files["tokenizer.json"]
+    chat.train(net, tool("chat_training").QuickTokens(tokenizer))
+    assert any(not torch.equal(before[name], value) for name, value in net.kept().items())
+
+
+def test_the_labeller_of_semantic_errors(tool: Tool) -> None:
+    semantic = tool("semantic")
+    _, weights = semantic.shipped_weights()
+    torch.manual_seed(0)
+    net = semantic.Net(weights).train()
+    before = net.head.weight.detach().clone()
+    one = semantic.Example([101, 2182, 2003, 5572, 102], [0, 0, 0, 1, 1], [-100, 0, 1, 2, 3])
+    pairs = semantic.packed([one, one])
+    records = (*pairs[:3], np.array([[[0], [1]], [[3], [3]]]), np.full((2, 2, 3), 1 / 3, dtype=np.float32))
+    batch = [*pairs, *records, *pairs[:3], np.zeros((2, 2), dtype=np.float32)]
+    semantic.train(net, iter([torch.from_numpy(part) for part in batch] for _ in range(99)), seconds=0.01)
+    assert not torch.equal(before, net.head.weight)
