@@ -42,12 +42,12 @@ class Picture(NamedTuple):
 
 
 def press(*keys: str) -> Callable[[Page], None]:
-    """Work with the keyboard, at a pace that a person could have."""
+    """Work with the keyboard, at a pace at which answers count."""
 
     def work(page: Page) -> None:
         for key in keys:
             page.keyboard.press(key)
-            page.wait_for_timeout(400)
+            page.wait_for_timeout(2000)
 
     return work
 
