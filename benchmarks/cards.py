@@ -17,7 +17,8 @@ from typing import NamedTuple
 from lapsus.annotators import Annotator
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.library import load_model, model_file, shipped_models
-from lapsus.model import Answer, Document, Example, Question, Segment, Span
+from lapsus.model import Answer, Document, Question, Segment, Span
+from lapsus.model.scheme import Example
 from lapsus.reports import Table
 
 LANGUAGES = ("en", "ja")

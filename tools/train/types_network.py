@@ -58,6 +58,7 @@ def trained(
         torch.tensor(beside),
         torch.tensor([float(one.times) for one in examples]),
     )
+    torch.set_num_threads(1)  # on matrices as small as these more of them wait for each other
     torch.manual_seed(0)
     network = nn.Sequential(
         nn.Dropout(_UNSEEN[0]),
