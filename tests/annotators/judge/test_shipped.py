@@ -97,7 +97,7 @@ def test_what_is_plain_is_named_with_its_evidence(
     assert any(expected in one["types"] for one in found.metadata["evidence"])
 
 
-@pytest.mark.parametrize(("language", "fitting"), [("en", 0.75), ("ja", 0.5)])
+@pytest.mark.parametrize(("language", "fitting"), [("en", 0.85), ("ja", 0.65)])
 def test_examples_of_the_guideline_that_nothing_was_learned_from(language: str, fitting: float) -> None:
     scheme = load_scheme(TYPES)
     told: dict[bool, list[bool]] = {True: [], False: []}
@@ -110,7 +110,7 @@ def test_examples_of_the_guideline_that_nothing_was_learned_from(language: str, 
             found = last(TYPES, Document("example", turns, language)).answers["types"]
             told[example.fits].append((label.id in found) == example.fits)  # type: ignore[operator]
     assert sum(told[True]) / len(told[True]) >= fitting
-    assert sum(told[False]) / len(told[False]) >= 0.65
+    assert sum(told[False]) / len(told[False]) >= 0.8
 
 
 def test_good_replies_are_rated_above_bad_ones() -> None:
