@@ -128,7 +128,9 @@ def test_a_guideline_of_ones_own_is_checked_while_one_types(
     is_sound(page)
     page.fill("#scheme", "ours")
     expect(page.locator("#sound")).to_be_visible()
-    page.locator('[name="questions.0.labels.0.name.en"]').fill("Easy to go on")
+    name = '[name="questions.0.labels.0.name.en"]'
+    page.locator(f"details.part:has({name}) > summary").last.click()
+    page.locator(name).fill("Easy to go on")
     page.click("button[value=done]")
     page.wait_for_url("**/guideline")
     expect(page.locator("#preview .offered").first).to_contain_text("Easy to go on")
