@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -39,15 +39,20 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def described(function: Any, places: tuple[str, ...]) -> Any:
-    """The function, each parameter with what the first of the places says of it."""
+    """A command that calls the function, each parameter with what the first of the places says of it."""
+
+    @wraps(function)
+    def command(*given: Any, **named: Any) -> Any:
+        return function(*given, **named)
+
     described = parameters()
     signature = inspect.signature(function, eval_str=True)
     found = []
     for one in signature.parameters.values():
         about = next(described[place][one.name] for place in places if one.name in described.get(place, {}))
         found.append(one.replace(annotation=Annotated[one.annotation, about.declared()]))
-    function.__signature__ = signature.replace(parameters=found)
-    return function
+    command.__signature__ = signature.replace(parameters=found)  # type: ignore[attr-defined]
+    return command
 
 
 @cache
