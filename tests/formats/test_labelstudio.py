@@ -256,7 +256,7 @@ def test_how_a_control_is_found(tmp_path: Path, name: str, kind: str, value: dic
         ([result("types", "taxonomy", {"taxonomy": [["a", "b"]]})], "nested choices are not supported"),
         ([result("box", "rectanglelabels", {"x": 1})], "results of type 'rectanglelabels' (known types"),
         ([result("soundness", "rating", {"rating": "4"})], "'4' is no number"),
-        ([result("comment", "textarea", {"text": [4]})], "'text' is no text"),
+        ([result("breakdown.comment", "textarea", {"text": [4]})], "'text' is no text"),
         ([result("breakdown", "choices", {"choices": ["X"]})] * 2, "breakdown.breakdown is answered twice"),
         ([result("errors", "labels", {"labels": ["addition"]})], "control 'errors' marks nothing"),
         (

@@ -222,7 +222,7 @@ def test_what_is_in_mind_may_be_asked_for_from_many_threads(
     with ThreadPoolExecutor(8) as pool:
         for one in [pool.submit(store.saves.keep_in_mind, "chat", range(1, 19)) for _ in range(40)]:
             one.result()
-    assert len(store.saves._matters) <= 2
+    assert len(store.saves._rules) <= 2
 
 
 DEADLOCKS = text("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")

@@ -39,6 +39,16 @@ def test_every_dark_colour_also_follows_what_somebody_chose() -> None:
         assert b"/*" not in style.content
 
 
+def test_scripts_and_styles_carry_no_headers_of_documents(bench: Bench) -> None:
+    assets = bench.app.state.web.assets
+    guarded = {
+        name: "content-security-policy" in bench.stranger().get(assets.url(name)).headers
+        for name in ("js/dom.js", "css/base.css", "icon.svg")
+    }
+    assert guarded == {"js/dom.js": False, "css/base.css": False, "icon.svg": True}
+    assert bench.stranger().get(assets.url("js/dom.js")).headers["x-content-type-options"] == "nosniff"
+
+
 def test_the_worker_speaks_for_the_whole_site_and_is_always_looked_for_anew(bench: Bench) -> None:
     answer = bench.stranger().get("/service-worker.js")
     assert answer.headers["content-type"].startswith("text/javascript")

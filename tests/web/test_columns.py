@@ -95,8 +95,8 @@ def test_cells_are_text_and_nothing_else(mori: Browser) -> None:
             {"query": "Hi?", "response": "Yes.", "engine": "a"},
             "--map model=engine,prompt=query,reply=response",
         ),
-        ({"talk": '[{"role": "user", "content": "x"}]'}, "--map messages=talk"),
-        ({"about": {"question": "a", "answer": "b"}}, "--map text=about.question"),
+        ({"talk": '[{"role": "user", "content": "x"}]'}, "--map text=content,speaker=role,messages=talk"),
+        ({"about": {"question": "a", "answer": "b"}}, "--map prompt=about.question,reply=about.answer"),
         ({}, ""),
     ],
 )

@@ -83,9 +83,9 @@ def test_the_next_unit_is_told_with_the_answer(bench: Bench) -> None:
 def test_units_that_nobody_looked_at_are_saved_by_the_same_rules(bench: Bench) -> None:
     name, ada = bench.campaign(), bench.person("Ada")
     units = ada.next(name)["units"]
-    bench.store.saves._matters.clear()
+    bench.store.saves._rules.clear()
     assert ada.save(name, units[0], {"breakdown": "Q"}).json()["reason"] == "rules"
-    bench.store.saves._matters.clear()
+    bench.store.saves._rules.clear()
     assert ada.save(name, units[1], {"breakdown": "O"}).status_code == 201
 
 

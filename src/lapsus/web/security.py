@@ -27,6 +27,9 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _RAW: Final = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
+_OF_DOCUMENTS: Final = (b"content-security-policy", b"cross-origin-opener-policy")
+"""What browsers heed on documents and workers alone."""
+_PARTS: Final = (b"text/css", b"text/javascript")
 LARGEST_BODY: Final = 1_000_000
 """Bytes. The answers about one unit are far below."""
 BODY_SECONDS: Final = 300.0
@@ -41,7 +44,7 @@ _UPLOADS = regex.compile(
 
 
 class SafeHeaders:
-    """Adds the headers to whatever does not set its own."""
+    """Adds the headers to whatever does not set its own; to scripts and styles those that mean something there."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -54,8 +57,12 @@ class SafeHeaders:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name for name, _ in message["headers"]}
-                more = [header for header in _RAW if header[0] not in there]
+                there = dict(message["headers"])
+                is_part = own_path(scope).startswith("/static/") and there.get(
+                    b"content-type", b""
+                ).startswith(_PARTS)
+                left_out = {*there, *_OF_DOCUMENTS} if is_part else there
+                more = [header for header in _RAW if header[0] not in left_out]
                 message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 

@@ -15,6 +15,7 @@ from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.http_client import one_line
 from lapsus.kinds import countable, kind_of
 from lapsus.model import Document, Judgment, Question, Scheme, Segment, UnitKey, UnitRule, in_language
+from lapsus.model.decoders import decoder
 
 if TYPE_CHECKING:
     from lapsus.annotators.language_model.align import Case
@@ -44,7 +45,7 @@ def write_clauses(
     """A clause for each of the most frequent confusions. Those that another go wrote are taken as they are."""
     path = None if kept is None else kept.with_suffix(".clauses")
     if path is not None and path.exists():
-        return msgspec.json.decode(path.read_bytes(), type=list[str])
+        return decoder(list[str]).decode(path.read_bytes())
     found = [clause for one in _confusions(model.scheme, cases, said) if (clause := _written(model, one))]
     if path is not None and not model.service.stop.is_set():
         path.write_bytes(msgspec.json.encode(found))
