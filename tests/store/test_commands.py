@@ -1,4 +1,4 @@
-"""The commands that work on a store, put together as they are under `lapsus`."""
+"""The commands that work on a store."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from lapsus.cli import backup, export, restore, user
+from lapsus.cli.app import app
 from lapsus.errors import InputError, LossError, UsageError
 from lapsus.formats import read
 from lapsus.store import open_store
 from tests.store.helpers import campaign, judge_all, people, reserve, save
-
-app = typer.Typer()
-app.add_typer(user.app, name="user")
-app.command("backup")(backup.backup_command)
-app.command("restore")(restore.restore_command)
-app.command("export")(export.export_command)
 
 PHRASE = "correct horse"
 

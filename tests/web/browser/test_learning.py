@@ -72,8 +72,7 @@ def test_a_campaign_that_learns(house: Workbench, browse: Browsing, monkeypatch:
     assert not scrolls_sideways(japanese)
 
     before = figures(manager, name)
-    manager.goto(f"/c/{name}/insight")
-    manager.locator("#learning").scroll_into_view_if_needed()
+    manager.goto(f"/c/{name}/insight#learning")
     manager.locator("#learning form button").click()
     manager.wait_for_url("**/insight#learning")
     expect(manager.locator("#learning")).to_contain_text("Every unit is judged", timeout=PATIENCE)
