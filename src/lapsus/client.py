@@ -1,7 +1,5 @@
 """A client for the workbench's interface, for scripts and programs that judge."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Whatever is for this machine goes straight there, never by way of a proxy. Redir
 to the address that was named, and to no other. A key that a server says back is taken out of what is told.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import random

@@ -3,8 +3,6 @@
 Nothing is imported until it is asked for by name, so that a listing or a mistyped name costs no heavy import.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Small files that users name: guidelines, plans, gates, maps; a pipe that nobody writes to is not waited for."""
 
-from __future__ import annotations
-
 import os
 import select
 from importlib.resources.abc import Traversable

@@ -1,7 +1,5 @@
 """The YAML files beside the code that hold what the program says, or looks for, in each of its languages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files

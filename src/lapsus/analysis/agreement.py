@@ -1,7 +1,5 @@
 """How far the annotators of a corpus agree, and what the corpus holds: the challenge paper's Table 1 for any corpus."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Whoever reads a paper can have all figures worked out again: `verify` says which of them differ.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 import zipfile

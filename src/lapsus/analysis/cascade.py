@@ -1,7 +1,5 @@
 """A cascade of judges: one judges all, a dearer one what the first doubts, people what the two dispute."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which differences between runs are more than chance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias

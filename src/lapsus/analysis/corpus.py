@@ -1,7 +1,5 @@
 """What measures need of a corpus: the judgments, and of each document its system, language and turns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

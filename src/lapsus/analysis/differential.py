@@ -1,7 +1,5 @@
 """Whether two groups of judgments, such as under the English and the Japanese text of a guideline, answer alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From files to shares and means that can be defended: `lapsus estimate`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path

@@ -3,8 +3,6 @@
 The gate is a file for the repository; `lapsus trust --gate FILE` checks the judge's newest answers against it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

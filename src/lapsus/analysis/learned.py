@@ -1,7 +1,5 @@
 """Whether judges are tested on what they learned from: then every figure looks better than it is."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from lapsus.analysis.corpus import Corpus

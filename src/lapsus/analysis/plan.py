@@ -1,7 +1,5 @@
 """From judged data to a sample for people to judge: `lapsus plan`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Systems ranked by what annotators prefer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

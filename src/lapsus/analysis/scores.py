@@ -1,7 +1,5 @@
 """Scores of runs against what people said."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """From files to what can be said of judges: `lapsus trust`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Judgments held against their guideline: what `lapsus validate` does, and what measures say of broken ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

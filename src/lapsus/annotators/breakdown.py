@@ -1,7 +1,5 @@
 """Annotators of dialogue breakdown: they say how people's votes for O, T and X would fall, turn by turn."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final

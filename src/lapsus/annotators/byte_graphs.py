@@ -14,8 +14,6 @@ cut off without a word. Weights that are unsigned too are multiplied in another 
 Inner graphs, which the readers do not have, stay as they are. `make_session` opens a graph so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple

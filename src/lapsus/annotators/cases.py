@@ -1,7 +1,5 @@
 """Units to judge and examples to learn from, and what a model keeps of where it learned."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple

@@ -4,8 +4,6 @@ The same distribution serves different measures with different rules: who is sco
 say O only where O is more likely than all the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from typing import Any, TypeAlias

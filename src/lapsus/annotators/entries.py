@@ -1,7 +1,5 @@
 """Between annotators and entries, as readers give them and writers take them."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Floors: the usual answers, whatever the unit."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any

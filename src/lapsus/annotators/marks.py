@@ -1,7 +1,5 @@
 """Marks on words, for every method that makes them: where they end, and from which share on a place is marked."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Models on disk: one zip with JSON, safetensors and ONNX in it. Never pickle: loading a file runs none of it."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Libraries that not every install has: asked for when they are needed, with a word on how to get them."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Bounds of parameters: what lies outside is said when a method is made, not when it fails."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """How far the fitting is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

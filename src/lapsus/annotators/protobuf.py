@@ -3,8 +3,6 @@
 Messages that follow each other are read as one, so that what is put after a message adds to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """Training: from judged data to a model, for Python and for `lapsus train`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext

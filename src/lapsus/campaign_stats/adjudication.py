@@ -1,7 +1,5 @@
 """What an adjudicator needs: which units come first, who said the same, and which answer is the most frequent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 

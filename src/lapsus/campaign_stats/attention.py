@@ -1,7 +1,5 @@
 """Who needs a look: annotators who are behind, too fast, always give the same answer, or fail checks."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from statistics import median
 from typing import Final, NamedTuple

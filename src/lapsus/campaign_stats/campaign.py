@@ -4,8 +4,6 @@ A result is computed once and kept until a count changes. A page that is shown w
 result where computing takes long; it then says from when, or that the result is still being computed.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

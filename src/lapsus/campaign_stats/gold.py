@@ -1,7 +1,5 @@
 """Gold of a campaign: votes put together by any method, with the adjudicators' decisions on top."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 In all of them `say` gives the words of a page or a report for a key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Programs beside people in a campaign: agreement, test, calibration, confusion, corrected shares, cost and time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Probes and alignments of a campaign's judges, as `lapsus probe` and `lapsus align --campaign` noted them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

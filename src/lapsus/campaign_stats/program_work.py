@@ -1,7 +1,5 @@
 """Programs judge a campaign's open units in batches; answers are stored as they come."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A campaign's report: what a paper's section on annotation, or the sign-off of a release, has to say."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The charts of a campaign's report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 

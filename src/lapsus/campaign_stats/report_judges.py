@@ -1,7 +1,5 @@
 """The part of a campaign's report about programs that judged beside people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from lapsus.analysis.estimate import Bounds

@@ -3,8 +3,6 @@
 No page waits long for one: results are computed in threads of their own, and a page takes what is there in time.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

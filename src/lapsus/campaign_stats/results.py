@@ -1,7 +1,5 @@
 """Which system is worse, by how much, and how sure that is: by people, by a judge, and by both together."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ What can be said from patterns is said from patterns, so that it costs the same 
 million.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The stress tests of a campaign's judges, as `lapsus stress --campaign` noted them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any

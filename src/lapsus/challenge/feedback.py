@@ -8,8 +8,6 @@ is made from, is not answered either, and after `MOST_ANSWERED` answers in a lan
 be averaged, however many there are.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import math

@@ -1,7 +1,5 @@
 """The leaderboard: runs in order, with what separates each from the next, and the floors below them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise

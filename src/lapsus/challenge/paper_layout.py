@@ -1,7 +1,5 @@
 """A table as the challenge's paper prints it: heads over two lines, runs under their team, the best in bold."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """The runs of the challenge's paper, written anew: trained on one part of a corpus, scored on the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path

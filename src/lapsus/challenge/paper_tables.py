@@ -1,7 +1,5 @@
 """The three tables of the challenge's paper, for any corpus: what the data are, and how the runs did."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

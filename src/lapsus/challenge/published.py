@@ -1,7 +1,5 @@
 """The figures that the challenge's paper published: facts of other data, kept in `published.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """A run turn by turn beside people's votes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias, get_args
 

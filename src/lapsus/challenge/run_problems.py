@@ -1,7 +1,5 @@
 """What is wrong with a run: every fault with its file and its turn, in the reader's language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """A run's scores as they are kept: worked out once, with the sums by dialogue from which all else follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Validation of submitted runs, turn by turn; all faults are reported at once."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A test set: dialogues with what people said of their turns, and the same dialogues as they are given out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

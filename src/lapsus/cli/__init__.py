@@ -1,7 +1,5 @@
 """The command line: one file a command. Exit codes: 0 fine, 1 a problem was found, 2 wrong use."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

@@ -1,7 +1,5 @@
 """The command `lapsus`: its subcommands, and the options that stand before them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Annotated
 

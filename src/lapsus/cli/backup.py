@@ -1,7 +1,5 @@
 """`lapsus backup`: everything in one file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lapsus.cli.database_option import open_database

@@ -1,7 +1,5 @@
 """`lapsus campaign rehearse`: invented people talk to a campaign's systems."""
 
-from __future__ import annotations
-
 from lapsus.cli.database_option import open_database
 from lapsus.cli.output import progress, say
 

@@ -1,7 +1,5 @@
 """`lapsus compare`: which differences between runs are more than chance."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`lapsus convert`: from any format to any other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

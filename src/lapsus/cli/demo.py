@@ -1,7 +1,5 @@
 """`lapsus demo`: the workbench on sample campaigns, in a folder of its own."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

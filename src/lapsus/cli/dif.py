@@ -1,7 +1,5 @@
 """`lapsus dif`: whether two groups, such as readers of two texts of a guideline, answer alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lapsus.cli.result_tables import announce, bootstrap_plan, print_result

@@ -1,7 +1,5 @@
 """`lapsus estimate`: shares and means from few people and a judge's many answers."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`lapsus formats`: which formats there are."""
 
-from __future__ import annotations
-
 from lapsus.cli.output import in_words, print_json, print_table, word
 from lapsus.formats import FORMATS
 

@@ -1,7 +1,5 @@
 """Groups of commands, and `--help` in the reader's language, commands by the reader's job."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial

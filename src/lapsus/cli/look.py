@@ -1,7 +1,5 @@
 """`lapsus look`: what a file is, as Lapsus understands it, and what can be done with it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 from pathlib import Path

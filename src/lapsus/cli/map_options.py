@@ -1,7 +1,5 @@
 """`--map`, `--system` and `--user`: how records of an unknown shape are read, on every command that reads data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from typer.core import TyperOption

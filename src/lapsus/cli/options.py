@@ -1,7 +1,5 @@
 """The arguments and options of all commands, by the parameter that each fills; `options.json` describes them."""
 
-from __future__ import annotations
-
 import inspect
 from functools import cache, wraps
 from importlib.resources import files

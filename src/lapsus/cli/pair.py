@@ -1,7 +1,5 @@
 """`lapsus pair`: replies of two systems to the same context, side by side."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lapsus.cli.output import remark

@@ -1,7 +1,5 @@
 """`lapsus push`: judgments back to the tool that the traces came from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -1,7 +1,5 @@
 """`lapsus rank`: systems by what annotators prefer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lapsus.cli.output import reader_language, remark

@@ -1,7 +1,5 @@
 """`lapsus restore`: a database from a backup."""
 
-from __future__ import annotations
-
 from lapsus.cli.output import print_json, say
 
 

@@ -1,7 +1,5 @@
 """How commands print a table of results, and options that several of them share."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`lapsus sample`: data to try things with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

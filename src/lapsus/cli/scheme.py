@@ -1,7 +1,5 @@
 """`lapsus scheme`: the guidelines, ours and a team's own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -1,7 +1,5 @@
 """`lapsus score`: runs against what people said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lapsus.cli.result_tables import announce, bootstrap_plan, print_result

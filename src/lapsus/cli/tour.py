@@ -1,7 +1,5 @@
 """`lapsus tour`: what Lapsus does, shown on the sample data."""
 
-from __future__ import annotations
-
 import contextlib
 import shlex
 import tempfile

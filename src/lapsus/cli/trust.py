@@ -1,7 +1,5 @@
 """`lapsus trust`: may a judge stand in for a person?"""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Wrong options and missing arguments, told in Japanese: the library that reads the command line knows English only."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`lapsus validate`: do judgments keep their guideline?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

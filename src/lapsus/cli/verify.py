@@ -1,7 +1,5 @@
 """`lapsus verify`: work out every figure of a bundle again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

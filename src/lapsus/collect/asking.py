@@ -1,7 +1,5 @@
 """Asking the system of a talk for its next turn, and rehearsing a campaign with invented people."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a system is given, and what it has to do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol
 

@@ -4,8 +4,6 @@ It is honest rubbish: it follows key words, asks back, and loses the thread now 
 there is something to judge in what it says.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Systems over HTTP: an endpoint with a small contract of our own, and Rasa's REST channel."""
 
-from __future__ import annotations
-
 import json
 import threading
 from typing import Any, Final

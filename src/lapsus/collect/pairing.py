@@ -1,7 +1,5 @@
 """Replies of two systems to the same context, side by side: from their logs, or asked for now."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations

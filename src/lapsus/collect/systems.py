@@ -1,7 +1,5 @@
 """Systems by what a plan says of them."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence

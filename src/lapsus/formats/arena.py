@@ -1,7 +1,5 @@
 """Arena-style records: two models' replies to the same prompt, and which one somebody preferred."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """Arrow's library, which the extra `parquet` brings: importing this module says so where it is missing."""
 
-from __future__ import annotations
-
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 

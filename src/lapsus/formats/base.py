@@ -1,7 +1,5 @@
 """The base of all formats: read entries from a source, write entries to a place, report what is lost."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator

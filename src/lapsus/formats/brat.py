@@ -1,7 +1,5 @@
 """Brat's stand-off files: a folder an annotator, with `.txt`, `.ann` and `annotation.conf`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any

@@ -1,7 +1,5 @@
 """Brat's `.ann` as text and as spans, and the files of a project that belong together."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Brat's `annotation.conf`: which types a project marks and relates, and a scheme made from it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations

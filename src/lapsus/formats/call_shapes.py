@@ -1,7 +1,5 @@
 """Logs of single calls of a model: requests with their responses, batches, the Responses API, threads of assistants."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Chat logs in whatever shape they are exported; written in OpenAI's spelling."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing

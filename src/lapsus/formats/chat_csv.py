@@ -1,7 +1,5 @@
 """Chat logs as CSV, a turn a row."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby

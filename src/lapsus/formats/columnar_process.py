@@ -4,8 +4,6 @@ It is run as a script and imports nothing of ours, so that it starts in a tenth 
 folders in which packages are found.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Records of any known shape, or mapped by the user, made into documents, one at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """From one format to another, with every loss owned up to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The breakdown challenge's own format: a `<id>.log.json` a dialogue, a folder a system."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path

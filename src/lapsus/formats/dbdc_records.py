@@ -3,8 +3,6 @@
 Other programs pass over that key. Keys that we do not know become metadata; none is dropped.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, TypeVar

@@ -1,7 +1,5 @@
 """The breakdown challenge's format for runs: for each dialogue a `<id>.labels.json`, in a folder for each system."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

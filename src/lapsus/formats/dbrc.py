@@ -1,7 +1,5 @@
 """The Dialogue Breakdown Repair Corpus: how bad people find a broken turn, and how they would go on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import groupby

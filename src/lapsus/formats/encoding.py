@@ -1,7 +1,5 @@
 """Bytes to text: encodings, JSON, and the cells of CSV files."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import re

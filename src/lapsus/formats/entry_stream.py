@@ -1,7 +1,5 @@
 """Reads a source as a stream of entries, and keeps watch over ids that come twice."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter

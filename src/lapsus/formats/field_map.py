@@ -1,7 +1,5 @@
 """Which field of somebody's records holds what: said by the user, kept in a small file, or told from the records."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise

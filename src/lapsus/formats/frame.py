@@ -1,7 +1,5 @@
 """Entries as a table in memory that pandas, polars and DuckDB take, without any of them installed."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias

@@ -1,7 +1,5 @@
 """Data that is in memory already: entries, or a table of pandas, polars, DuckDB or anything that speaks Arrow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path

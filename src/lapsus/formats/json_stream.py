@@ -1,7 +1,5 @@
 """A long JSON list, read item by item: memory holds the item at hand, never the file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import IO, TypeVar

@@ -1,7 +1,5 @@
 """Native JSON Lines: everything, nothing lost. A line a document or a judgment; judgments follow their document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Label Studio's JSON: a list of tasks with annotations, to import there and as exported from there."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

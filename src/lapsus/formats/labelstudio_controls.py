@@ -1,7 +1,5 @@
 """Controls of Label Studio: which question each stands for, and the labelling interface of a scheme."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Which formats there are, and which one a source is in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lapsus.errors import InputError, UsageError

@@ -4,8 +4,6 @@ Brat and Label Studio keep beside what they show what Lapsus knew when it wrote.
 somebody has judged anew: the old judgment stays, and the change is its next revision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec

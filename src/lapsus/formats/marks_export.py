@@ -1,7 +1,5 @@
 """Marks for other tools, INCEpTION and Potato: a folder an annotator, the newest marks on a text."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path

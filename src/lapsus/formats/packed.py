@@ -1,7 +1,5 @@
 """Packed files, unpacked as they are read. What is damaged, cut off or made to fill the disk is told as such."""
 
-from __future__ import annotations
-
 import io
 import lzma
 import os

@@ -1,7 +1,5 @@
 """Records of data and the text that was made from them: JSON Lines, JSON, CSV or Parquet with `data` and `text`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache

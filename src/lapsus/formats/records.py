@@ -1,7 +1,5 @@
 """Records of any file that tools export: JSON Lines, JSON, CSV, Parquet and Arrow, one at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

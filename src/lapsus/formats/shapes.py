@@ -3,8 +3,6 @@
 A reader gives conversations, or calls of a model that are put together by conversation once all were read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Where files go: into a folder or a zip, moved into place only when all of it is written."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import tempfile

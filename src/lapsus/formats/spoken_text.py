@@ -1,7 +1,5 @@
 """Talk that is written down as text: `User: …`, `Bot: …`, one turn after the other."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

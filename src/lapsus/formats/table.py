@@ -1,7 +1,5 @@
 """Judgments as a long table, for pandas, R and spreadsheets: CSV and Parquet, with the same columns."""
 
-from __future__ import annotations
-
 import math
 import re
 from abc import ABC

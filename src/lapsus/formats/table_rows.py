@@ -1,7 +1,5 @@
 """The long table: a row a judgment and answer, and a row for each of several labels or spans."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """Where the segments of a document stand in brat's `.txt`: one after the other, each with its title."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The guard as a server: `/check`, and a system behind it under `/v1`."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable

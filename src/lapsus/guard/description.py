@@ -1,7 +1,5 @@
 """The guard's interface described in OpenAPI 3.1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Judging replies before they are sent, by the same reading as `lapsus check`: signs and the shipped reader."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -4,8 +4,6 @@ Keys come in headers, which are passed on and kept nowhere. Calls of tools, answ
 replies are never changed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final, NamedTuple

@@ -4,8 +4,6 @@ all that were judged, for `lapsus watch`.
 One thread writes; where it falls behind, what is more is dropped and counted. Nothing waits for it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import queue

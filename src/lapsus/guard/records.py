@@ -1,7 +1,5 @@
 """What the guard is asked and what it answers, as records: the same in Python, over HTTP and in its description."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec

@@ -1,7 +1,5 @@
 """Ways to recover, by error type: data of `recovery.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

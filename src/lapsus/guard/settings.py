@@ -1,7 +1,5 @@
 """How an operator runs the guard."""
 
-from __future__ import annotations
-
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Then: TypeAlias = Literal["choose", "regenerate", "flag", "pass"]

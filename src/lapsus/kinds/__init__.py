@@ -4,8 +4,6 @@
 and its forms in tables, prompts, pages and Label Studio. Nothing else asks what kind a question is of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from lapsus.kinds.base import Cells, Control, ControlTag, Kind, Reply

@@ -1,7 +1,5 @@
 """One label of several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Several labels at once, as far as the guideline lets them stand together."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Broken rules, and their words in every language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 

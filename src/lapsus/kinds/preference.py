@@ -1,7 +1,5 @@
 """Which of two replies is better."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """A step of a scale."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ labels: 1 for the same label. Label sets: 1 - MASI. Scales: minus the squared di
 the root (minus RMSE). Spans: F1 of exactly the same spans with the same label; 1 where neither marked anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias

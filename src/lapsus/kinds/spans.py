@@ -1,7 +1,5 @@
 """Spans: stretches of text with a label each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property

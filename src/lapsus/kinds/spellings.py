@@ -1,7 +1,5 @@
 """The labels of a question by every spelling that its guideline gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Free text."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from typing import Any
 

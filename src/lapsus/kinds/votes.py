@@ -1,7 +1,5 @@
 """Votes on a question, built from judgments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """E-mail addresses and numbers in what people write, masked before anybody keeps or sends it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final
 

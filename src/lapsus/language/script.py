@@ -1,7 +1,5 @@
 """Which language a text is probably in, told by its script alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache

@@ -4,8 +4,6 @@ Languages with spaces: runs of non-space characters. Languages without: words by
 (Japanese, `pip install 'lapsus-eval[ja]'`), else grapheme clusters, so that no visible character is ever cut.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The report on breakdowns, for a terminal and as a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lapsus.annotators.features.evidence import kind_name, kinds

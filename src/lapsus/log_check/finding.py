@@ -1,7 +1,5 @@
 """A judged turn: what was said, what the model says of it, what can be checked, and how it ranks."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ compared by what they say alone. Groups grow by average linkage until none are n
 by grouping four fifths of the turns again and again.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

@@ -4,8 +4,6 @@ A guideline does not tell a program which answers are bad. So the answer that mo
 with another answer are listed, those first of which the judge is surest.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """What a judge and vectors add to the evidence: likely types of errors, and replies that take up nothing said."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Final

@@ -1,7 +1,5 @@
 """Twenty turns of a log for its owner to judge, as a page: what it saves is what `--adapt` takes."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import random

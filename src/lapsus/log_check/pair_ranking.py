@@ -1,7 +1,5 @@
 """Ranks judged pairs of data and text, and sums them up by system. Only the worst pairs are kept in memory."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

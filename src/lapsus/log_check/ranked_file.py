@@ -1,7 +1,5 @@
 """All turns of a log, ranked, in a file: CSV, JSON lines or Parquet. They are sorted on disk, not in memory."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 import json

@@ -1,7 +1,5 @@
 """What all results of `lapsus check` have in common: who judged what, and reports for a terminal and as a page."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A guideline drafted from findings: a label for each group of flagged turns, with its quotes as fitting examples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -8,8 +8,6 @@ measure can be, resamples are too much alike: there it is the exact one of a sha
 independent groups as would be as sure as the resamples are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache

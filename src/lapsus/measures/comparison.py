@@ -1,7 +1,5 @@
 """Is one run better than another, or was it luck? Runs on the same gold are compared document by document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, Literal, TypeAlias, get_args

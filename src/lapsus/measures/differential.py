@@ -4,8 +4,6 @@ What one group said of a stratum is held against what the other said of it (Mant
 where the groups share none, of all units that are alike. Documents are resampled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

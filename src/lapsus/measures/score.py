@@ -1,7 +1,5 @@
 """Measures as one writes them, and numbers with all that makes them comparable: measure, interval, signature."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Student's t and the beta distribution: probabilities and quantiles, without SciPy."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from statistics import NormalDist

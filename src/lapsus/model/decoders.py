@@ -5,8 +5,6 @@ at that moment reads half a note and takes the whole process down with it: seen 
 people came to a server that had just started. So threads take their decoders from here.
 """
 
-from __future__ import annotations
-
 import threading
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Values that cannot change once made: the model hands the same record to many readers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar
 

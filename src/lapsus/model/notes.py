@@ -1,7 +1,5 @@
 """What programs note beside their answers: which model gave them, and whether it had learned from the document."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

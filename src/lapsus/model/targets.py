@@ -1,7 +1,5 @@
 """Which turns a guideline wants judged at all: where it has a target rule, votes that came along choose them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Words in several languages, as schemes hold them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar
 

@@ -1,7 +1,5 @@
 """Units: what is judged, and what a judge may see of the document."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Votes: judgments as arrays, units down and annotators across; the one input of every measure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Errors that a language model plants: it writes a good reply again, with one error of the guideline in it."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

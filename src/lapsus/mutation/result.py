@@ -1,7 +1,5 @@
 """What a stress test found, as records, tables and a page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

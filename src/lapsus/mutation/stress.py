@@ -1,7 +1,5 @@
 """`lapsus.stress`: plant errors in a user's own good units and tell what share of them each judge finds."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections import Counter, defaultdict

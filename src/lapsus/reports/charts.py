@@ -4,8 +4,6 @@ A page holds the drawing itself, so that marks lead to what is behind them and c
 are made of the same drawing by `lapsus-eval[charts]`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files

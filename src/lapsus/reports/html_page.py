@@ -4,8 +4,6 @@ A page is a template of its own room that extends `base.html`. Text of strangers
 text but a command to a terminal or to the direction of writing is shown as a sign.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from typing import Any

@@ -4,8 +4,6 @@ The page around it is not ours and may be light or dark, so that marks tint what
 colour. Nothing in it runs, and nothing is loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """A ranking of systems as a page that stands alone: a chart of strengths, one of win rates, and the table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A report of several parts: as one self-contained page, as tables for a paper, or as one table for a spreadsheet."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

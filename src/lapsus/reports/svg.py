@@ -4,8 +4,6 @@ Nothing here has a colour. Elements carry classes, and a style sheet (`templates
 like on a light and on a dark page.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta

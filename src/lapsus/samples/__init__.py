@@ -1,7 +1,5 @@
 """Sample data of our own: invented dialogues and texts, judged by invented annotators."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

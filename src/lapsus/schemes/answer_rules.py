@@ -1,7 +1,5 @@
 """Judging answers by a scheme: every broken rule at once, each with a message in the reader's language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Whether a scheme of the right shape holds together: names that refer to something, rules that can be kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 

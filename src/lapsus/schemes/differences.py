@@ -1,7 +1,5 @@
 """What differs between two versions of a guideline, as far as answers are concerned."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Where schemes come from: our own, those of other packages, and files of a team's own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar

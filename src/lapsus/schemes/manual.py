@@ -1,7 +1,5 @@
 """The printable manual: a page made from the scheme file alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """YAML with the line of every value, so that a message can point at it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias

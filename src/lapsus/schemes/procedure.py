@@ -1,7 +1,5 @@
 """How an answer was come to: which text was read, which labels were asked one by one, which steps were taken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks a scheme file: first its shape, then whether it holds together. Every problem names line and rule."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec

@@ -1,7 +1,5 @@
 """Answers in their one form, whichever way they were written: labels by ids, marks element by element."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

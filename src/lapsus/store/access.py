@@ -1,7 +1,5 @@
 """Authentication: passwords, sessions, invitations and tokens. Secrets are kept as hashes only."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from datetime import timedelta

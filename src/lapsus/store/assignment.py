@@ -5,8 +5,6 @@ own shuffle decides, so that everybody overlaps with everybody. Places are count
 of a document counts, and only the rest goes back after its time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any

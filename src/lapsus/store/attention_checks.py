@@ -1,7 +1,5 @@
 """Comparing what people say with what is known, in the transaction in which they say it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The audit trail: who did what, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

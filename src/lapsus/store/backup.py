@@ -4,8 +4,6 @@ A zip with a line of JSON a row, a file a table, and `backup.json`, which is wri
 each table has: a file without it, or with other numbers, is not whole.
 """
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Where dated backups are kept: a folder, or a store that fsspec knows (`s3://bucket/lapsus`)."""
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

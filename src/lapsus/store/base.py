@@ -1,7 +1,5 @@
 """What all parts of the store share: transactions, the clock, what never changes once read, and the audit trail."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext

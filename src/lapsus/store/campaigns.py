@@ -1,7 +1,5 @@
 """Campaigns: documents, a guideline, and a plan of who judges what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args

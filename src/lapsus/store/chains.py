@@ -5,8 +5,6 @@ once it has all the votes that its campaign's plan asks for. Should a vote chang
 that somebody has begun to judge stays.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

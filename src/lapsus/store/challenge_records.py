@@ -1,7 +1,5 @@
 """What the store keeps of a challenge: its test set, its teams and their runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Challenges: a test set whose labels are kept here, teams with a link each, and the runs that they hand in."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

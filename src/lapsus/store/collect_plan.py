@@ -1,7 +1,5 @@
 """`collect:` in a plan: people talk to systems, and the talks become the campaign's documents."""
 
-from __future__ import annotations
-
 from typing import Final, Literal, TypeAlias
 
 from lapsus.errors import InvalidError

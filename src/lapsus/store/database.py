@@ -1,7 +1,5 @@
 """Opening a database: made where there is none, brought up to date where it is older, left alone where it is newer."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import sys

@@ -1,7 +1,5 @@
 """The file of an SQLite database, watched: deleted or replaced under a running program, it takes nothing more."""
 
-from __future__ import annotations
-
 import os
 
 from lapsus.store.records import StoreError

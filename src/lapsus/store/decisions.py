@@ -1,7 +1,5 @@
 """Deciding where people differ. A decision is never changed: another one comes on top, and the newest counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args

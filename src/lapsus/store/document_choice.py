@@ -3,8 +3,6 @@
 The statements are made once: to make them costs more than to ask them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Adding documents and their units to a campaign."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

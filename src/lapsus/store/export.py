@@ -1,7 +1,5 @@
 """Export: documents and submitted judgments as entries, which every format can write."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Accounts of external identities: of a sign-in provider, or of a proxy in front of us."""
 
-from __future__ import annotations
-
 from itertools import count
 from typing import Any
 

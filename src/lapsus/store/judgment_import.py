@@ -1,7 +1,5 @@
 """Import: judgments given elsewhere, by people or programs, with their annotators' names."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Known answers: their units, the right answers, and whether an answer is right."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 

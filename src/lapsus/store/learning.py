@@ -4,8 +4,6 @@ Several servers may share a database. A server claims a piece of work for `HOLD`
 lease); where it ends without a word, another claims the work after that time.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

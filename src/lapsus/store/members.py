@@ -1,7 +1,5 @@
 """People in a campaign: consent, stopping and going on, feedback in the practice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Messages to the annotators of a campaign."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import cache
 from typing import Any

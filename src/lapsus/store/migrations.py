@@ -1,7 +1,5 @@
 """Schema migrations: steps from one version to the next, run in order within one transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 

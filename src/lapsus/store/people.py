@@ -1,7 +1,5 @@
 """People: who they are and what they may do."""
 
-from __future__ import annotations
-
 import secrets
 import unicodedata
 from typing import Any, cast, get_args

@@ -4,8 +4,6 @@ It is another process, on another machine perhaps; a save that went there and ba
 mostly wait. SQLite is in this process, and gets them one by one.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

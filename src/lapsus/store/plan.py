@@ -1,7 +1,5 @@
 """Plans: a campaign as one decides on it. A file in git, a form in the browser or a command all give this."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 

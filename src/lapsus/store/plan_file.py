@@ -1,7 +1,5 @@
 """Plans as files: YAML that can be kept in git, read with errors that name the line, and written to be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a plan refers to: its guideline, its documents and its known answers, read from files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The base of every record in a plan."""
 
-from __future__ import annotations
-
 import msgspec
 
 from lapsus.model import freeze

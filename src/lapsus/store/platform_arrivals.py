@@ -1,7 +1,5 @@
 """People who come from a platform: its ids are in the link, and stay with the person's membership."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 

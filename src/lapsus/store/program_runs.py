@@ -1,7 +1,5 @@
 """Runs of programs that judge a campaign: their progress, and the server that holds each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Programs that judge: detectors and models as annotators, whose answers stand beside the plan's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any

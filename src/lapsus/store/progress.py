@@ -8,8 +8,6 @@ Whoever judges must not be able to tell attention checks from other documents. S
 counts checks like any other document; what managers are told leaves them out. Practice is left out of both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

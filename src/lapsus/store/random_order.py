@@ -1,7 +1,5 @@
 """Pseudorandom orders of documents: reproducible, and different for each person."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import NamedTuple
 

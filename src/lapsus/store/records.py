@@ -1,7 +1,5 @@
 """The store's records, immutable."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """A campaign without some of its judgments, to look at: a copy of the database, gone when one is done with it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path

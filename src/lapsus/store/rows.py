@@ -1,7 +1,5 @@
 """Reading and writing rows that several parts of the store share, within an open transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache

@@ -3,8 +3,6 @@
 The number of statements does not depend on how many saves there are, nor on how much was saved before.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

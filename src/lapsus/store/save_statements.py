@@ -1,7 +1,5 @@
 """The statements of a save, made once: they run so often that putting them together anew would cost more."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

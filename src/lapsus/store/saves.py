@@ -1,7 +1,5 @@
 """Saving answers: permission first, then the rules, then the queue of the writer; acknowledged only when on disk."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections import OrderedDict

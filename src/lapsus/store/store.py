@@ -1,7 +1,5 @@
 """The store: everything that is kept of people, campaigns and judgments, behind one object."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path

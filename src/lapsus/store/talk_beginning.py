@@ -1,7 +1,5 @@
 """Beginning a talk: chooses system and topic, within an open transaction."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures of talks by system: count, length, latency and cost."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from datetime import timedelta
 

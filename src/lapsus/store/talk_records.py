@@ -1,7 +1,5 @@
 """Records of talks with systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias

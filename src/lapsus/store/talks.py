@@ -4,8 +4,6 @@ All that is written goes through one writer, which commits what waits together. 
 of its campaign in the transaction of its last turn, and of those that are chained to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime, timedelta

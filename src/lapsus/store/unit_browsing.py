@@ -1,7 +1,5 @@
 """Browsing all units of a campaign and their judgments, and asking for more judgments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias

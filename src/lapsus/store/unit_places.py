@@ -1,7 +1,5 @@
 """Places of units: which are free, and giving them back. Within a transaction that is under way."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count

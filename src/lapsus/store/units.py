@@ -1,7 +1,5 @@
 """The documents and units of a campaign."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from sqlalchemy import select

@@ -1,7 +1,5 @@
 """What every database can store: checked text, JSON, and digests of contents."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import islice

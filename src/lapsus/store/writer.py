@@ -3,8 +3,6 @@
 A commit that survives a power cut costs milliseconds, and it costs the same for one save and for a hundred.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Each person in turn is left out: who agrees better with the remaining people, that person or the judge?
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist

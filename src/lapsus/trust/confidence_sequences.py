@@ -5,8 +5,6 @@ looks and whenever one stops. A judge's share is corrected by people's as predic
 judge says of everything, and how far people differ from it on a random sample.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

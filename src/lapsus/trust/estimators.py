@@ -4,8 +4,6 @@ The judge alone is off by what it gets wrong; people alone are few. Prediction-p
 Duchi and Zrnic 2023) takes from the judge as much as it is worth: nothing where it is useless.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias

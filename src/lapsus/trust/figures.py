@@ -1,7 +1,5 @@
 """What a page shows of one judge beside people: confusion, calibration, the biggest disagreements. Plain records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

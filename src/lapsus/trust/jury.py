@@ -1,7 +1,5 @@
 """Several judges as one, and whether a judge has changed since it was last measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

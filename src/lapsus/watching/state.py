@@ -1,7 +1,5 @@
 """What a watch remembers, in one SQLite file: each step is one transaction, so that nothing is lost or done twice."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping

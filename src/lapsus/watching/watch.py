@@ -1,7 +1,5 @@
 """`lapsus.watch`: one pass over logs that keep coming. Another pass goes on where this one ended."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import time

@@ -1,7 +1,5 @@
 """Signed webhooks: what happened goes out as JSON with a signature, until it is taken."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import threading

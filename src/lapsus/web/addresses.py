@@ -4,8 +4,6 @@ Inside, every path begins at our own root. What is in front of it is taken off w
 an address goes out to a browser: by `at` in Python and templates, by `addresses.js` in scripts.
 """
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The interface for programs, /api/v1. The table below makes the routes and their description alike."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

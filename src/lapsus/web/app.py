@@ -1,7 +1,5 @@
 """The workbench as one application."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping

@@ -1,7 +1,5 @@
 """Our own scripts, styles and pictures, under addresses that change with their content."""
 
-from __future__ import annotations
-
 import hashlib
 import mimetypes
 from collections.abc import Mapping

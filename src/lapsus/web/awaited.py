@@ -1,7 +1,5 @@
 """Awaiting results of other threads without a thread for each."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from concurrent.futures import Future

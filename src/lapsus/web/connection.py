@@ -4,8 +4,6 @@ Uvicorn reads a head of any length for as long as it takes, and keeps every requ
 answered: one connection could fill the memory, and some hundred half-sent requests would stay for ever.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, Final
 

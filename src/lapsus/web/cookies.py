@@ -1,7 +1,5 @@
 """Cookies under names of this workbench's own: browsers keep one jar for a host, whichever port or path it is at."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from typing import Final

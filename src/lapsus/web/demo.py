@@ -1,7 +1,5 @@
 """Campaigns to try the workbench with: all four guidelines, in English and Japanese, on the invented samples."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

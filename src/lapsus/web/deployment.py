@@ -1,7 +1,5 @@
 """Deployment settings: proxies, sign-in, logging of requests."""
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Final
 from urllib.parse import urlsplit

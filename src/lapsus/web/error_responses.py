@@ -1,7 +1,5 @@
 """Error responses: a page for people, JSON for programs, never a traceback."""
 
-from __future__ import annotations
-
 from typing import Final
 from urllib.parse import quote
 

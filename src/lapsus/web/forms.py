@@ -1,7 +1,5 @@
 """Forms: who may send one, what is in it, and what is shown when something in it is wrong. Every page uses this."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Background runs of programs that judge: started, leased, stopped, and resumed after a restart."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """The worker of learning judges: a thread that fits a judge to people's judgments and judges open units."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import tempfile

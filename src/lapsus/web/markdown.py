@@ -5,8 +5,6 @@ in between as text; what only marks a text up (`**`, the address of a link) stan
 a text is text. Addresses lead to the web or to mail, and pictures are shown as links: nothing is fetched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias

@@ -3,8 +3,6 @@
 Neither holds anything secret: of an address only the pattern is written (`/join/{token}`), and of people the number.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

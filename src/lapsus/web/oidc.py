@@ -3,8 +3,6 @@
 What the provider says is believed only after the signature, the issuer, the audience and the nonce are found right.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import secrets

@@ -1,7 +1,5 @@
 """The interface described in OpenAPI 3.1, made from the same table as its routes."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Pages and their JSON twins: one function makes the record, the address says how it is shown; and who may see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The words of the pages and of refusals, in each language."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Who is signed in, as a trusted proxy says in a header."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 from typing import Final

@@ -1,7 +1,5 @@
 """From records to pages and to JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any

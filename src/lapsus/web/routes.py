@@ -1,7 +1,5 @@
 """All routes of the workbench."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from starlette.routing import BaseRoute

@@ -1,7 +1,5 @@
 """What goes over the wire, as records: pages, their JSON twins, the interface and its description share them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal

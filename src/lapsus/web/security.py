@@ -1,7 +1,5 @@
 """Security headers, limits of request bodies, and rate limits."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Running the workbench: a socket, a server, and a clean end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

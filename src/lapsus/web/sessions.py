@@ -1,7 +1,5 @@
 """Sessions: a signed cookie that says who, and the tokens that tie changes to it."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -1,7 +1,5 @@
 """What pages fetch besides: scripts and styles, guidelines as data, and words."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 

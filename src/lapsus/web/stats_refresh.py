@@ -1,7 +1,5 @@
 """Background refresh of statistics, so that they are ready before anybody asks."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator

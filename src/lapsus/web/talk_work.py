@@ -4,8 +4,6 @@ Whoever takes a person's turn in holds the talk until the reply is there. Should
 server is asked next goes on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

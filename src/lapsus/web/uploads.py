@@ -1,7 +1,5 @@
 """Files that come with a form: on disk while they are read, and named in complaints as their owner names them."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Work on many things alike, in a form that another process can take over."""
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """The challenge's baseline: a conditional random field over the system's turns."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Vectors of words come from how often they stand together: a small corpus needs n
 Counts become positive pointwise mutual information, whose largest directions are the vectors.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What methods with a small network have in common: fitted with torch, several at once, judging in numpy."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Readable rules on keywords, and how much each of them counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ A linear map and a softmax, fitted to the divergence by which detectors are scor
 again on a few dialogues, starting from the map that is shipped.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np

@@ -7,8 +7,6 @@ Beside it stands a linear map from the words of a turn, and of the user's one be
 Words and pairs of words are hashed into a table of weights, so that the table holds no text.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -4,8 +4,6 @@ It reads again what the small reader of `breakdown-en` doubts or takes for broke
 about eight times as much as with the small one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a unit lets be seen, as passages: the turn itself, and the earlier system turns of its dialogue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 from threading import Lock

@@ -1,7 +1,5 @@
 """Passages as the tokens that a reader was trained with, one layout a language."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import ClassVar, Final, Protocol
 from unicodedata import normalize

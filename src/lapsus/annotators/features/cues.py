@@ -4,8 +4,6 @@ The cues are data (`cues.yaml`), in English and Japanese; other languages are lo
 Keywords need no dictionary: in Japanese they are runs of kanji, katakana or Latin letters.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache

@@ -5,8 +5,6 @@ by `reply_signs`; signs of chats, such as a question without an answer, are look
 measured worth and words of signs are data (`evidence.yaml`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from functools import cache

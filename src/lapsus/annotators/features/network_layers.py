@@ -1,7 +1,5 @@
 """Small networks in plain numpy. They are fitted with torch and judge without it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 

@@ -3,8 +3,6 @@
 They need no model, no dictionary and no other library. What they mean is said in `signs.yaml`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple

@@ -4,8 +4,6 @@ No knowledge of the world is needed for what is found here: the same thing said 
 thing, two names, homes or ages. What is meant lies in `statements.yaml`.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass

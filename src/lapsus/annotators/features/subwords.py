@@ -4,8 +4,6 @@ Only what our encoders use is known here, so that a plain install needs no libra
 like a special token is plain text: strangers write whatever they like.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache

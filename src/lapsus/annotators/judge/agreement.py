@@ -1,7 +1,5 @@
 """How well a judge agrees with people, people with each other, and one constant answer with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 

@@ -4,8 +4,6 @@ The likeliest answer alone would never be a rare one, however well rare ones are
 scale would hardly leave the middle.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec

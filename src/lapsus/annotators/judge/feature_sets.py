@@ -1,7 +1,5 @@
 """Further features of turns, by name: signs and what the user did, rare words and knowledge, what a reader says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias

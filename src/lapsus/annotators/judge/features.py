@@ -1,7 +1,5 @@
 """Units to rows of numbers: what is judged, what it answers, how alike they are, and votes of an earlier scheme."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 

@@ -1,7 +1,5 @@
 """The judge: learns any guideline from judgments, and says honestly how well."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final

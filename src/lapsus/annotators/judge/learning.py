@@ -1,7 +1,5 @@
 """Learning one question, and saying honestly how well it was learned: everything is cross-validated by document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 

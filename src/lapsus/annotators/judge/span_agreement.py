@@ -1,7 +1,5 @@
 """How well marks agree: F1 of marked places between the judge and a person, two people, and the best constant."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple, TypeAlias

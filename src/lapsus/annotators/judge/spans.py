@@ -1,7 +1,5 @@
 """Marks on texts, learned from people's marks: a regression for each place, cross-validated by document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any, Final, NamedTuple

@@ -4,8 +4,6 @@ People's judgments are cut into three parts by document. Examples and clauses ar
 agreement on the second, and what they are worth is told by the third, which nothing was chosen from or by.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Aligned prompts: a file, to keep in git, of what is added to a prompt so that a model answers as people do."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path

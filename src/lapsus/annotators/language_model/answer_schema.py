@@ -1,7 +1,5 @@
 """The form of a language model's answer: a JSON schema made from the scheme, the same for all its units."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """How a language model is asked: by name and options, from here or from the nodes of a cluster."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ What was handed in is remembered beside the journal. One unit is asked about fir
 the server does not take; units whose reply cannot be taken are asked about afterwards, as always.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """One exchange with a model: the request in the strictest form that the server takes, without what it refuses."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ system (names), by the name of the judge's own family and then of another (famil
 another answer (instructed).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias

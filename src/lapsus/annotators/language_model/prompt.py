@@ -1,7 +1,5 @@
 """What a language model is told: the scheme's own words in a short frame, and a unit as data."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What a language model replied: the JSON in it, the answers in that, and every reason why they cannot be taken."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping

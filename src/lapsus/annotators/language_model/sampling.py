@@ -1,7 +1,5 @@
 """How answers are drawn, and how several of them make one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A server of language models: asked politely and within bounds, with the key kept quiet."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Cuts and expected numbers of marks brought to what people marked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Which values of a reply stand in nothing that it could rest on: tool results, passages, earlier turns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 

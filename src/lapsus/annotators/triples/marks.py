@@ -3,8 +3,6 @@
 Tied are an omission and an addition where a wrong value is said in the place of the right one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple

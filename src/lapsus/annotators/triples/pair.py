@@ -6,8 +6,6 @@ if they can, and the triples beside each stretch in several windows; where they 
 share most with the stretch are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple

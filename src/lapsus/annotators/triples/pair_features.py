@@ -1,7 +1,5 @@
 """What is known of a pair as a whole: what the labeller says of it, and what words, numbers and letters give away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final

@@ -4,8 +4,6 @@ Rules settle places: what a value of the data says, in whatever form, is neither
 something else is both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple

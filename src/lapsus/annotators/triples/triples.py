@@ -1,7 +1,5 @@
 """Texts made from triples: what they leave out, add and repeat."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import ClassVar, Final

@@ -1,7 +1,5 @@
 """Dates, numbers and amounts with units, however written: 10,252 and 10252, 2400 m and 2.4 km, 32 °F and 0 °C."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What the readers of traces share: records in, calls gathered by conversation, dialogues out."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Calls of a language model, kept by conversation until all of it was read."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import groupby

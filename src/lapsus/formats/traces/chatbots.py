@@ -1,7 +1,5 @@
 """Logs of chatbot platforms: Rasa's trackers, Dialogflow CX's and Botpress's exports."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Judgments as feedback for the tools that the traces came from: a record for each answer, by span or trace."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from abc import abstractmethod

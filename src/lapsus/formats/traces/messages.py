@@ -1,7 +1,5 @@
 """Messages in the input or output of a call, whatever is around them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """OpenTelemetry's conventions for generative AI: spans with messages, now and in their earlier spellings."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

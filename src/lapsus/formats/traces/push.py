@@ -1,7 +1,5 @@
 """Feedback sent to a server of Langfuse or Phoenix that the user names."""
 
-from __future__ import annotations
-
 import base64
 import os
 from collections.abc import Callable, Iterable

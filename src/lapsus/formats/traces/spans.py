@@ -1,7 +1,5 @@
 """Spans of OpenTelemetry, from collectors' files and from consoles, with their attributes as a flat mapping."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Exports of Langfuse and LangSmith."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """How far annotators agree. Measures are asked for as one writes them: `fleiss`, `alpha(ordinal)`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers of any kind as codes, and votes with labels merged or annotators left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 

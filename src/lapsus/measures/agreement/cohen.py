@@ -1,7 +1,5 @@
 """Cohen's kappa and Scott's pi: agreement of two annotators beyond chance."""
 
-from __future__ import annotations
-
 from lapsus.measures.agreement.answer_codes import choose
 from lapsus.measures.agreement.distances import LINES, nominal, ratio
 from lapsus.measures.agreement.pairs import PairMatrix, mean_over_pairs, pair_matrix, pair_tables

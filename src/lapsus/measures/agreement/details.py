@@ -4,8 +4,6 @@ Where a label is rare, most agreement is on its absence: coefficients that take 
 (kappa, alpha) and those that do not (percent, AC1) then tell very different stories. These figures say why.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping

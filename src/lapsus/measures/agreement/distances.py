@@ -1,7 +1,5 @@
 """How far apart two answers are, and agreement from that: a table of answers by answers, 0 on the diagonal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

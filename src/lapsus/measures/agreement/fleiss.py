@@ -1,7 +1,5 @@
 """Agreement of any number of annotators beyond chance: Fleiss' kappa, plain and weighted, and Gwet's AC."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

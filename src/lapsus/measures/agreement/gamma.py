@@ -1,7 +1,5 @@
 """Gamma (Mathet, Widlöcher and Métivier, 2015): agreement on spans, where they are and what they are at once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias

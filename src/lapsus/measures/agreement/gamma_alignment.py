@@ -14,8 +14,6 @@ regularisation and scaling (Sinkhorn) in a few passes over the candidates: each 
 candidates and standing alone, evenly at a high temperature, ever more one-sidedly as the temperature falls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from heapq import nsmallest
 from typing import NamedTuple, TypeAlias

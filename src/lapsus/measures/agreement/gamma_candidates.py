@@ -8,8 +8,6 @@ it than alone, that is, unless Σ (d - 1) over the pairs of that mark is below C
 paper's bound of n, and as safe: the marks taken out can only lower the disorder.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

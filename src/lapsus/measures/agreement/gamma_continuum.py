@@ -5,8 +5,6 @@ where only one segment was judged, that segment is the whole line. Labels are th
 marked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias

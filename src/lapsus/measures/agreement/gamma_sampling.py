@@ -6,8 +6,6 @@ shifts of one continuum keep half the mean length of a mark apart, where there i
 same annotator does not end up on itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

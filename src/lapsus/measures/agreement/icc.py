@@ -1,7 +1,5 @@
 """Intraclass correlation (Shrout and Fleiss 1979) and Kendall's W: how much of the variation lies between units."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

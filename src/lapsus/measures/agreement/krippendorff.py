@@ -4,8 +4,6 @@ Alpha is 1 less observed over expected disagreement. Each unit with m >= 2 answe
 its answers, over m - 1; other units are left out. Expected are the distances between any two of the answers.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ Coefficients of two annotators (Cohen's kappa, Scott's pi) are worked out for al
 tables, and their mean over pairs is the coefficient of more than two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 

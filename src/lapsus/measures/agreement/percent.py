@@ -1,7 +1,5 @@
 """Percent agreement: how often two annotators of a unit chose the same."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

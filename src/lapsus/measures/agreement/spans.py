@@ -1,7 +1,5 @@
 """Agreement on spans as F1: how well one annotator's spans are found again in another's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple, TypeAlias

@@ -8,8 +8,6 @@ lies in a gap of another annotator differs by the square of its length; everythi
 is expected is the mean over all places that these units and gaps could take on the continuum.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lapsus.measures.agreement.answer_codes import require

@@ -1,7 +1,5 @@
 """Votes put together. Methods are asked for as one writes them: `majority@t=0.5`, `mace(em)`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from lapsus.errors import UsageError

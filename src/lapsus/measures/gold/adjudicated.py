@@ -1,7 +1,5 @@
 """Gold with the last word of an adjudicator."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Gold by counting: the most frequent answer, the shares, the mean, and the labels that enough people gave."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Each annotator either knows the true label and gives it, or is not looking and a
 annotator knows is the competence; the habit is a distribution over labels. All labels are alike beforehand.
 """
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np

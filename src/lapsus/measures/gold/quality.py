@@ -1,7 +1,5 @@
 """What can be told of each annotator: how much, how fast, with whom, and whether they looked at all."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import msgspec

@@ -5,8 +5,6 @@ annotator: yes or no for each label, which is what Dawid and Skene's model takes
 or not. A mark's posterior is that of the stretch it came from, so that whoever adjudicates can begin with doubt.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise

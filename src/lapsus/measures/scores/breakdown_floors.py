@@ -1,7 +1,5 @@
 """Floors to print beside every breakdown detector: what costs nothing, and what people reach."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 O, T and X are also written NB, PB and B: not a breakdown, possible breakdown, breakdown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """Scores by name: each takes a run's judgments beside the votes on a question, and gives its figures by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores where a unit may get several labels, such as the types of an error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args

@@ -1,7 +1,5 @@
 """A run beside the gold: each scored turn with what the run said of it, by its index and not its position."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

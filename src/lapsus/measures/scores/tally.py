@@ -3,8 +3,6 @@
 Scores, their intervals and the comparison of runs all start from here, so they cannot disagree.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple

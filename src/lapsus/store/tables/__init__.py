@@ -5,8 +5,6 @@ submitted revision, so that no reader goes through history. Counters (`taken`, `
 and `campaign_total`) change in the transaction that gives reason to, so that nothing is ever recounted.
 """
 
-from __future__ import annotations
-
 from lapsus.store.tables.base import EPOCH as EPOCH
 from lapsus.store.tables.base import FULL as FULL
 from lapsus.store.tables.base import NAMES as NAMES

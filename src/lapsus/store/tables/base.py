@@ -1,7 +1,5 @@
 """What all tables share: how times are kept, how constraints are called, and the one catalogue."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import (

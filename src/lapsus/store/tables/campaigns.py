@@ -1,7 +1,5 @@
 """People, documents, campaigns and what was said."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Boolean,

@@ -1,7 +1,5 @@
 """Challenges: test sets, teams and runs."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     Column,
     ForeignKey,

@@ -1,7 +1,5 @@
 """Judges that learn from campaigns while they run: what they do, what they know, what they would answer."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     Boolean,
     Column,

@@ -1,7 +1,5 @@
 """What managers see and decide."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Column,

@@ -1,7 +1,5 @@
 """Talks of people with systems, as they go on: every turn, and what people said of them."""
 
-from __future__ import annotations
-
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, Text
 
 from lapsus.store.tables.base import Moment, metadata

@@ -1,7 +1,5 @@
 """Signs that can be checked: what is plainly wrong with a reply, seen by rule, in every language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from lapsus.annotators.features.reply_signs.form import (

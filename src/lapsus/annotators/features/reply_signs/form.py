@@ -1,7 +1,5 @@
 """Rules on the form of a reply: nothing in it, cut off, going round in circles, letters that got lost."""
 
-from __future__ import annotations
-
 import regex
 
 from lapsus.annotators.features.reply_signs.patterns import pattern

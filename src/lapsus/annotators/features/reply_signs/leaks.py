@@ -1,7 +1,5 @@
 """Rules on what a user should not see: errors, raw data, instructions, tokens, templates that were not filled in."""
 
-from __future__ import annotations
-
 import json
 
 import regex

@@ -1,7 +1,5 @@
 """Rules on how a reply behaves: refusing, insulting, in another language, saying it again, leaving what was asked."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The regular expressions of `patterns.yaml`, compiled."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the sources of a reply hold: numbers with their names, days, times, and what follows from them."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator

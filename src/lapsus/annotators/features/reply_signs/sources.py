@@ -1,7 +1,5 @@
 """Rules on replies that rest on what a tool returned: numbers, dates and codes that stand otherwise in the result."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import lru_cache
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The frame around a guideline in the prompt, in each language."""
 
-from __future__ import annotations
-
 from lapsus.word_files import LANGUAGES, words_in
 
 

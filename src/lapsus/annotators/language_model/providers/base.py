@@ -1,7 +1,5 @@
 """What every provider does: write a request in the strictest form that the server takes, and read the reply."""
 
-from __future__ import annotations
-
 import json
 import re
 from abc import ABC, abstractmethod

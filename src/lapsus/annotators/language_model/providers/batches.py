@@ -1,7 +1,5 @@
 """Batch interfaces of providers: many requests handed in at once, for half the price and within a day."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """Amazon Bedrock's Converse, with an API key of Bedrock."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote

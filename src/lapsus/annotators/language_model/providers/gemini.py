@@ -1,7 +1,5 @@
 """Google's Gemini."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """OpenAI's chat completions and responses, Azure, and whoever speaks the same protocol (vLLM, Ollama, llama.cpp)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote

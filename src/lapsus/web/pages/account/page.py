@@ -1,7 +1,5 @@
 """One's own account: password, language, and light or dark."""
 
-from __future__ import annotations
-
 import msgspec
 from starlette.datastructures import FormData
 from starlette.responses import Response

@@ -1,7 +1,5 @@
 """The way to the provider at which people sign in, and back."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer

@@ -1,7 +1,5 @@
 """Ways in and out: signing in, invitations, and the links of a demonstration."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData

@@ -1,7 +1,5 @@
 """Accounts, tokens, the audit log and the archive, for managers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, cast, get_args

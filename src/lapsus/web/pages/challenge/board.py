@@ -1,7 +1,5 @@
 """The challenges, and the board of each: freezing, revealing, teams and the test set."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """A new challenge: what `lapsus challenge create` does, from a form."""
 
-from __future__ import annotations
-
 from typing import Any, Final, get_args
 
 import msgspec

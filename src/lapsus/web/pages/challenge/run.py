@@ -1,7 +1,5 @@
 """Handing in a run, and what each run said."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from pathlib import Path

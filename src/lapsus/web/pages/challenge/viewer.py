@@ -1,7 +1,5 @@
 """The viewer of a challenge, and what they may see."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Deciding where people differ: one unit at a time with everybody's answers, the most disputed first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise

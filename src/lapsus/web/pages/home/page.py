@@ -1,7 +1,5 @@
 """The first page: where one was, what there is to do, how long it takes, what is new."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, timedelta
 from statistics import median

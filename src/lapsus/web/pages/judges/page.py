@@ -1,7 +1,5 @@
 """The programs of a campaign: beside people, with their charts; added, stopped and resumed from the page."""
 
-from __future__ import annotations
-
 import threading
 from functools import partial
 from itertools import islice

@@ -1,7 +1,5 @@
 """A campaign as its annotators see it: their own judgments and, for those who manage it, everybody's progress."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

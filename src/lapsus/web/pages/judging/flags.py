@@ -1,7 +1,5 @@
 """Flagged units and the talk about them: shown, replied to, settled, opened again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from starlette.datastructures import FormData

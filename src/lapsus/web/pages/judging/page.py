@@ -1,7 +1,5 @@
 """The pages on which people judge."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from typing import Literal

@@ -1,7 +1,5 @@
 """A unit as its judge sees it: what may be seen, what was said, and the way on."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Running a campaign: its state, members, messages and plan, and what people read before they begin."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, cast

@@ -1,7 +1,5 @@
 """Changing a campaign that exists: its settings, more documents, a copy, the archive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

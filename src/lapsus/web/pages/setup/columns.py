@@ -1,7 +1,5 @@
 """Files with any columns: five rows of one, what its columns probably hold, and what the manager says they do."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """The file that came with a draft: kept until the campaign is made, and read again whenever its columns are mapped."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager

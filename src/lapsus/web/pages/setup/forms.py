@@ -1,7 +1,5 @@
 """From forms to plans: what each step of the wizard asks for, and what it makes of the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

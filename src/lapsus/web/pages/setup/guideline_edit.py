@@ -1,7 +1,5 @@
 """Changes of a guideline's file: what a form says; parts that come, go and move. What no form shows stays as it is."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial

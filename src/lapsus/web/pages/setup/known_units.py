@@ -1,7 +1,5 @@
 """Practice and checks on the way to a plan: units whose right answers are known, and what follows on wrong ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ A draft keeps it as the text of a scheme file, under `own` of its plan. The plan
 that of a guideline that is here already.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

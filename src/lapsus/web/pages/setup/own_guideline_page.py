@@ -1,7 +1,5 @@
 """The page on which a manager writes a guideline of their own, and sample files to try the wizard with."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a draft's documents hold: its units, one of them as it would be judged, and those with known answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

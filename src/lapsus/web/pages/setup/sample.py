@@ -1,7 +1,5 @@
 """The planner of the wizard: how many units people must judge until shares are known to ± x, and drawing them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

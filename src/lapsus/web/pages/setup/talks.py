@@ -4,8 +4,6 @@ As with judges, no address and no key is taken from a page: language models are 
 allowed. Endpoints of one's own and what else a plan can say stand in a plan file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """A new campaign in the browser: one step after the other, with a real unit beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The charts of a campaign's page, in the reader's words; their marks lead to the units behind them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Taking a campaign's data away in the browser: what `lapsus export` writes, as a download."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Generator

@@ -1,7 +1,5 @@
 """The judge that learns from a campaign: how well it does; switched on or off, and asked to judge the rest."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import msgspec

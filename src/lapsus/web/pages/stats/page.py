@@ -1,7 +1,5 @@
 """The page of a campaign for those who answer for its data, its sections, its charts and its report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What the pages of a campaign's statistics show, as records."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import msgspec

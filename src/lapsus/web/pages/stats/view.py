@@ -1,7 +1,5 @@
 """Records for the pages of a campaign's statistics, and for their JSON twins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from datetime import UTC, datetime

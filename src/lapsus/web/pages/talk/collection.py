@@ -1,7 +1,5 @@
 """How collecting goes: talks by system, their length, who left, how quick systems are and what they cost."""
 
-from __future__ import annotations
-
 import msgspec
 from starlette.routing import BaseRoute
 

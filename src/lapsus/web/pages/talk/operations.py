@@ -1,7 +1,5 @@
 """Talking, for programs and for the page's script."""
 
-from __future__ import annotations
-
 from starlette.concurrency import run_in_threadpool
 
 from lapsus.errors import LapsusError

@@ -1,7 +1,5 @@
 """The page on which people talk to systems."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """What pages and programs are told of a talk. Nothing here says which system it is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """All units of a campaign: found, shown with everything that was said of them, and worked on many at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
