@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +38,9 @@ def section(name: str, value: Any) -> str:
 def signature(name: str, value: Any) -> str:
     """The call, a parameter a line where it would be long."""
     whole = inspect.signature(value)
-    returned = (
-        "" if whole.return_annotation is inspect.Signature.empty else f" -> {plain(whole.return_annotation)}"
-    )
-    parameters = [readable(parameter) for parameter in whole.parameters.values()]
+    written = annotations(value)
+    returned = f" -> {written['return']}" if "return" in written else ""
+    parameters = [readable(parameter, written.get(parameter.name)) for parameter in whole.parameters.values()]
     named = [
         n for n, parameter in enumerate(whole.parameters.values()) if parameter.kind is parameter.KEYWORD_ONLY
     ]
@@ -52,23 +53,52 @@ def signature(name: str, value: Any) -> str:
     return f"{name}(\n{listed}){returned}"
 
 
-def readable(parameter: inspect.Parameter) -> str:
+def annotations(value: Any) -> dict[str, str]:
+    """What is written behind each parameter, and behind the arrow as `return`, without quotes."""
+    [node] = ast.parse(textwrap.dedent(inspect.getsource(value))).body
+    if isinstance(node, ast.ClassDef):
+        own = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        if not own:
+            fields = [base for base in reversed(value.__mro__[1:-1]) if base.__module__.startswith("lapsus.")]
+            inherited = {name: text for base in fields for name, text in annotations(base).items()}
+            return inherited | {
+                ast.unparse(one.target): plain(one.annotation)
+                for one in node.body
+                if isinstance(one, ast.AnnAssign)
+            }
+        [node] = own
+    every = [
+        *node.args.posonlyargs,
+        *node.args.args,
+        *node.args.kwonlyargs,
+        node.args.vararg,
+        node.args.kwarg,
+    ]
+    found = {one.arg: plain(one.annotation) for one in every if one is not None and one.annotation}
+    return found | ({"return": plain(node.returns)} if node.returns else {})
+
+
+def readable(parameter: inspect.Parameter, annotation: str | None) -> str:
     """The parameter as one would write it; a default that is a function or an object is an ellipsis."""
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(
         parameter.kind, ""
     )
     text = f"{stars}{parameter.name}"
-    if parameter.annotation is not inspect.Parameter.empty:
-        text += f": {plain(parameter.annotation)}"
+    if annotation is not None:
+        text += f": {annotation}"
     if parameter.default is inspect.Parameter.empty:
         return text
     default = repr(parameter.default)
     return f"{text} = {'…' if ' at 0x' in default or default == '<factory>' else default}"
 
 
-def plain(annotation: Any) -> str:
+def plain(annotation: ast.expr) -> str:
     """An annotation without the quotes of a name that is not yet known."""
-    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return (
+        annotation.value
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)
+        else ast.unparse(annotation)
+    )
 
 
 def said(value: Any) -> str:
