@@ -1,4 +1,4 @@
-"""Writes the table of docs/commands.md from the commands themselves."""
+"""Writes the tables of docs/commands.md, and what it says of options, from the commands themselves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from lapsus.cli.app import app
+from lapsus.word_files import word_file
 
 TARGET = Path(__file__).parent.parent / "docs" / "commands.md"
 HEAD = "| command | what it does | page |\n| --- | --- | --- |\n"
@@ -19,21 +20,52 @@ PAGES = Path(__file__).with_name("command_pages.txt")
 
 
 def document() -> str:
-    """The page with its table made anew; what stands around the table stays."""
+    """The page with its tables and options made anew; what stands around them stays."""
     text = TARGET.read_text(encoding="utf-8")
-    before, _, rest = text.partition(HEAD)
-    after = re.sub(r"\A(?:\|.*\n)*", "", rest)
-    return before + HEAD + "".join(rows()) + after
+    for name, lines in (("commands", tables()), ("options", sections())):
+        begin, end = f"<!-- {name} -->\n", "<!-- end -->"
+        before, _, rest = text.partition(begin)
+        text = before + begin + "".join(lines) + end + rest.partition(end)[2]
+    return text
 
 
-def rows() -> Iterator[str]:
-    """A row for each command, in the order of the help."""
+def tables() -> Iterator[str]:
+    """A table for each job, in the order of the help."""
     pages = dict(line.split("\t") for line in PAGES.read_text(encoding="utf-8").splitlines())
-    for name, command in commands(typer.main.get_command(app), "lapsus"):
-        page = pages.get(name) or pages.get(name.rsplit(" ", 1)[0])
-        if page is None:
-            raise SystemExit(f"{PAGES.name} names no page for `{name}`")
-        yield f"| `{usage(name, command)}` | {what(command)} | {page} |\n"
+    known = list(commands(typer.main.get_command(app), "lapsus"))
+    for job in word_file("lapsus.cli", "jobs.yaml"):
+        yield f"\n## {job['title']['en']}\n\n{HEAD}"
+        for first in job["commands"]:
+            for name, command in known:
+                if name.split()[1] == first:
+                    page = pages.get(name) or pages.get(name.rsplit(" ", 1)[0])
+                    if page is None:
+                        raise SystemExit(f"{PAGES.name} names no page for `{name}`")
+                    at = name.replace(" ", "-")
+                    yield f"| [`{usage(name, command)}`](#{at}) | {sentence(command)} | {page} |\n"
+    yield "\n"
+
+
+def sections() -> Iterator[str]:
+    """For each command what it does, what it takes and its options, by name."""
+    for name, command in sorted(commands(typer.main.get_command(app), "lapsus")):
+        said = " ".join(command.help.split())
+        yield f"\n### {name}\n\n`{usage(name, command)}`\n\n{said}\n\n"
+        given = [one for one in command.params if "--help" not in one.opts]
+        if given:
+            yield "| | |\n| --- | --- |\n"
+        for one in given:
+            help_ = " ".join(one.help.split()).replace("|", "\\|")
+            yield f"| {called(one)} | {help_} |\n"
+    yield "\n"
+
+
+def called(parameter: Any) -> str:
+    """An argument's name, or an option with what it takes."""
+    value = (parameter.metavar or "").strip("[]… ")
+    if parameter.param_type_name == "argument":
+        return f"`{value or parameter.name.upper()}`"
+    return " ".join(f"`{name}`" for name in parameter.opts) + (f" {value}" if value else "")
 
 
 def commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -58,16 +90,10 @@ def usage(name: str, command: Any) -> str:
     return " ".join(parts)
 
 
-def what(command: Any) -> str:
-    """The first sentence of its help, and the options."""
+def sentence(command: Any) -> str:
+    """The first sentence of its help."""
     first = re.split(r"(?<=[.?])\s|\n\n", command.help.strip(), maxsplit=1)[0]
-    said = " ".join(first.split()).rstrip(".").replace("|", "\\|")
-    options = [
-        " or ".join(f"`{name}`" for name in parameter.opts if name.startswith("--"))
-        for parameter in command.params
-        if parameter.param_type_name == "option" and "--help" not in parameter.opts
-    ]
-    return f"{said} ({', '.join(options)})" if options else said
+    return " ".join(first.split()).rstrip(".").replace("|", "\\|")
 
 
 if __name__ == "__main__":

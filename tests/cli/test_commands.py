@@ -160,3 +160,12 @@ def test_what_is_judged_may_stand_in_one_file_and_the_judgments_in_another(tmp_p
     assert agree("chats.jsonl", "judgments.csv") == agree("both.jsonl")
     done = in_process.lapsus("train", "judge", "chats.jsonl", "judgments.csv", "-o", "m.lapsus", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_names_between_colons_are_shown_as_they_are(tmp_path: Path) -> None:
+    """Some programs make pictures of `:m:`."""
+    done = in_process.lapsus(
+        "campaign", "create", "x", "--collect", "openai:m", "--db", "x.sqlite", cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "openai:m: which server?" in done.stderr

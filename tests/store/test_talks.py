@@ -7,9 +7,20 @@ from pathlib import Path
 import pytest
 
 from lapsus.formats import FORMATS, read
+from lapsus.language.masking import masked
 from lapsus.store import Chain, Nothing, Plan, RefusedError, SaveRequest, Store
 from lapsus.store.collect_plan import Collect, System
 from lapsus.store.talk_records import Reply, Talk, TurnRequest
+
+WHOLE = """
+scheme: whole
+version: "1"
+title: {en: The whole talk}
+summary: {en: You look back at a talk.}
+unit: {role: document, context: all}
+questions:
+  - {id: why, kind: text, name: {en: Why}, ask: {en: What was wrong?}}
+"""
 
 
 def collecting(store: Store, name: str = "talk", **more: object) -> None:
@@ -154,6 +165,28 @@ def test_addresses_and_numbers_are_masked_before_they_are_kept(store: Store) -> 
     kept = store.talks.say(said(talk, 0, "ann@mail.example, +81 3-1234-5678, in 2024 for 1,500")).result()
     assert kept.text == "[email], [number], in 2024 for 1,500"
     assert store.talks.get(talk.id).turns[0].text == kept.text
+
+
+def test_every_dash_that_keyboards_write_is_masked() -> None:
+    for dash in ("-", "－", "ー", "\u2212", "\u2010", " "):
+        number = dash.join(("090", "1234", "5678"))
+        assert masked(f"call {number} now", ("number",)) == "call [number] now", number
+
+
+def test_what_people_say_at_the_end_is_masked_too(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "whole.yaml").write_text(WHOLE)
+    plan = Plan(
+        name="talk",
+        scheme=str(tmp_path / "whole.yaml"),
+        collect=Collect(("bot",), exchanges=1, ask=True, mask=("email",)),
+    )
+    store.campaigns.set_up(plan)
+    ann = store.people.add("ann").id
+    talked(store, begun(store, ann))
+    talk = store.talks.last("talk", ann)
+    assert talk is not None
+    store.talks.answer(talk.id, ann, "a", "", {"why": "I am ann@mail.example"}).result()
+    assert store.talks.get(talk.id).answers[""] == {"why": "I am [email]"}
 
 
 def test_own_judgments_follow_the_rules_and_come_with_the_document(store: Store) -> None:

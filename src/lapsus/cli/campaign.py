@@ -43,15 +43,6 @@ if TYPE_CHECKING:
 
 app = Group("campaign", "Set up and run campaigns.")
 
-app.command("import")(import_command)
-app.command("invite")(invite_command)
-app.command("release")(release_command)
-app.command("stop")(stop_command)
-app.command("resume")(resume_command)
-app.command("message")(message_command)
-app.command("annotate")(annotate_command)
-app.command("rehearse")(rehearse_command)
-
 
 @app.command("create")
 def create_command(
@@ -313,3 +304,13 @@ def main_command(name: str, db: str | None = None) -> None:
     with open_database(db) as store:
         units = store.campaigns.open_main(name)
     say("units-more-open", name=name, units=units)
+
+
+app.command("rehearse")(rehearse_command)
+app.command("invite")(invite_command)
+app.command("message")(message_command)
+app.command("import")(import_command)
+app.command("annotate")(annotate_command)
+app.command("release")(release_command)
+app.command("stop")(stop_command)
+app.command("resume")(resume_command)

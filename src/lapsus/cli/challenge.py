@@ -113,7 +113,7 @@ def publish_command(name: str, target: Path, overwrite: bool = False, db: str | 
 
 
 @app.command("team")
-def team_command(name: str, team: str, db: str | None = None, as_json: bool = False) -> None:
+def team_command(name: str, team: str, at: str = "", db: str | None = None, as_json: bool = False) -> None:
     """Add a team, and print its link for handing in runs. Again for the same team: a new link; the old one ends."""
     with open_database(db) as store:
         token = store.challenges.add_team(name, team)
@@ -121,8 +121,8 @@ def team_command(name: str, team: str, db: str | None = None, as_json: bool = Fa
     if as_json:
         print_json({"team": team, "path": path, "token": token})
         return
-    typer.echo(path)
-    remark("opened-your-server-browser")
+    typer.echo(f"{at.rstrip('/')}{path}")
+    remark("team-link-shown-once" if at else "opened-your-server-browser")
 
 
 @app.command("submit")

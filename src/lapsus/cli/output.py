@@ -84,12 +84,12 @@ def colon() -> str:
 
 def out() -> Console:
     """Where results go. Piped or not, lines are never cut."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(highlight=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def notes() -> Console:
     """Where remarks, progress and errors go."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:

@@ -1,13 +1,14 @@
 """E-mail addresses and numbers in what people write, masked before anybody keeps or sends it."""
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Final, TypeVar
 
 import regex
 
-_EMAIL: Final = regex.compile(r"[\p{L}\p{N}._%+-]+[@＠][\p{L}\p{N}-]+([.．][\p{L}\p{N}-]+)+")
-_NUMBER: Final = regex.compile(r"[+＋]?\p{Nd}([\p{Nd}\s().ー－-]{5,40})\p{Nd}")
-"""Seven digits and more: telephones, cards, accounts. Years and prices stay."""
+A = TypeVar("A")
+_EMAIL: Final = regex.compile(r"[\p{L}\p{N}._%+'’-]+[@＠][\p{L}\p{N}-]+([.．][\p{L}\p{N}-]+)+")
+_NUMBER: Final = regex.compile(r"[+＋(（]?\p{Nd}([\p{Nd}\s()（）./／ー\u2212\p{Pd}]{5,40})\p{Nd}")
+"""Seven digits and more, with any dash that keyboards write: telephones, cards, accounts. Years and prices stay."""
 
 
 def masked(text: str, what: Collection[str]) -> str:
@@ -22,3 +23,12 @@ def masked(text: str, what: Collection[str]) -> str:
 def _if_long(found: regex.Match[str]) -> str:
     said = found.group()
     return "[number]" if sum(sign.isdigit() for sign in said) >= 7 else said
+
+
+def masked_answers(answers: Mapping[str, A], what: Collection[str]) -> dict[str, A | str]:
+    """Answers that were given, with what is masked in those in words."""
+    return {
+        name: masked(value, what) if isinstance(value, str) else value
+        for name, value in answers.items()
+        if value is not None
+    }

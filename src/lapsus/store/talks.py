@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
 from lapsus.errors import LapsusError
-from lapsus.language.masking import masked
+from lapsus.language.masking import masked, masked_answers
 from lapsus.model import Answer, Document, Entry, Judgment, Segment, freeze
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
@@ -258,7 +258,7 @@ class Talks(Part):
             if kept is not None:
                 return int(kept.revision)
             document = as_document(found)
-            given = freeze({name: value for name, value in answers.items() if value is not None})
+            given = freeze(masked_answers(answers, found.collect.mask))
             spelt = spelt_answers(scheme, given, document)
             is_there = (segment == "") == (scheme.unit.role == "document") and (
                 segment in {one.id for one in document.segments if one.role == scheme.unit.role}
