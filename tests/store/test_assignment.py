@@ -53,6 +53,18 @@ def test_the_document_handed_out_least_often_comes_first(store: Store) -> None:
             save(store, unit.number, crowd[turn % 4])
 
 
+@pytest.mark.parametrize(("documents", "each"), [(30, 10), (7, 3), (1, 1)])
+def test_whoever_works_ahead_gets_ten_units_and_leaves_others_theirs(
+    store: Store, documents: int, each: int
+) -> None:
+    (avery, *_) = people(store, "avery", "blake")
+    campaign(store, documents, turns=1, who="named", people=("avery", "blake"))
+    given = store.assignment.next_units(avery, "chat", ahead=True)
+    assert isinstance(given, Reservation)
+    assert len(given.units) == each
+    assert store.assignment.next_units(avery, "chat", ahead=True) == given
+
+
 def test_every_pair_of_annotators_overlaps(store: Store) -> None:
     campaign(store, documents=60, turns=1, per_unit=3)
     crowd = people(store, "avery", "blake", "casey", "drew", "ellis", "frankie")

@@ -95,6 +95,14 @@ def test_documents_that_come_later_go_to_their_stage(store: Store) -> None:
     assert store.progress.of_campaign("chat").units == 4
 
 
+def test_nobody_works_ahead_in_a_practice(store: Store) -> None:
+    set_up(store, training=Known((known("d0"), known("d1"))))
+    (avery,) = people(store, "avery")
+    given = store.assignment.next_units(avery, "chat", ahead=True)
+    assert isinstance(given, Reservation)
+    assert [unit.document for unit in given.units] == ["d0"]
+
+
 def test_everybody_practises_first_and_is_told(store: Store) -> None:
     words = {"en": "It goes on.", "ja": "続けられます。"}
     set_up(store, documents=4, turns=2, training=Known((known("d2", "2", "X", feedback=words),)))

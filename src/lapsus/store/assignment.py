@@ -7,9 +7,9 @@ of a document counts, and only the rest goes back after its time.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, func, insert, select, update
 
 from lapsus.store import tables as t
 from lapsus.store.base import Database, Part
@@ -21,6 +21,9 @@ from lapsus.store.unit_places import change_taken, free_places, lock_units, rele
 from lapsus.store.unit_places import of_person as _me
 from lapsus.store.validation import number
 
+AHEAD: Final = 10
+"""How many units somebody gets who works ahead."""
+
 
 class Assignment(Part):
     """Handing out units and taking them back."""
@@ -29,8 +32,11 @@ class Assignment(Part):
         super().__init__(database)
         self.people = people
 
-    def next_units(self, person: int, campaign: str) -> Reservation | Nothing:
-        """Units for a person to judge: those already held, or else the next documents."""
+    def next_units(self, person: int, campaign: str, *, ahead: bool = False) -> Reservation | Nothing:
+        """Units for a person to judge: those already held, or else the next documents.
+
+        `ahead`: whatever the plan's batch, enough documents for some units at once, for whoever may lose the network.
+        """
         with self.database.reading_together(), self.reading() as conn:
             who, id = self.people.get(person), self._campaign_id(campaign)
             is_any_late = bool(_late(conn, id, person, self.clock()))
@@ -40,7 +46,7 @@ class Assignment(Part):
             # By itself: units are locked in the order of their numbers within a transaction, so that no two wait for
             # each other, and those that go back need not come before those that are handed out.
             self._release_late(id, person)
-        return self.write(lambda conn: self._next(conn, id, person))
+        return self.write(lambda conn: self._next(conn, id, person, ahead=ahead))
 
     def _release_late(self, campaign: int, person: int) -> None:
         """Return to the pool what others hold whose time is over."""
@@ -57,7 +63,7 @@ class Assignment(Part):
 
         self.write(work)
 
-    def _next(self, conn: Connection, campaign: int, person: int) -> Reservation | Nothing:
+    def _next(self, conn: Connection, campaign: int, person: int, *, ahead: bool) -> Reservation | Nothing:
         row = campaign_row(conn, campaign, lock="units")
         if row.state != "open":
             return Nothing(row.state)
@@ -68,12 +74,14 @@ class Assignment(Part):
         if (reason := admit(conn, campaign, person, plan, now)) is not None:
             return reason
         held = _held(conn, campaign, person)
-        if not held:
+        while not held or (ahead and _may_have_more(conn, campaign, held)):
             taken = _take(conn, campaign, person, next_documents(conn, campaign, person, plan))
             if not taken:
-                return Nothing("wait" if _may_come(conn, row, person, plan) else "done")
+                break
             self.note(conn, "units handed out", by=person, campaign=campaign, units=taken)
             held = _held(conn, campaign, person)
+        if not held:
+            return Nothing("wait" if _may_come(conn, row, person, plan) else "done")
         until = now + timedelta(minutes=plan.minutes)
         conn.execute(_HOLD_UNTIL, {"c": campaign, "p": person, "to": until})
         return Reservation(tuple(UnitPlace(u.number, u.name, u.segment or None) for u in held), until)
@@ -124,6 +132,22 @@ def admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetim
 def _late(conn: Connection, campaign: int, person: int, now: datetime) -> Sequence[int]:
     """Whose time is over. Not the one who asks: whoever comes back before others need it goes on."""
     return conn.scalars(_LATE, {"c": campaign, "p": person, "now": now}).all()
+
+
+def _may_have_more(conn: Connection, campaign: int, held: Sequence[Row[Any]]) -> bool:
+    """Whether somebody who holds units may work further ahead: not beyond what is left for each, so that nobody
+    waits for another, and not in a practice, where each answer is told of before the next unit comes.
+    """
+    if len(held) >= AHEAD:
+        return False
+    place, total = t.campaign_document, t.campaign_total
+    its = (place.c.campaign == campaign) & place.c.name.in_([unit.name for unit in held])
+    if conn.scalar(select(exists().where(its, place.c.part == "training"))):
+        return False
+    left = select(total.c.wanted - total.c.done + total.c.surplus).where(total.c.campaign == campaign)
+    working = (t.member.c.campaign == campaign) & t.member.c.stopped.is_(None)
+    people = select(func.count()).select_from(t.member).where(working)
+    return len(held) < (conn.scalar(left) or 0) // (conn.scalar(people) or 1)
 
 
 def _units_of() -> Select[Any]:

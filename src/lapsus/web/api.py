@@ -23,7 +23,7 @@ from lapsus.web.page_routes import campaign_here, filled
 from lapsus.web.pages.home.page import campaign_list
 from lapsus.web.pages.judging.campaign import campaign_page, own_judgments
 from lapsus.web.pages.judging.flags import find_flag
-from lapsus.web.pages.judging.unit import unit_view
+from lapsus.web.pages.judging.unit import may_see_ahead, unit_view
 from lapsus.web.pages.talk.operations import TALK_OPERATIONS
 from lapsus.web.rendering import json_response
 from lapsus.web.request_context import READING, RequestContext, number_in
@@ -94,9 +94,13 @@ def campaigns(visit: RequestContext) -> CampaignsResponse:
 
 
 def next_unit(visit: RequestContext) -> NextResponse:
-    """The next unit for you to judge; it is yours for a while. Or why there is none."""
+    """The next unit for you to judge; it is yours for a while. Or why there is none.
+
+    With `ahead=true` ten are yours, where there are as many for each and the guideline hides none of them.
+    """
     name = campaign_here(visit).name
-    given = visit.store.assignment.next_units(visit.me.id, name)
+    ahead = visit.request.query_params.get("ahead") == "true" and may_see_ahead(visit, name)
+    given = visit.store.assignment.next_units(visit.me.id, name, ahead=ahead)
     if isinstance(given, Nothing):
         return NextResponse(None, [], None, given.reason)
     units = [unit.number for unit in given.units]
@@ -192,7 +196,7 @@ OPERATIONS = (
     ),
     Operation("GET", "/campaigns", campaigns, CampaignsResponse),
     Operation("GET", _CAMPAIGN, campaign_page, CampaignPage, refuses=(404,)),
-    Operation("GET", f"{_CAMPAIGN}/next", next_unit, NextResponse, refuses=(403, 404)),
+    Operation("GET", f"{_CAMPAIGN}/next", next_unit, NextResponse, refuses=(403, 404), query=("ahead",)),
     Operation("GET", _UNIT, unit, UnitResponse, refuses=(403, 404, 409)),
     Operation(
         "GET", f"{_CAMPAIGN}/judgments", judgments, JudgmentsResponse, refuses=(404, 422), query=("before",)

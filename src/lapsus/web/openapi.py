@@ -17,6 +17,7 @@ _SCHEMAS: Final[Mapping[str, dict[str, Any]]] = {
 _QUERY: Final[Mapping[str, dict[str, Any]]] = {
     "before": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
     "after": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
+    "ahead": {"type": "boolean"},
 }
 _WHY = {
     400: "The body is not JSON.",

@@ -55,22 +55,23 @@ def is_kept(page: Page, *paths: str) -> None:
 
 
 def test_marks_on_texts_go_on_without_a_network_and_arrive_once(own: tuple[Workbench, Browsing]) -> None:
-    """Texts whose guideline hides nothing are there beforehand: three are judged with the server gone."""
+    """Texts whose guideline hides nothing are there beforehand: ten are judged with the server gone."""
     bench, browse = own
     ada = bench.person()
-    name = bench.campaign("semantic-errors", [ada], [pair(f"p{n}") for n in range(4)], batch=3)
+    name = bench.campaign("semantic-errors", [ada], [pair(f"p{n}") for n in range(13)], batch=1)
     page = begin(browse(ada, watched=False), name)
-    is_kept(page, *(f"/c/{name}/u/{n}.json" for n in (1, 2, 3)), f"/c/{name}/", "/offline")
+    expect(page.locator("#place")).to_have_text("1 of your 10")
+    is_kept(page, *(f"/c/{name}/u/{n}.json" for n in range(1, 11)), f"/c/{name}/", "/offline")
     bench.stop()
-    for unit in (1, 2):
+    for unit in range(1, 10):
         shows(page, unit)
         page.keyboard.press("n")
         page.keyboard.press("Enter")
-    shows(page, 3)
+    shows(page, 10)
     page.reload()
     ready(page)
-    shows(page, 3)
-    expect(page.locator("#saved")).to_have_text("waiting to send 2")
+    shows(page, 10)
+    expect(page.locator("#saved")).to_have_text("waiting to send 9")
     page.keyboard.press("n")
     page.keyboard.press("Enter")
     expect(page.locator('[data-notice="travel"]')).to_contain_text(
@@ -79,10 +80,10 @@ def test_marks_on_texts_go_on_without_a_network_and_arrive_once(own: tuple[Workb
     expect(page.locator("#judged-state")).to_have_text("Kept on this device, not sent yet.")
     bench.start()
     page.evaluate("dispatchEvent(new Event('online'))")
-    shows(page, 4)
+    shows(page, 11)
     expect(page.locator("#saved")).to_have_text("saved ✓")
-    assert said(bench, name, ada) == {unit: {"errors": []} for unit in (1, 2, 3)}
-    assert [len(bench.store.judgments.history(name, unit)) for unit in (1, 2, 3)] == [1, 1, 1]
+    assert said(bench, name, ada) == {unit: {"errors": []} for unit in range(1, 11)}
+    assert [len(bench.store.judgments.history(name, unit)) for unit in range(1, 11)] == [1] * 10
 
 
 def test_later_turns_are_nowhere_on_the_device(own: tuple[Workbench, Browsing]) -> None:

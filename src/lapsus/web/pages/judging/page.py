@@ -17,7 +17,7 @@ from lapsus.web.assets import by_choice
 from lapsus.web.page_routes import Page, campaign_here, filled, read_together, signed_in, title, twins
 from lapsus.web.page_words import say
 from lapsus.web.pages.judging.campaign import campaign_page, own_progress
-from lapsus.web.pages.judging.unit import EarlierError, mark_signs, unit_view
+from lapsus.web.pages.judging.unit import EarlierError, mark_signs, may_see_ahead, unit_view
 from lapsus.web.rendering import redirect, theme_of, with_cookies
 from lapsus.web.request_context import RequestContext, person_response
 from lapsus.web.schemas import CampaignPage, OwnProgressResponse, PersonResponse
@@ -86,7 +86,8 @@ def judge(visit: RequestContext) -> StateResponse | Response:
     found = campaign_here(visit)
     if found.plan.collect is not None:
         return redirect(visit, f"/c/{found.name}/talk")
-    given = visit.store.assignment.next_units(visit.me.id, found.name)
+    ahead = may_see_ahead(visit, found.name)
+    given = visit.store.assignment.next_units(visit.me.id, found.name, ahead=ahead)
     if not isinstance(given, Nothing):
         return redirect(visit, f"/c/{found.name}/u/{given.units[0].number}")
     if given.reason == "begin":

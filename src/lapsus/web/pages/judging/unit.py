@@ -70,6 +70,11 @@ def unit_view(visit: RequestContext, name: str, number: int) -> UnitResponse:
     )
 
 
+def may_see_ahead(visit: RequestContext, campaign: str) -> bool:
+    """Whether units may be on somebody's device before their turn: where the guideline hides nothing of them."""
+    return visit.store.campaigns.scheme(campaign).unit.context != "before"
+
+
 def _position(where: OwnProgress, number: int) -> int:
     """Which of one's own units this is, from 1; 0 for practice and for what is not one's own."""
     mine = [own.unit for own in where.places if not own.practice]

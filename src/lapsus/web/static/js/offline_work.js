@@ -4,7 +4,7 @@
  * @typedef {import("./types.js").Unit} Unit
  */
 import { at, named } from "./addresses.js";
-import { fetchUnit, TravelError } from "./unit_loader.js";
+import { fetchAhead, fetchUnit, TravelError } from "./unit_loader.js";
 
 /** How many units are fetched ahead, where the guideline lets one see them, and how many are kept in all. */
 const AHEAD = 10;
@@ -36,12 +36,25 @@ export class OfflineWork {
     await this.copies.keep(unit);
     if (!this.copies.lasts || this.page.outbox.isOff) return;
     const isHidden = this.page.scheme.unit.context === "before";
-    const after = unit.unjudged.filter((number) => number > unit.number).slice(0, AHEAD);
-    for (const number of isHidden ? [unit.next ?? 0] : after) {
+    for (const number of isHidden ? [unit.next ?? 0] : await this.ahead(unit)) {
       if (!number || this.page.unit !== unit || (await this.copies.get(unit.campaign, number))) continue;
       const found = await fetchUnit(unit.campaign, number).catch(() => null);
       if (found?.number === number) await this.copies.keep(found);
     }
+  }
+
+  /** The units to come, in order. Where the plan hands out few at a time, more are asked for. @param {Unit} unit */
+  async ahead(unit) {
+    const isOthers = (/** @type {number} */ number) => number !== unit.number;
+    if (unit.state === "reserved" && unit.part !== "training" && unit.unjudged.filter(isOthers).length < AHEAD) {
+      const mine = await fetchAhead(unit.campaign).catch(() => []);
+      const all = [...new Set([...unit.unjudged, ...mine])].sort((one, other) => one - other);
+      unit.own += all.length - unit.unjudged.length;
+      unit.unjudged = all;
+      await this.copies.keep(unit);
+    }
+    const place = unit.unjudged.findIndex((number) => number > unit.number);
+    return (place < 0 ? unit.unjudged : [...unit.unjudged.slice(place), ...unit.unjudged.slice(0, place)]).filter(isOthers).slice(0, AHEAD);
   }
 
   /** Where an answer waits for the network, go on with what is here, or say what it waits for. */

@@ -28,6 +28,11 @@ export function fetchUnit(campaign, number) {
   return get(at(`/c/${campaign}/u/${number}.json`));
 }
 
+/** All units that are mine now, some of them ahead of time. @param {string} campaign @returns {Promise<number[]>} */
+export async function fetchAhead(campaign) {
+  return (await get(at(`/api/v1/campaigns/${campaign}/next?ahead=true`))).units;
+}
+
 /** The next unit that is free, or null where there is none now. @param {string} campaign @returns {Promise<number|null>} */
 export async function fetchNext(campaign) {
   return (await get(at(`/api/v1/campaigns/${campaign}/next`))).unit;
