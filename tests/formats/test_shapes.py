@@ -11,6 +11,7 @@ import pytest
 
 from lapsus.errors import InputError
 from lapsus.formats import read
+from lapsus.formats.call_shapes import CHUNK, joined
 from lapsus.model import Document
 
 ASKED, REPLY = "How many nights?", "Three nights."
@@ -230,6 +231,26 @@ SHAPES: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "prompt-completion-messages": ({"prompt": MESSAGES[:1], "completion": MESSAGES[1:]}, PLAIN),
     "alpaca": ({"instruction": "How many", "input": "nights?", "output": REPLY, "history": []}, None),
     "rag": ({"question": ASKED, "contexts": ["3 nights"], "answer": REPLY}, None),
+    "user-bot": ({"user": ASKED, "bot": REPLY}, PLAIN),
+    "input-output": ({"input": ASKED, "output": REPLY}, PLAIN),
+    "streamed": (
+        {
+            "request": {"messages": MESSAGES[:1]},
+            "response": [
+                {"object": CHUNK, "id": "r", "choices": [{"delta": {"content": piece}}]}
+                for piece in REPLY.partition(" ")
+            ],
+        },
+        PLAIN,
+    ),
+    "page-of-conversations": ({"conversations": [{"uuid": "a", "messages": MESSAGES}]}, PLAIN),
+    "langchain-list": (
+        [
+            {"type": "human", "data": {"content": ASKED}},
+            {"type": "ai", "data": {"content": REPLY}},
+        ],
+        PLAIN,
+    ),
     "bare-list": (MESSAGES, PLAIN),
     "sharegpt": (
         {
@@ -444,6 +465,82 @@ def test_an_unknown_shape_ends_with_its_keys_and_a_map_that_would_do(tmp_path: P
         read(path)
     assert caught.value.what == "is of no known shape; the keys seen: ticket, sender, body"
     assert "--map text=body,speaker=sender,dialogue=ticket" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "turns.csv",
+            "対話ID,発話番号,話者,発話\n1,1,ユーザー,何泊？\n1,2,システム,三泊です。\n2,1,ユーザー,何泊？\n2,2,システム,三泊です。\n",
+            "--map text=発話,speaker=話者,dialogue=対話ID",
+        ),
+        (
+            "pairs.tsv",
+            "Ticket\tCustomer message\tBot reply\nT1\t何泊？\t三泊です。\nT2\t何泊？\t三泊です。\n",
+            "--map 'dialogue=Ticket,prompt=Customer message,reply=Bot reply'",
+        ),
+        ("pairs.csv", "質問,回答\n何泊？,三泊です。\n何泊？,三泊です。\n", "--map prompt=質問,reply=回答"),
+    ],
+)
+def test_a_table_whose_columns_leave_no_doubt_opens_alone_and_in_a_folder(
+    tmp_path: Path, name: str, text: str, told: str
+) -> None:
+    expected = [("user", "何泊？"), ("system", "三泊です。")]
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / name).write_text(text, "utf-8")
+    reading = read(folder / name)
+    assert [talk(entry.document) for entry in reading if entry.document] == [expected] * 2
+    assert str(reading.options.map) == told
+    put(folder / "a.jsonl", {"messages": MESSAGES})
+    (folder / "README.md").write_text("# Notes: these are logs\n", "utf-8")
+    documents, _ = opened(folder)
+    assert sorted(map(len, map(talk, documents))) == [2, 2, 2]
+    assert expected in map(talk, documents)
+
+
+def test_pieces_of_streamed_replies_are_put_together(tmp_path: Path) -> None:
+    def pieces(id: str, *deltas: Any) -> list[dict[str, Any]]:
+        return [{"object": CHUNK, "id": id, "choices": [{"delta": delta}]} for delta in deltas]
+
+    said = [{"content": "Three "}, {"content": "nights."}]
+    lines = [*pieces("r1", *said), *pieces("r2", {"content": "Yes."}, {})]
+    documents, _ = opened(put(tmp_path / "x.jsonl", *lines))
+    assert [talk(document) for document in documents] == [[("system", REPLY)], [("system", "Yes.")]]
+    called = {"index": 0, "id": "t", "function": {"name": "booking", "arguments": '{"id"'}}
+    more = {"index": 0, "function": {"arguments": ":7}"}}
+    (choice,) = joined(pieces("r3", {"tool_calls": [called]}, {"tool_calls": [more]}))["choices"]
+    assert choice["message"]["tool_calls"] == [{"id": "t", "name": "booking", "arguments": '{"id":7}'}]
+
+
+def test_preferences_as_openai_takes_them(tmp_path: Path) -> None:
+    record = {
+        "input": {"messages": MESSAGES[:1]},
+        "preferred_output": MESSAGES[1:],
+        "non_preferred_output": [{"role": "assistant", "content": "No."}],
+    }
+    documents, taken = opened(put(tmp_path / "x.jsonl", record))
+    assert [talk(document) for document in documents] == [PLAIN, [PLAIN[0], ("system", "No.")]]
+    assert [document.system for document in documents] == ["chosen", "rejected"]
+    assert taken == {"preferences (chosen and rejected)"}
+
+
+def test_an_account_with_a_chat_that_was_never_begun(tmp_path: Path) -> None:
+    chats = [*SHAPES["claude-account"][0], {"uuid": "u2", "name": "", "chat_messages": []}]
+    documents, _ = opened(put(tmp_path / "conversations.json", chats))
+    assert [(document.id, len(document.segments)) for document in documents] == [("u1", 2), ("u2", 0)]
+
+
+def test_what_a_message_returns_comes_after_its_own_calls(tmp_path: Path) -> None:
+    content = [
+        {"type": "tool_use", "name": "booking", "input": {"id": 7}},
+        {"type": "tool_result", "content": '{"nights":3}'},
+        {"type": "text", "text": REPLY},
+    ]
+    record = {"messages": [MESSAGES[0], {"role": "assistant", "content": content}]}
+    (document,), _ = opened(put(tmp_path / "x.jsonl", record))
+    assert talk(document) == WITH_TOOL
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`lapsus look`: what a file is, as Lapsus understands it, and what can be done with it."""
 
+import shlex
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -49,7 +50,9 @@ def look_command(
         _show(document)
     if fitting := _schemes(documents):
         say("guidelines-fit", fitting=", ".join(fitting))
-        remark("next-lapsus-check", map=" ".join(map(str, data)))
+        known = reading.options.map
+        given = [*map(shlex.quote, map(str, data)), *([str(known)] if known else [])]
+        remark("next-lapsus-check", map=" ".join(given))
 
 
 def _show(document: Document) -> None:

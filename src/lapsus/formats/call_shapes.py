@@ -1,6 +1,7 @@
 """Logs of single calls of a model: requests with their responses, batches, the Responses API, threads of assistants."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lapsus.formats.messages import Message, finish_reason, json_text, moment
@@ -10,7 +11,35 @@ from lapsus.formats.traces.messages import messages_of
 
 _SESSIONS = ("conversation_id", "session_id", "thread_id", "dialogue_id", "conversation")
 _BODIES = ("body", "params")
+CHUNK = "chat.completion.chunk"
+"""What a piece of a reply that was streamed calls itself."""
 _REPLIES = ("choices", "candidates", "output", "role", "content")
+
+
+def is_chunk(value: Any) -> bool:
+    """Whether something is a piece of a reply that was streamed."""
+    return isinstance(value, dict) and value.get("object") == CHUNK
+
+
+def joined(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The reply that was streamed in pieces."""
+    choices = [
+        choice for chunk in chunks for choice in chunk.get("choices") or () if isinstance(choice, dict)
+    ]
+    deltas = [choice.get("delta") or {} for choice in choices]
+    calls: dict[Any, dict[str, Any]] = {}
+    for piece in (piece for delta in deltas for piece in delta.get("tool_calls") or ()):
+        call = calls.setdefault(piece.get("index"), {"id": piece.get("id"), "name": "", "arguments": ""})
+        for key in ("name", "arguments"):
+            call[key] += (piece.get("function") or {}).get(key) or ""
+    message = {
+        "role": "assistant",
+        "content": "".join(delta.get("content") or "" for delta in deltas),
+        "tool_calls": list(calls.values()),
+    }
+    end = next((choice["finish_reason"] for choice in choices if choice.get("finish_reason")), None)
+    about = {key: chunks[0].get(key) for key in ("id", "model", "created")}
+    return {**about, "object": "chat.completion", "choices": [{"message": message, "finish_reason": end}]}
 
 
 class CallLog:
@@ -91,7 +120,10 @@ def _request(value: dict[str, Any]) -> dict[str, Any] | None:
 def _response(value: dict[str, Any]) -> Any:
     """What was answered: under a key of its own, in the result of a batch, or in the record itself."""
     for key in ("response", "result"):
-        if isinstance(found := json_text(value.get(key)), dict):
+        found = json_text(value.get(key))
+        if isinstance(found, list) and found and all(is_chunk(one) for one in found):
+            return joined(found)
+        if isinstance(found, dict):
             return next(
                 (found[inner] for inner in ("body", "message") if isinstance(found.get(inner), dict)), found
             )

@@ -13,15 +13,16 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.conversations import VERSION, ChatExtra, Conversations, is_question
 from lapsus.formats.encoding import not_utf8
-from lapsus.formats.field_map import FieldMap, guessed_map
+from lapsus.formats.field_map import FieldMap, exchange_map, guessed_map
 from lapsus.formats.messages import ROLES, WRITTEN, messages_in, numbered
 from lapsus.formats.records import SUFFIXES, Record, first_record, records
+from lapsus.formats.shapes import OTHERS
 from lapsus.formats.source import Member, Source
 from lapsus.formats.spoken_text import dialogues_of_text, has_speakers, messages_of_text
 from lapsus.model import BACKGROUND, Document, Entry, Segment
 from lapsus.notices import Notice
 
-TEXT = ".txt"
+TEXTS = (".txt", ".md")
 LOOKED_AT = 200
 """Records of a table that are looked at to tell which column holds what."""
 
@@ -41,22 +42,25 @@ class Chat(Format):
         if record is not None:
             with closing(Conversations(ReadOptions())) as reader:
                 return reader.knows(dict(record.value))
-        member = source.first(TEXT)
+        member = source.first(*TEXTS)
         return member is not None and source.first(".ann") is None and has_speakers(_text(member))
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """A conversation at a time."""
-        stems = Counter(_stem(member) for member in source.members(*SUFFIXES, TEXT))
+        stems = Counter(_stem(member) for member in source.members(*SUFFIXES, *TEXTS))
         with closing(Conversations(options)) as reader:
             reader.questions = _questions(source)
-            for member in source.members(*SUFFIXES, TEXT):
+            for member in source.members(*SUFFIXES, *TEXTS):
                 stem = _stem(member)
                 # Files of one name in several folders are told apart by the folder.
                 called = stem if stems[stem] == 1 else f"{member.path.parent}/{stem}"
-                if member.name.lower().endswith(TEXT):
-                    yield from reader.entries(_spoken(member, source), called)
+                if member.name.lower().endswith(TEXTS):
+                    if len(stems) == 1 or has_speakers(_text(member)):
+                        yield from reader.entries(_spoken(member, source), called)
                 elif len(stems) == 1 or options.map or _is_known(member, reader):
                     yield from reader.entries(_placed(member, source), called)
+                elif told := map_told(member):
+                    yield from reader.entries(_placed(member, source), called, told)
                 else:
                     source.passed_over.add(member.name)
             yield from reader.rest()
@@ -74,19 +78,21 @@ class Chat(Format):
                     stream.write(encoder.encode(_conversation(entry.document)) + b"\n")
 
 
-def first_records(source: Source) -> list[dict[str, Any]]:
-    """The first records of a source, by which its shape may be told; none where they cannot be read."""
-    member = source.first(*SUFFIXES)
+def first_records(member: Member | None) -> list[dict[str, Any]]:
+    """The first records of a file, by which its shape may be told; none where they cannot be read."""
     try:
         return [record.value for record in islice(records(member), LOOKED_AT)] if member else []
     except (InputError, UnicodeDecodeError):
         return []
 
 
-def map_of(source: Source) -> FieldMap | None:
-    """The map of a table with a turn a row, where its columns leave no doubt."""
-    found, is_sure = guessed_map(first_records(source))
-    return found if found is not None and is_sure and found.dialogue else None
+def map_told(member: Member | None) -> FieldMap | None:
+    """The map of a table whose columns leave no doubt: a turn a row, or a question and its answer."""
+    some = first_records(member)
+    found, is_sure = guessed_map(some)
+    if found is not None and is_sure and found.dialogue:
+        return found
+    return exchange_map(some) if some and OTHERS.isdisjoint(some[0]) else None
 
 
 def losses_of_chat(entry: Entry) -> Iterator[Loss]:

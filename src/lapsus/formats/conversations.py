@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import ReadOptions
-from lapsus.formats.call_shapes import CallLog
+from lapsus.formats.call_shapes import CallLog, is_chunk, joined
 from lapsus.formats.field_map import FieldMap, keys_seen, probable_map, talk_in
 from lapsus.formats.messages import ROLES, json_text, messages_in, moment, numbered
 from lapsus.formats.records import Record
@@ -23,6 +24,8 @@ VERSION = 1
 KEYS_SHOWN = 12
 _ANSWERED = ({"annotator", "question"}, {"annotation_id"}, {"total_annotations"})
 """Keys of records that hold judgments, in tables and in exports of annotation tools."""
+_BARE = ({"role", "content"}, {"from", "value"}, {"type", "data"}, {"lc", "type", "id", "kwargs"})
+"""The keys of messages that are nothing but messages; the last two are LangChain's."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*")
 _SESSIONS = ("conversation_id", "dialogue_id", "session_id", "thread_id", "conversation", "session")
 _NESTED = (
@@ -71,11 +74,16 @@ class Conversations:
             or is_question(value)
         )
 
-    def entries(self, records: Iterable[Record], called: str) -> Iterator[Entry]:
-        """The documents of a file that can be told at once; `called` is its name in their ids."""
-        map = self.options.map
+    def entries(
+        self, records: Iterable[Record], called: str, told: FieldMap | None = None
+    ) -> Iterator[Entry]:
+        """The documents of a file that can be told at once; `called` is its name in their ids.
+
+        A map that was `told` from its columns stands in for one that was given.
+        """
+        map = self.options.map or told
         loose: list[Any] = []
-        for record in records:
+        for record in _whole(records):
             value = record.value
             if map is not None and map.taken:
                 yield from _placed(record, self._mapped(value, record, called, map))
@@ -255,6 +263,16 @@ def unknown_shape(value: Mapping[str, Any], *more: Mapping[str, Any]) -> Invalid
     return InvalidError("no-known-shape-keys", hint=hint, keys=keys)
 
 
+def _whole(records: Iterable[Record]) -> Iterator[Record]:
+    """The records; pieces of a streamed reply, which follow each other, as one."""
+    for chunk, run in groupby(records, lambda one: one.value.get("id") if is_chunk(one.value) else None):
+        if chunk is None:
+            yield from run
+        else:
+            pieces = list(run)
+            yield pieces[0]._replace(value=joined([one.value for one in pieces]))
+
+
 def is_question(value: Mapping[str, Any]) -> bool:
     """Whether a record is a benchmark's question, which its answers refer to."""
     turns = value.get("turns")
@@ -263,7 +281,7 @@ def is_question(value: Mapping[str, Any]) -> bool:
 
 def _is_loose(value: dict[str, Any]) -> bool:
     """Whether a record is a message and not a conversation."""
-    if value.keys() <= {"role", "content"}:
+    if any(value.keys() <= keys for keys in _BARE):
         return is_message(value)
     return "role" in value and value.keys().isdisjoint(("id", "object", *LISTS)) and is_message(value)
 

@@ -197,8 +197,9 @@ def _recognised_as_one(source: Source, options: ReadOptions) -> Format:
     found = recognise(source, options)
     if given is not None and found.name == "chat-csv":
         from lapsus.formats.chat import first_records
+        from lapsus.formats.records import SUFFIXES
 
-        told, _ = guessed_map(first_records(source))
+        told, _ = guessed_map(first_records(source.first(*SUFFIXES)))
         if told is not None:
             options.map = msgspec.structs.replace(told, system=given.system, user=given.user)
             return FORMATS.get("chat")()

@@ -1,5 +1,6 @@
 """Which field of somebody's records holds what: said by the user, kept in a small file, or told from the records."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -32,12 +33,32 @@ _USUAL = {
         "call",
         "case",
         "対話",
+        "会話",
+        "セッション",
     ),
     "time": ("time", "timestamp", "created_at", "date", "sent_at"),
     "model": ("model", "system", "engine", "variant", "model_name", "モデル", "システム"),
     "prompt": ("prompt", "question", "query", "q", "input", "instruction", "質問", "入力"),
     "reply": ("reply", "response", "resp", "answer", "output", "completion", "応答", "回答", "返答"),
 }
+_WORDS = (
+    *("message", "text", "question", "query", "input", "prompt", "utterance", "says", "turn"),
+    *(
+        "reply",
+        "response",
+        "answer",
+        "output",
+        "発話",
+        "発言",
+        "質問",
+        "入力",
+        "メッセージ",
+        "応答",
+        "回答",
+        "返答",
+    ),
+)
+"""What stands beside a speaker in the name of a column with what was said: `Customer message`."""
 _FEW = 6
 """A column of speakers has few values."""
 _ALTERNATING = 0.5
@@ -88,7 +109,9 @@ class FieldMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         names = [
             f"--{side} {','.join(getattr(self, side))}" for side in ("system", "user") if getattr(self, side)
         ]
-        return " ".join([*([f"--map {fields}"] if fields else []), *names])
+        # As it can be typed: names with blanks need quotes.
+        given = f"'{fields}'" if re.search(r"[\s;&|<>()$]", fields) else fields
+        return " ".join([*([f"--map {given}"] if fields else []), *names])
 
 
 def field_map(
@@ -174,6 +197,8 @@ def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
             text, speaker = (inner.text, inner.speaker) if inner else (None, None)
             dialogue, model = _named("dialogue", rows[0]), _named("model", rows[0])
             return FieldMap(text=text, speaker=speaker, dialogue=dialogue, messages=key, model=model)
+    if both := exchange_map(rows):
+        return both
     found, _ = guessed_map(rows)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     if found is None:
@@ -182,6 +207,34 @@ def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
             found = FieldMap(text=found.reply) if found.reply else FieldMap()
     free = [key for key in columns if key not in found.taken]
     return msgspec.structs.replace(found, model=_named("model", free))
+
+
+def exchange_map(records: Sequence[Mapping[str, Any]]) -> FieldMap | None:
+    """The map of records with a question and its answer each, where the names of two columns say so."""
+    said = Counter(key for record in records for key, cell in record.items() if isinstance(cell, str))
+    columns = [key for key, count in said.items() if 2 * count >= len(records)]
+    prompt, reply = _of_side("user", columns), _of_side("system", columns)
+    prompt, reply = prompt or _named("prompt", columns), reply or _named("reply", columns)
+    if prompt is None or reply is None or prompt == reply:
+        return None
+    rest = [key for key in columns if key not in (prompt, reply)]
+    dialogue = _named("dialogue", rest)
+    if dialogue and len({record.get(dialogue) for record in records}) < len(records):
+        dialogue = None  # A conversation of several rows would be as many of one name.
+    return FieldMap(prompt=prompt, reply=reply, dialogue=dialogue, model=_named("model", rest))
+
+
+def _of_side(role: Role, columns: Iterable[str]) -> str | None:
+    """The one column whose name says that it holds what a side said: `Bot reply`, `ユーザー発話`."""
+    names = tuple(name for name, side in ROLES.items() if side == role)
+    found = [key for key in columns if _has_word(key, names) and _has_word(key, _WORDS)]
+    return found[0] if len(found) == 1 else None
+
+
+def _has_word(key: str, words: Sequence[str]) -> bool:
+    """Whether a name has one of some words in it; in Japanese nothing stands between words."""
+    own = re.split(r"[\W_]+", key.lower())
+    return any(word in own or (not word.isascii() and word in key) for word in words)
 
 
 def flattened(record: Mapping[str, Any], depth: int = _NESTED) -> dict[str, Any]:
@@ -222,7 +275,7 @@ def _longest(rows: Sequence[Mapping[str, Any]]) -> str | None:
 def _named(field: str, columns: Iterable[str]) -> str | None:
     """The column whose name says that it holds a field."""
     ends = [(key.strip().lower().rpartition(".")[2], key) for key in columns]
-    plain = {end.removesuffix("_id").removesuffix(" id"): key for end, key in reversed(ends)}
+    plain = {re.sub(r"(?:[_ ]|(?<=[^\x00-\x7f]))id$", "", end): key for end, key in reversed(ends)}
     return next((plain[name] for name in _USUAL[field] if name in plain), None)
 
 

@@ -59,17 +59,19 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
     if source.only and not source.first():
         raise InputError("nothing-matches-only", where=source.shown, only=source.only)
     _refuse_what_cannot_be_read(source)
-    from lapsus.formats.chat import first_records, map_of
+    from lapsus.formats.chat import first_records, map_told
     from lapsus.formats.conversations import unknown_shape
     from lapsus.formats.pairs import NEEDS, has_data_alone
+    from lapsus.formats.records import SUFFIXES
 
-    if options is not None and (told := map_of(source)) is not None:
+    member = source.first(*SUFFIXES)
+    if options is not None and (told := map_told(member)) is not None:
         options.map = told
         return FORMATS.get("chat")()
     if has_data_alone(source):
         hint = Notice("pairs-data-text", needs=NEEDS)
         raise InputError("no-known-format", where=source.shown, hint=hint)
-    if some := first_records(source):
+    if some := first_records(member):
         error = unknown_shape(*some)
         raise InputError(error.what, where=source.shown, hint=error.hint)
     raise InputError("no-known-format", where=source.shown, hint="lapsus-formats-lists-those")

@@ -21,9 +21,10 @@ ROLES: dict[str, Role] = {
     **dict.fromkeys(
         ("assistant", "gpt", "chatgpt", "bot", "chatbot", "model", "ai", "agent", "llm"), "system"
     ),
-    **dict.fromkeys(("aimessage", "aimessagechunk", "アシスタント", "ボット"), "system"),
+    **dict.fromkeys(("aimessage", "aimessagechunk", "helpdesk", "アシスタント", "ボット"), "system"),
+    **dict.fromkeys(("チャットボット", "システム", "エージェント", "オペレーター", "オペレータ"), "system"),
     **dict.fromkeys(("user", "human", "customer", "humanmessage", "humanmessagechunk"), "user"),
-    **dict.fromkeys(("ユーザー", "ユーザ", "お客様"), "user"),
+    **dict.fromkeys(("client", "visitor", "ユーザー", "ユーザ", "お客様", "顧客", "利用者"), "user"),
     **dict.fromkeys(("system", "developer", "prompt", "instructions", "systemmessage"), "prompt"),
     **dict.fromkeys(("tool", "function", "function_call", "observation", "ipython"), "tool"),
     **dict.fromkeys(("toolmessage", "functionmessage"), "tool"),
@@ -183,6 +184,10 @@ def _messages(message: dict[str, Any], names: Mapping[str, Role]) -> list[Messag
 def _ordered(
     role: Role, name: str, content: _Content, metadata: dict[str, Any], calls: list[Any]
 ) -> Iterator[Message]:
+    if content.results and role != "tool":
+        # What a message returns beside its own calls came after them (Claude's export).
+        yield from map(_call, calls)
+        calls = []
     yield from map(_result, content.results)
     if role == "tool":
         if not content.results:

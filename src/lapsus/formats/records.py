@@ -10,8 +10,9 @@ from lapsus.formats.source import Member, Source, lines
 from lapsus.notices import Notice
 
 LINED = (".jsonl", ".ndjson")
+CELLS = (".csv", ".tsv")
 TABLES = (".parquet", ".arrow")
-SUFFIXES = (*LINED, ".json", ".csv", *TABLES)
+SUFFIXES = (*LINED, ".json", *CELLS, *TABLES)
 MAX_OBJECT = 256 << 20
 """How large a `.json` file that is one object may be. Lists and files of lines may be of any size."""
 MAX_START = 4 << 20
@@ -19,6 +20,18 @@ MAX_START = 4 << 20
 TEXTS = ("text", "output", "generated", "generated_text", "prediction", "response")
 """What a text is called that was made from data; `text` wherever it is there."""
 _PAGES = ("data", "runs")
+_TALKS = (
+    "conversations",
+    "chats",
+    "dialogues",
+    "dialogs",
+    "sessions",
+    "threads",
+    "items",
+    "results",
+    "records",
+)
+"""Keys of lists that are pages, too, where each record in them has a list of its own: its messages."""
 _NAMES = Notice("file-object-line-must")
 
 
@@ -43,7 +56,7 @@ def records(member: Member) -> Iterator[Record]:
                 {key: one for key, one in row.items() if one is not None},
                 number,
             )
-    elif name.endswith(".csv"):
+    elif name.endswith(CELLS):
         yield from _csv_records(member)
     else:
         for number, content in _json_items(member):
@@ -88,6 +101,7 @@ def _page(value: dict[str, Any]) -> list[dict[str, Any]] | None:
     A record may have a list of that name, too, beside its id or the text that was made from it.
     """
     found = [value[key] for key in _PAGES if isinstance(value.get(key), list)]
+    found += [value[key] for key in _TALKS if _are_talks(value.get(key))]
     if (
         "id" in value
         or "text" in value
@@ -98,6 +112,18 @@ def _page(value: dict[str, Any]) -> list[dict[str, Any]] | None:
         return None
     page: list[dict[str, Any]] = found[0]
     return page
+
+
+def _are_talks(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, dict) and any(_are_objects(one) for one in item.values()) for item in value)
+    )
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
 def _json_items(member: Member) -> Iterator[tuple[int, bytes]]:

@@ -35,7 +35,9 @@ _TITLED = ("model", "model_id", "model_name", "default_model_slug")
 _PASSAGES = ("passages", "contexts", "retrieved_contexts", "documents", "context")
 _ASKED = ("prompt", "question", "query", "instruction", "input", "user", "human")
 _SAID = ("completion", "response", "answer", "output", "bot", "assistant", "gpt", "chosen", "reply", "system")
-_OTHERS = frozenset({"choices", "run_type", "scheme", "annotator", "data", "triples"})
+_EXCHANGED = ((("user", "human"), ("bot", "assistant", "gpt")), (("input",), ("output",)))
+"""Keys that are a question and its answer where they stand side by side and there is no other text."""
+OTHERS = frozenset({"choices", "run_type", "trace_id", "traceId", "scheme", "annotator", "data", "triples"})
 """Keys of records that are something else, whatever they have beside them."""
 _TALK_TEXTS = ("messages_display", "transcript", "conversation", "dialogue", "dialog", "text", "chosen")
 
@@ -79,7 +81,7 @@ def list_of(value: Mapping[str, Any]) -> str | None:
     """The key under which a record has its messages; None where it has none."""
     for key in LISTS:
         found = value.get(key)
-        is_list = isinstance(found, list) and (bool(found) or key in PLAIN)
+        is_list = isinstance(found, list) and (bool(found) or key in (*PLAIN, "chat_messages"))
         if is_list and all(_speaker(one) is not None for one in value[key][:2]):
             return key
     return None
@@ -318,6 +320,15 @@ def _preferences(value: dict[str, Any]) -> Iterator[Conversation]:
         yield Conversation(messages, name, {**rest, "system": which}, prompt)
 
 
+def _preferred(value: dict[str, Any]) -> Iterator[Conversation]:
+    """Preferences as OpenAI takes them for training."""
+    rest = dict(value)
+    given = rest.pop("input")
+    asked = given.get("messages", []) if isinstance(given, dict) else given
+    both = {"chosen": rest.pop("preferred_output"), "rejected": rest.pop("non_preferred_output")}
+    yield from _preferences({**rest, "prompt": asked, **both})
+
+
 def _spoken(value: dict[str, Any]) -> Iterator[Conversation]:
     """A talk written down as one text."""
     rest = dict(value)
@@ -326,9 +337,13 @@ def _spoken(value: dict[str, Any]) -> Iterator[Conversation]:
 
 
 def _is_text_pair(value: dict[str, Any]) -> bool:
-    asked = next((value[key] for key in _ASKED[:4] if value.get(key) is not None), None)
-    said = next((value[key] for key in _SAID[:4] if value.get(key) is not None), None)
-    return _is_said(asked) and _is_said(said) and value.keys().isdisjoint(_OTHERS)
+    if not value.keys().isdisjoint(OTHERS):
+        return False
+    pairs = ((_ASKED[:4], _SAID[:4]), *(_EXCHANGED if "text" not in value else ()))
+    return any(
+        all(_is_said(next((value[key] for key in keys if value.get(key) is not None), None)) for keys in pair)
+        for pair in pairs
+    )
 
 
 def _is_said(value: Any) -> bool:
@@ -357,6 +372,11 @@ SHAPES = (
         _exchanges,
     ),
     Shape("preferences (chosen and rejected)", lambda v: {"chosen", "rejected"} <= v.keys(), _preferences),
+    Shape(
+        "preferences (chosen and rejected)",
+        lambda v: {"input", "preferred_output", "non_preferred_output"} <= v.keys(),
+        _preferred,
+    ),
     Shape("prompt and completion", _is_text_pair, _one_exchange),
     Shape("a talk as text", lambda v: any(has_speakers(v.get(key)) for key in _TALK_TEXTS), _spoken),
 )
