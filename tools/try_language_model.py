@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import lapsus
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
-from lapsus.annotators.language_model.answer_schema import is_optional_text
+from lapsus.annotators.language_model.reply import is_optional_text
 from lapsus.model import Unit, units
 from lapsus.samples import sample_path
 from lapsus.schemes import broken_rules, load_scheme, scheme_names

@@ -12,8 +12,8 @@ from lapsus.annotators.challenge.lstm import (
     neighbour_counts,
     pair_counts,
 )
+from lapsus.annotators.challenge.network import PAD, UNKNOWN, Vocabulary, pad
 from lapsus.annotators.challenge.svm import fit_softmax, predict_softmax
-from lapsus.annotators.challenge.vocabulary import PAD, UNKNOWN, Vocabulary, pad
 from lapsus.annotators.features.cues import look
 
 

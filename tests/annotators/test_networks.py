@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from lapsus.annotators.challenge.acts import Acts
 from lapsus.annotators.challenge.lstm import Lstm
 from lapsus.annotators.challenge.ncm import Ncm, Pairs, build_conversation, likelihoods, run_conversation
-from lapsus.annotators.challenge.network import NetworkAnnotator, take_weights, torch_for
-from lapsus.annotators.challenge.vocabulary import RESERVED
+from lapsus.annotators.challenge.network import RESERVED, NetworkAnnotator, take_weights, torch_for
 from lapsus.errors import UsageError
 from lapsus.model import Unit, UnitRule, units
 from tests.annotators import invented

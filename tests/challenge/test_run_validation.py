@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from lapsus.challenge import run_validation
-from lapsus.challenge.run_problems import SHOWN, RunError, RunProblem, problem
-from lapsus.challenge.run_validation import check_run
+from lapsus.challenge.run_validation import SHOWN, RunError, RunProblem, check_run, problem
 from lapsus.challenge.testset import tracks
 from tests.challenge.helpers import answers, content, gold_set, label, write_run, write_zip
 

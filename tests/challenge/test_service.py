@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lapsus.analysis import score
 from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.challenge import service
-from lapsus.challenge.run_problems import RunError
+from lapsus.challenge.run_validation import RunError
 from lapsus.challenge.service import (
     challenge_board,
     compare_pairs,

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import lapsus
-from lapsus.annotators.language_model.answer_schema import answer_schema
 from lapsus.annotators.language_model.prompt import make_prompt
-from lapsus.annotators.language_model.reply import take
+from lapsus.annotators.language_model.reply import answer_schema, take
 from lapsus.errors import InvalidError
 from lapsus.formats import convert, read
 from lapsus.formats.jsonl import Jsonl

@@ -21,7 +21,7 @@ from lapsus.store import (
     Reservation,
     Store,
 )
-from lapsus.store.platform_arrivals import PLACEHOLDERS, PlatformArrival, arrival_in
+from lapsus.store.arrivals import PLACEHOLDERS, PlatformArrival, arrival_in
 from tests.store.helpers import Clock, campaign, dialogue, judge_all, people, request, reserve, save
 
 

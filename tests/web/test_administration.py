@@ -8,7 +8,7 @@ import pytest
 
 from lapsus.formats.jsonl import Jsonl
 from lapsus.model import Entry, Judgment
-from lapsus.store.platform_arrivals import PlatformArrival
+from lapsus.store.arrivals import PlatformArrival
 from tests.web.helpers import PASSWORD, Bench, Browser, chat
 
 

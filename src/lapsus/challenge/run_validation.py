@@ -10,19 +10,20 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import regex
 
-from lapsus.challenge.run_problems import SHOWN, RunError, RunProblem, problem
 from lapsus.challenge.testset import Track, system_turns
-from lapsus.errors import InputError
+from lapsus.errors import InputError, LapsusError
 from lapsus.formats.dbdc import breakdown_labels
 from lapsus.formats.dbdc_records import RunDialogue, RunLabel, RunTurn, decode
 from lapsus.formats.dbdc_run import SUFFIX, TOLERANCE
 from lapsus.formats.source import Member, Source
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.scores.breakdown_labels import LABELS, Codes
-from lapsus.model import Judgment, UnitKey
-from lapsus.notices import Notice
+from lapsus.model import Judgment, UnitKey, in_language
+from lapsus.notices import Notice, localized
 from lapsus.store.challenge_records import GoldDocument
+from lapsus.word_files import word_file
 
 MOST_FILES = 20_000
 LARGEST = 64 << 20
@@ -32,6 +33,76 @@ LARGEST_FILE = 1 << 20
 SECONDS = 10.0
 """Of a processor's time to read a run: one of a thousand dialogues takes less than one."""
 _MEGABYTE = 1 << 20
+
+
+SHOWN = 100
+"""How many faults are named; a run that is wrong in one way is often wrong everywhere."""
+_UNSHOWABLE = regex.compile(r"[\p{C}\u2028\u2029]")
+_LONGEST = 200
+
+
+class RunProblem(msgspec.Struct, frozen=True):
+    """One fault of a run."""
+
+    kind: str
+    file: str
+    turn: str | None = None
+    values: Mapping[str, str] = {}
+
+    def text(self, language: str = "en") -> str:
+        """What is wrong, without the place."""
+        words: str = in_language(word_file("lapsus.challenge", "problems.yaml")[self.kind], language)
+        return words.format(**self.values)
+
+    def __str__(self) -> str:
+        return self.line()
+
+    def line(self, language: str = "en") -> str:
+        """The place, and what is wrong there."""
+        turn = "" if self.turn is None else f", {localized(Notice('turn', segment=self.turn), language)}"
+        return f"{self.file}{turn}: {self.text(language)}"
+
+
+def problem(kind: str, file: str, turn: str | None = None, **values: object) -> RunProblem:
+    """A fault. Text of the run's files is shortened and cleaned for display."""
+    shown = {key: showable(str(value)) for key, value in values.items()}
+    return RunProblem(kind, showable(file), None if turn is None else showable(turn), shown)
+
+
+def showable(text: str) -> str:
+    """Untrusted text, shortened, its control characters escaped."""
+    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return _UNSHOWABLE.sub(lambda match: f"\\u{{{ord(match.group()):x}}}", short)
+
+
+class RunError(InputError):
+    """A run that is not taken. Nothing of it was kept."""
+
+    def __init__(self, problems: Sequence[RunProblem], where: str, count: int) -> None:
+        self.problems = tuple(problems)
+        self.count = count
+        super().__init__(
+            f"{self._reasons()}{self._lines('en')}\n",
+            where=showable(where),
+            hint=Notice("nothing-kept-mend-hand"),
+        )
+
+    def in_language(self, language: str) -> LapsusError:
+        """Every fault in that language."""
+        found = super().in_language(language)
+        found.what = f"{localized(self._reasons(), language)}{self._lines(language)}\n"
+        return found
+
+    def _reasons(self) -> Notice:
+        return Notice("run-one-reason") if self.count == 1 else Notice("run-reasons", count=self.count)
+
+    def _lines(self, language: str) -> str:
+        more = Notice("and-more", count=self.count - SHOWN) if self.count > SHOWN else ""
+        lines = [
+            *(one.line(language) for one in self.problems),
+            *([localized(more, language)] if more else []),
+        ]
+        return "".join(f"\n  {line}" for line in lines)
 
 
 class Answer(NamedTuple):

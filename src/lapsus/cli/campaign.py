@@ -18,7 +18,6 @@ from lapsus.cli.campaign_people import (
     resume_command,
     stop_command,
 )
-from lapsus.cli.campaign_rehearse import rehearse_command
 from lapsus.cli.database_option import open_database
 from lapsus.cli.help_words import Group
 from lapsus.cli.output import (
@@ -306,7 +305,19 @@ def main_command(name: str, db: str | None = None) -> None:
     say("units-more-open", name=name, units=units)
 
 
-app.command("rehearse")(rehearse_command)
+@app.command("rehearse")
+def rehearse_command(name: str, talks: int = 3, db: str | None = None) -> None:
+    """Before people come: have our bot talk to a campaign's systems as invented people. The talks are kept."""
+    from lapsus.collect.asking import rehearse
+
+    done = turns = 0
+    with open_database(db) as store, progress("documents", talks) as step:
+        for talk in rehearse(store, name, talks):
+            step()
+            done, turns = done + 1, turns + len(talk.turns)
+    say("talks-rehearsed", name=name, talks=done, turns=turns)
+
+
 app.command("invite")(invite_command)
 app.command("message")(message_command)
 app.command("import")(import_command)

@@ -38,7 +38,7 @@ def invite_command(
     as_json: bool = False,
 ) -> None:
     """Make a link by which people join a campaign."""
-    from lapsus.store.platform_arrivals import PLACEHOLDERS
+    from lapsus.store.arrivals import PLACEHOLDERS
 
     if platform is not None and platform not in PLACEHOLDERS:
         raise UsageError(

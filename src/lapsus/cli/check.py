@@ -13,9 +13,9 @@ import typer
 
 from lapsus.cli.convert import tell_reading
 from lapsus.cli.detect import announce, tell_format
-from lapsus.cli.engine_options import HERE, engine_of
 from lapsus.cli.language_model_options import NOTHING_SAID, Asking, LanguageModelOptions, asks_language_models
 from lapsus.cli.output import print_json, reader_language, remark, warn
+from lapsus.cli.shared_options import HERE, engine_of
 from lapsus.errors import UsageError, reason_of
 from lapsus.formats.sink import check_place, put_in_place
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from lapsus.cli.convert import tell_reading
-from lapsus.cli.engine_options import HERE, engine_of
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
@@ -18,6 +17,7 @@ from lapsus.cli.language_model_options import (
     facts,
 )
 from lapsus.cli.output import colon, print_json, reader_language, remark, say
+from lapsus.cli.shared_options import HERE, engine_of
 from lapsus.errors import LapsusError
 from lapsus.formats import Conversion, EntryStream
 from lapsus.notices import Notice

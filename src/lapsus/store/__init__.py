@@ -6,8 +6,7 @@ from lapsus.store.decisions import Decision, GoldCounts, GoldUnit, StoredGold
 from lapsus.store.members import Feedback, Member
 from lapsus.store.messages import Message
 from lapsus.store.plan import Checks, Completion, Data, Known, KnownUnit, Learn, Pilot
-from lapsus.store.plan_file import parse_plan, plan_yaml, read_plan
-from lapsus.store.plan_material import Material, plan_documents, read_material
+from lapsus.store.plan_file import Material, parse_plan, plan_documents, plan_yaml, read_material, read_plan
 from lapsus.store.records import (
     Added,
     ApiToken,

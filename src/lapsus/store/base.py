@@ -1,5 +1,6 @@
 """What all parts of the store share: transactions, the clock, what never changes once read, and the audit trail."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -16,7 +17,6 @@ from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
-from lapsus.store.database_file import DatabaseFile
 from lapsus.store.records import RefusedError, StoreError, UnknownNameError
 from lapsus.store.rows import scheme_of
 from lapsus.store.validation import LARGEST, is_storable, to_json
@@ -215,3 +215,41 @@ def is_conflict(error: DBAPIError) -> bool:
         or error.connection_invalidated
         or (isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) in _CONFLICTS)
     )
+
+
+class DatabaseFile:
+    """A file by its identity on disk. Without a path, as for PostgreSQL, there is nothing to watch."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._identity = None if path is None else _identity(path)
+        self._has_log: bool | None = None
+        """Whether there is a log beside the file; on some network drives there is none."""
+
+    def check(self) -> None:
+        """Complain where another file, or none, stands at the path. While it is open nothing else has its number."""
+        if self._path is not None and _identity(self._path) != self._identity:
+            raise _gone(self._path)
+
+    def check_written(self) -> None:
+        """The same for what was just committed: until it is copied over, it stands in the log beside the file."""
+        self.check()
+        if self._path is None:
+            return
+        is_there = _identity(f"{self._path}-wal") is not None
+        if self._has_log is None:
+            self._has_log = is_there
+        if self._has_log and not is_there:
+            raise _gone(f"{self._path}-wal")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116  once for every transaction, and half the time of a Path
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _gone(path: str) -> StoreError:
+    return StoreError("database-file-deleted-replaced", where=path, hint="put-back-stop-program")

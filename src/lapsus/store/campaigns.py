@@ -20,7 +20,7 @@ from lapsus.store.chains import checked_chain, choose_units, chosen_so_far, copy
 from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import Block, KnownUnit
-from lapsus.store.plan_material import Material, read_material
+from lapsus.store.plan_file import Material, read_material
 from lapsus.store.records import Added, Campaign, CampaignState, Plan
 from lapsus.store.rows import (
     as_campaign,

@@ -12,8 +12,8 @@ from lapsus.model import Answer, Text
 from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.assignment import Assignment
-from lapsus.store.attention_checks import RIGHT
 from lapsus.store.base import Database, Part
+from lapsus.store.known_answers import RIGHT
 from lapsus.store.records import RefusedError
 from lapsus.store.rows import campaign_row, ensure_members, plan_of, record
 from lapsus.store.unit_places import of_person

@@ -16,8 +16,8 @@ from lapsus.model import EMPTY
 from lapsus.schemes import BrokenRule
 from lapsus.store import save_statements as sql
 from lapsus.store import tables as t
-from lapsus.store.attention_checks import check_answers
 from lapsus.store.chains import choose_units
+from lapsus.store.known_answers import check_answers
 from lapsus.store.pipeline import PipelineStep, execute
 from lapsus.store.records import Credential, Plan, RefusedError, Saved
 from lapsus.store.rows import plan_of, set_levels

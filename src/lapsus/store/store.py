@@ -9,6 +9,7 @@ from typing import Self
 from sqlalchemy import Engine
 
 from lapsus.store.access import Access
+from lapsus.store.arrivals import Identities, PlatformArrivals
 from lapsus.store.assignment import Assignment
 from lapsus.store.audit import AuditTrail
 from lapsus.store.backup import Backups
@@ -20,14 +21,12 @@ from lapsus.store.decisions import Decisions
 from lapsus.store.drafts import Drafts
 from lapsus.store.export import Export
 from lapsus.store.flags import Flags
-from lapsus.store.identities import Identities
 from lapsus.store.judgment_import import JudgmentImport
 from lapsus.store.judgments import Judgments
 from lapsus.store.learning import Learning
 from lapsus.store.members import Members
 from lapsus.store.messages import Messages
 from lapsus.store.people import People
-from lapsus.store.platform_arrivals import PlatformArrivals
 from lapsus.store.program_runs import ProgramRuns
 from lapsus.store.programs import Programs
 from lapsus.store.progress import CampaignProgress
@@ -35,8 +34,7 @@ from lapsus.store.saves import Saves
 from lapsus.store.stats_cache import StatsCache
 from lapsus.store.talk_figures import TalkFigures
 from lapsus.store.talks import Talks
-from lapsus.store.unit_browsing import UnitBrowsing
-from lapsus.store.units import Units
+from lapsus.store.units import UnitBrowsing, Units
 
 
 class Store:

@@ -1,23 +1,30 @@
-"""The documents and units of a campaign."""
+"""The documents and units of a campaign, one by one and all together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sqlalchemy import select
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, func, select, update
 
 from lapsus import model
 from lapsus.errors import UsageError
+from lapsus.language import plain_language
 from lapsus.model import Document, Unit
+from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import Part
-from lapsus.store.chains import votes_on
+from lapsus.store.chains import ANSWERS, votes_on
 from lapsus.store.records import UnitPlace
 from lapsus.store.rows import (
     campaign_row,
     part_of_the_data,
     plan_of,
+    set_levels,
 )
-from lapsus.store.validation import is_storable, number
+from lapsus.store.unit_places import SUBMITTED, lock_units, planned_units
+from lapsus.store.validation import chunks, clamped, is_storable, number
 
 
 class Units(Part):
@@ -83,3 +90,207 @@ class Units(Part):
         )
         with self.reading() as conn:
             return [UnitPlace(r.number, r.name, r.segment or None) for r in conn.execute(query)]
+
+
+Standing: TypeAlias = Literal["all", "none", "some", "open", "complete"]
+"""Units that nobody has judged, that somebody has, that still lack judgments, that have all of theirs."""
+CHUNK = 500
+NOTED = 20
+"""How many numbers of units one line of the audit trail holds; it says how many there are."""
+
+
+class UnitText(NamedTuple):
+    """A unit's text and system."""
+
+    unit: int
+    document: int
+    text: str
+    before: str
+    """What its turn answers: the turn before it, if somebody else spoke it; else empty."""
+    system: str | None
+
+
+class _Segment(msgspec.Struct):
+    """Of a segment only what is read."""
+
+    id: str
+    role: str
+    text: str
+
+
+class _Read(msgspec.Struct):
+    """Of a document only what is read, and who speaks."""
+
+    segments: list[_Segment]
+    metadata: dict[str, Any] = {}
+
+
+class _Language(msgspec.Struct):
+    """Of a document only its language."""
+
+    language: str | None = None
+
+
+class _More(msgspec.Struct):
+    """What of the rest of a judgment is read here."""
+
+    distributions: dict[str, dict[str, float]] = {}
+
+
+_MORE = msgspec.json.Decoder(_More)
+
+
+class UnitBrowsing(Part):
+    """All units of a campaign. Those for practice and checks are no part of the data and left out."""
+
+    def numbers(
+        self, campaign: str, which: Standing = "all", *, start: int = 0, limit: int | None = None
+    ) -> list[int]:
+        """The numbers of units, in order."""
+        unit = t.unit
+        standing: dict[Standing, tuple[ColumnElement[bool], ...]] = {
+            "all": (),
+            "none": (unit.c.done == 0,),
+            "some": (unit.c.done > 0,),
+            "open": (unit.c.done < unit.c.wanted,),
+            "complete": (unit.c.done >= unit.c.wanted,),
+        }
+        query = select(unit.c.number).where(planned_units(self._campaign_id(campaign)), *standing[which])
+        if limit is not None:
+            query = query.offset(clamped(start)).limit(clamped(limit))
+        with self.reading() as conn:
+            # As the driver gives them: with 100,000 of them, rows of SQLAlchemy's own would take most of the time.
+            cursor: Any = conn.execute(query.order_by(unit.c.number)).cursor
+            return [row[0] for row in cursor.fetchall()]
+
+    def last(self, campaign: str) -> int:
+        """The highest number of a unit: another one tells that documents were added."""
+        query = select(func.max(t.unit.c.number)).where(t.unit.c.campaign == self._campaign_id(campaign))
+        with self.reading() as conn:
+            return conn.scalar(query) or 0
+
+    def texts(self, campaign: str) -> Iterator[UnitText]:
+        """What there is to read of every unit, open or not: its turn with the one before, or all of its document."""
+        id, place, unit = self._campaign_id(campaign), t.campaign_document, t.unit
+        with self.reading() as conn:
+            numbers: dict[int, list[tuple[int, str]]] = {}
+            query = select(unit.c.number, unit.c.document, unit.c.segment).where(unit.c.campaign == id)
+            for row in conn.execute(query.order_by(unit.c.number)):
+                numbers.setdefault(row[1], []).append((row[0], row[2]))
+            documents = select(place.c.position, t.document.c.content).join(t.document)
+            documents = documents.where(place.c.campaign == id).order_by(place.c.position)
+            read = decoder(_Read)
+            rows: Iterable[Any] = conn.execute(documents).yield_per(CHUNK)
+            for position, content in rows:
+                found = read.decode(content)
+                texts = {segment.id: segment.text for segment in found.segments}
+                answered = {b.id: a.text for a, b in pairwise(found.segments) if a.role != b.role}
+                known = found.metadata.get("system")
+                system = None if known is None else str(known)
+                for unit_number, segment in numbers.get(position, ()):
+                    text = texts[segment] if segment else "\n".join(texts.values())
+                    yield UnitText(unit_number, position, text, answered.get(segment, ""), system)
+
+    def languages(self, campaign: str) -> frozenset[str]:
+        """The languages of a campaign's documents without their regions, as far as they say it."""
+        id, place, read = self._campaign_id(campaign), t.campaign_document, decoder(_Language)
+        query = select(t.document.c.content).join(place).where(place.c.campaign == id)
+        with self.reading() as conn:
+            rows: Iterable[Any] = conn.execute(query).yield_per(CHUNK)
+            found = {plain_language(read.decode(content).language) for (content,) in rows}
+        return frozenset(found - {""})
+
+    def with_documents(self, campaign: str, units: Sequence[int]) -> dict[int, tuple[Unit, Document]]:
+        """Some units as their judges see them, each with its document."""
+        id, place, unit = self._campaign_id(campaign), t.campaign_document, t.unit
+        query = (
+            select(unit.c.number, unit.c.segment, place.c.digest, t.document.c.content)
+            .join(place, (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document))
+            .join(t.document, t.document.c.digest == place.c.digest)
+            .where(unit.c.campaign == id, unit.c.number.in_(units))
+        )
+        rule, documents = self._scheme_of(id).unit, dict[str, Document]()
+        with self.reading() as conn:
+            rows = conn.execute(query).all()
+        for row in rows:
+            if row.digest not in documents:
+                documents[row.digest] = decoder(Document).decode(row.content)
+        return {
+            row.number: (model.unit(documents[row.digest], rule, row.segment or None), documents[row.digest])
+            for row in rows
+        }
+
+    def programs(self, campaign: str) -> dict[int, str]:
+        """The programs that judged in a campaign, by number."""
+        query = select(t.person.c.id, t.person.c.name).join(t.member, t.member.c.person == t.person.c.id)
+        mine = (t.member.c.campaign == self._campaign_id(campaign)) & t.person.c.program
+        with self.reading() as conn:
+            return {row.id: row.name for row in conn.execute(query.where(mine).order_by(t.person.c.id))}
+
+    def program_answers(self, campaign: str, program: int, question: str) -> dict[int, Any]:
+        """What a program answered to a question, by unit."""
+        mine, said = t.assignment, t.judgment
+        query = select(said.c.unit, said.c.answers).join(mine, SUBMITTED)
+        query = query.where(mine.c.campaign == self._campaign_id(campaign), mine.c.person == number(program))
+        with self.reading() as conn:
+            rows: Iterable[Row[Any]] = conn.execute(query)
+            found = {row.unit: ANSWERS.decode(row.answers).get(question) for row in rows}
+        return {unit: answer for unit, answer in found.items() if answer is not None}
+
+    def program_shares(self, campaign: str, program: int, question: str) -> dict[int, dict[str, float]]:
+        """How sure a program was of each answer to a question, by unit; nothing where it did not say."""
+        mine, said = t.assignment, t.judgment
+        query = select(said.c.unit, said.c.more).join(mine, SUBMITTED)
+        query = query.where(mine.c.campaign == self._campaign_id(campaign), mine.c.person == number(program))
+        with self.reading() as conn:
+            rows: Iterable[Row[Any]] = conn.execute(query)
+            found = {row.unit: _MORE.decode(row.more).distributions.get(question) for row in rows if row.more}
+        return {unit: shares for unit, shares in found.items() if shares}
+
+    def answering(self, campaign: str, fragment: str) -> list[int]:
+        """Units of which somebody's newest judgment holds this piece of JSON."""
+        mine, said = t.assignment, t.judgment
+        holds = said.c.answers.contains(fragment, autoescape=True)
+        query = select(said.c.unit).distinct().join(mine, SUBMITTED)
+        query = query.where(said.c.campaign == self._campaign_id(campaign), holds)
+        with self.reading() as conn:
+            return sorted(conn.scalars(query).all())
+
+    def flagged(self, campaign: str, *, open_only: bool = False) -> list[int]:
+        """Units that somebody marked for discussion."""
+        query = select(t.flag.c.unit).distinct().where(t.flag.c.campaign == self._campaign_id(campaign))
+        if open_only:
+            query = query.where(t.flag.c.settled.is_(None))
+        with self.reading() as conn:
+            return sorted(conn.scalars(query))
+
+    def ask_again(self, campaign: str, units: Iterable[int], *, by: int | None = None) -> int:
+        """Ask one more person about each of these units; how many they are."""
+        id, unit, total = self._campaign_id(campaign), t.unit, t.campaign_total
+
+        def work(conn: Connection) -> int:
+            if campaign_row(conn, id, lock="all").state == "closed":
+                raise UsageError("is-closed", where=Notice("campaign", campaign=campaign), hint="open-first")
+            asked: list[int] = []
+            for some in chunks(sorted({number(one) for one in units}), CHUNK):
+                lock_units(conn, id, some)
+                mine = planned_units(id) & unit.c.number.in_(some)
+                # With more judgments than were asked for, a unit stays complete.
+                full = conn.scalar(select(func.count()).where(mine, unit.c.done == unit.c.wanted)) or 0
+                over = conn.scalar(select(func.count()).where(mine, unit.c.done > unit.c.wanted)) or 0
+                more = update(unit).where(mine).values(wanted=unit.c.wanted + 1)
+                rows = conn.execute(more.returning(unit.c.number, unit.c.document)).all()
+                sums = {
+                    "wanted": total.c.wanted + len(rows),
+                    "complete": total.c.complete - full,
+                    "surplus": total.c.surplus - over,
+                }
+                conn.execute(update(total).where(total.c.campaign == id).values(sums))
+                set_levels(conn, id, {row.document for row in rows})
+                asked += [row.number for row in rows]
+            if asked:
+                asked.sort()
+                self.note(conn, "asked again", by=by, campaign=id, units=len(asked), first=asked[:NOTED])
+            return len(asked)
+
+        return self.write(work)

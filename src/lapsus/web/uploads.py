@@ -9,7 +9,7 @@ from typing import Final
 
 from starlette.datastructures import UploadFile
 
-from lapsus.challenge.run_problems import showable
+from lapsus.challenge.run_validation import showable
 from lapsus.errors import InputError, LapsusError
 from lapsus.formats.source import check_unpacked
 from lapsus.notices import with_texts

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lapsus.annotators.language_model import make_prompt
-from lapsus.annotators.language_model.answer_schema import (
+from lapsus.annotators.language_model.reply import (
     BOUND,
     REASON,
     answer_schema,

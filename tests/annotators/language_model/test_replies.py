@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from lapsus.annotators.language_model.answer_schema import answer_schema
-from lapsus.annotators.language_model.reply import LONGEST, Taken, objects_in, places, take
+from lapsus.annotators.language_model.reply import LONGEST, Taken, answer_schema, objects_in, places, take
 from lapsus.model import Answer, Document, Question, Scheme, Segment, Span, Unit, units
 from lapsus.schemes import broken_rules, load_scheme, scheme_names, spelt_answers
 from tests import strategies

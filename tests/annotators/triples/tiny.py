@@ -12,7 +12,7 @@ import pytest
 from lapsus.annotators.cases import Origin
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.triples import labeller
-from lapsus.annotators.triples.expected import Regression
+from lapsus.annotators.triples.fitting import Regression
 from lapsus.annotators.triples.labeller import Labeller
 from lapsus.annotators.triples.marks import Cuts
 from lapsus.annotators.triples.pair_features import feature_rows

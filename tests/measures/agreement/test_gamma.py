@@ -20,11 +20,11 @@ from lapsus.measures.agreement.gamma import (
     disorders,
     gamma,
     random_disorders,
+    shuffled,
 )
 from lapsus.measures.agreement.gamma_alignment import prices
 from lapsus.measures.agreement.gamma_candidates import Dissimilarity, candidates, in_order
 from lapsus.measures.agreement.gamma_continuum import Continuum
-from lapsus.measures.agreement.gamma_sampling import shuffled
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.model.votes import SpanVotes

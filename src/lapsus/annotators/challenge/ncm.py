@@ -14,15 +14,18 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.cases import Example, by_document, folds
 from lapsus.annotators.challenge.network import (
+    PAD,
+    UNKNOWN,
     FittingSchedule,
     Inputs,
     NetworkAnnotator,
+    Vocabulary,
     minimise,
+    pad,
     take_weights,
     torch_for,
     weights_of,
 )
-from lapsus.annotators.challenge.vocabulary import PAD, UNKNOWN, Vocabulary, pad
 from lapsus.annotators.features.network_layers import Arrays, dense, last, log_softmax, recurrent
 from lapsus.annotators.features.turn_context import target
 from lapsus.annotators.model_files import State

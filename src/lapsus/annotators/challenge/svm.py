@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, folds, shares
-from lapsus.annotators.challenge.vocabulary import UNKNOWN, Vocabulary
+from lapsus.annotators.challenge.network import UNKNOWN, Vocabulary
 from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.network_layers import softmax
 from lapsus.annotators.features.turn_context import last_said, target

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, get_args
 
 from lapsus.annotators.language_model.aligned import Aligned
-from lapsus.annotators.language_model.answer_schema import REASON, answer_schema, is_optional_text
 from lapsus.annotators.language_model.prompt_frames import has_frame, prompt_frame
+from lapsus.annotators.language_model.reply import REASON, answer_schema, is_optional_text
 from lapsus.errors import UsageError
 from lapsus.kinds import kind_of, kinds_of
 from lapsus.model import Label, Notes, Question, Role, Scheme, Segment, Unit, in_language

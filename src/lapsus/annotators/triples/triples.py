@@ -11,8 +11,7 @@ from lapsus.annotators.base import Annotator, Lesson, Opinion
 from lapsus.annotators.cases import Case, Origin
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.progress import Progress
-from lapsus.annotators.triples.expected import Regression
-from lapsus.annotators.triples.fitting import Answers, fitted_cuts, mark_ratios
+from lapsus.annotators.triples.fitting import Answers, Regression, fitted_cuts, mark_ratios
 from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading
 from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of
 from lapsus.annotators.triples.pair import parts_of

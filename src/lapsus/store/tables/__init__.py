@@ -39,9 +39,6 @@ from lapsus.store.tables.challenges import challenge_document as challenge_docum
 from lapsus.store.tables.challenges import challenge_pair as challenge_pair
 from lapsus.store.tables.challenges import challenge_run as challenge_run
 from lapsus.store.tables.challenges import challenge_team as challenge_team
-from lapsus.store.tables.learning import learned_document as learned_document
-from lapsus.store.tables.learning import learned_unit as learned_unit
-from lapsus.store.tables.learning import learning as learning
 from lapsus.store.tables.stats import decision as decision
 from lapsus.store.tables.stats import figure_block as figure_block
 from lapsus.store.tables.stats import figure_change as figure_change
@@ -49,6 +46,9 @@ from lapsus.store.tables.stats import figure_day as figure_day
 from lapsus.store.tables.stats import figure_pattern as figure_pattern
 from lapsus.store.tables.stats import figure_state as figure_state
 from lapsus.store.tables.stats import gold as gold
+from lapsus.store.tables.stats import learned_document as learned_document
+from lapsus.store.tables.stats import learned_unit as learned_unit
+from lapsus.store.tables.stats import learning as learning
 from lapsus.store.tables.stats import program_run as program_run
 from lapsus.store.tables.talks import talk as talk
 from lapsus.store.tables.talks import talk_answer as talk_answer

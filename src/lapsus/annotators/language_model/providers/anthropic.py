@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lapsus.annotators.language_model.answer_schema import without_bounds
 from lapsus.annotators.language_model.providers.base import (
     TEXT,
     TOOL,
@@ -17,6 +16,7 @@ from lapsus.annotators.language_model.providers.base import (
     text_of,
 )
 from lapsus.annotators.language_model.providers.batches import AnthropicBatches
+from lapsus.annotators.language_model.reply import without_bounds
 
 VERSION = "2023-06-01"
 """The version of the interface that is asked for."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from lapsus.annotators.language_model.answer_schema import without_bounds
 from lapsus.annotators.language_model.providers.base import (
     TEXT,
     TOOL,
@@ -16,6 +15,7 @@ from lapsus.annotators.language_model.providers.base import (
     count,
     text_of,
 )
+from lapsus.annotators.language_model.reply import without_bounds
 
 _STOPPED = ("guardrail_intervened", "content_filtered")
 """Why an answer is ended that is not let through."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from lapsus.annotators.language_model.answer_schema import without_bounds
 from lapsus.annotators.language_model.providers.base import (
     OBJECT,
     TEXT,
@@ -17,6 +16,7 @@ from lapsus.annotators.language_model.providers.base import (
     text_of,
 )
 from lapsus.annotators.language_model.providers.batches import GeminiBatches
+from lapsus.annotators.language_model.reply import without_bounds
 
 _STOPPED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
 """Why a provider ends an answer that it does not let through."""

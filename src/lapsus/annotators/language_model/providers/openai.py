@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from lapsus.annotators.language_model.answer_schema import without_bounds
 from lapsus.annotators.language_model.providers.base import (
     OBJECT,
     SCHEMA,
@@ -21,6 +20,7 @@ from lapsus.annotators.language_model.providers.base import (
     text_of,
 )
 from lapsus.annotators.language_model.providers.batches import AzureBatches, OpenAiBatches, ResponsesBatches
+from lapsus.annotators.language_model.reply import without_bounds
 
 VERSION = "2024-10-21"
 """The version of the interface that is asked for."""

@@ -10,8 +10,8 @@ from lapsus.errors import InputError
 from lapsus.model import in_language
 from lapsus.notices import Notice
 from lapsus.store import Invitation, Person, RefusedError
+from lapsus.store.arrivals import PlatformArrival, arrival_in
 from lapsus.store.people import folded
-from lapsus.store.platform_arrivals import PlatformArrival, arrival_in
 from lapsus.web.addresses import at
 from lapsus.web.cookies import DEVICE
 from lapsus.web.deployment import provider_name

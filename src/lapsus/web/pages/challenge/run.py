@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from lapsus.challenge.run_details import WANTED, Confusion, DialogueSeen, Wanted, confusion, dialogues
-from lapsus.challenge.run_problems import RunError
 from lapsus.challenge.run_scores import Answers, ScoreValues
+from lapsus.challenge.run_validation import RunError
 from lapsus.challenge.service import challenge_floors, challenge_tracks, coarse_runs, entrant, submit
 from lapsus.errors import LapsusError
 from lapsus.notices import Notice

@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute
 
 from lapsus.errors import UsageError
 from lapsus.store import Campaign, CampaignState, Learn, Message, plan_yaml
+from lapsus.store.arrivals import PLACEHOLDERS
 from lapsus.store.members import Member
-from lapsus.store.platform_arrivals import PLACEHOLDERS
 from lapsus.web.forms import field, number, ours, posts, with_error
 from lapsus.web.page_routes import (
     Page,

@@ -16,7 +16,7 @@ from lapsus.store import Material, Plan, RefusedError, StoreError
 from lapsus.store.drafts import Draft
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import is_short_name
-from lapsus.store.plan_material import known_units_in
+from lapsus.store.plan_file import known_units_in
 from lapsus.store.records import Chosen
 from lapsus.web.forms import field, fields, posts, told, upload
 from lapsus.web.page_routes import for_managers, managing, single, title, twins

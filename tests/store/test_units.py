@@ -100,7 +100,7 @@ def test_one_more_person_is_asked_about_a_unit_and_nobody_twice(judged: Store) -
 def test_a_line_of_the_audit_trail_stays_short_however_many_are_asked_about(
     judged: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lapsus.store.unit_browsing.NOTED", 2)
+    monkeypatch.setattr("lapsus.store.units.NOTED", 2)
     assert judged.browsing.ask_again("spring", [4, 3, 2, 1]) == 4
     assert judged.audit.events("spring")[0].details == {"units": 4, "first": [1, 2]}
 
