@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from lapsus.annotators.language_model.clauses import told
 from lapsus.annotators.language_model.annotator import LanguageModel
+from lapsus.annotators.language_model.clauses import told
 from lapsus.errors import InputError
 from lapsus.kinds import countable, kind_of
 from lapsus.measures.student import share_bounds
