@@ -1,42 +1,23 @@
 """Programs that judge: one module a method."""
 
-from lapsus.annotators.base import Annotator, Opinion
-from lapsus.annotators.breakdown import BreakdownAnnotator
-from lapsus.annotators.cases import Case, Example
-from lapsus.annotators.detection import Detection, detect
-from lapsus.annotators.entries import judged_entries, lesson_of, training_data
-from lapsus.annotators.judges import Judges, as_usual, usual_profile
-from lapsus.annotators.library import (
-    METHODS,
-    default_model,
-    find_annotator,
-    go_on_from,
-    load_model,
-    make_annotator,
-)
-from lapsus.annotators.model_files import State
-from lapsus.annotators.training import train
-
-__all__ = [
-    "METHODS",
-    "Annotator",
-    "BreakdownAnnotator",
-    "Case",
-    "Detection",
-    "Example",
-    "Judges",
-    "Opinion",
-    "State",
-    "as_usual",
-    "default_model",
-    "detect",
-    "find_annotator",
-    "go_on_from",
-    "judged_entries",
-    "lesson_of",
-    "load_model",
-    "make_annotator",
-    "train",
-    "training_data",
-    "usual_profile",
-]
+from lapsus.annotators.base import Annotator as Annotator
+from lapsus.annotators.base import Opinion as Opinion
+from lapsus.annotators.breakdown import BreakdownAnnotator as BreakdownAnnotator
+from lapsus.annotators.cases import Case as Case
+from lapsus.annotators.cases import Example as Example
+from lapsus.annotators.detection import Detection as Detection
+from lapsus.annotators.detection import detect as detect
+from lapsus.annotators.entries import judged_entries as judged_entries
+from lapsus.annotators.entries import lesson_of as lesson_of
+from lapsus.annotators.entries import training_data as training_data
+from lapsus.annotators.judges import Judges as Judges
+from lapsus.annotators.judges import as_usual as as_usual
+from lapsus.annotators.judges import usual_profile as usual_profile
+from lapsus.annotators.library import METHODS as METHODS
+from lapsus.annotators.library import default_model as default_model
+from lapsus.annotators.library import find_annotator as find_annotator
+from lapsus.annotators.library import go_on_from as go_on_from
+from lapsus.annotators.library import load_model as load_model
+from lapsus.annotators.library import make_annotator as make_annotator
+from lapsus.annotators.model_files import State as State
+from lapsus.annotators.training import train as train

@@ -6,26 +6,15 @@ and its forms in tables, prompts, pages and Label Studio. Nothing else asks what
 
 from collections.abc import Iterable
 
-from lapsus.kinds.base import Cells, Control, ControlTag, Kind, Reply
-from lapsus.kinds.messages import BrokenRule
+from lapsus.kinds.base import Cells as Cells
+from lapsus.kinds.base import Control as Control
+from lapsus.kinds.base import ControlTag as ControlTag
+from lapsus.kinds.base import Kind as Kind
+from lapsus.kinds.base import Reply as Reply
+from lapsus.kinds.messages import BrokenRule as BrokenRule
 from lapsus.model import Answer, Question, Scheme, Span
 from lapsus.notices import Notice
 from lapsus.registry import Registry
-
-__all__ = [
-    "KINDS",
-    "BrokenRule",
-    "Cells",
-    "Control",
-    "ControlTag",
-    "Kind",
-    "Reply",
-    "countable",
-    "kind_named",
-    "kind_of",
-    "kinds_of",
-    "likely_kind",
-]
 
 _ROOM = "lapsus.kinds"
 

@@ -3,52 +3,34 @@
 `lapsus.model.votes` stands apart because it needs numpy, which not every command does.
 """
 
-from lapsus.model.document import BACKGROUND, ELEMENTS, SEPARATOR, TALK, Document, Element, Role, Segment
-from lapsus.model.frozen import EMPTY, FrozenDict, freeze
-from lapsus.model.judgment import (
-    ANONYMOUS,
-    Answer,
-    Entry,
-    Judgment,
-    Span,
-    UnitKey,
-    anonymous_annotator,
-    latest,
-)
-from lapsus.model.scheme import Label, Question, Scheme, TargetRule, UnitRule
-from lapsus.model.text import Notes, Text, in_language
-from lapsus.model.unit import Unit, unit, units, visible_part
-
-__all__ = [
-    "ANONYMOUS",
-    "BACKGROUND",
-    "ELEMENTS",
-    "EMPTY",
-    "SEPARATOR",
-    "TALK",
-    "Answer",
-    "Document",
-    "Element",
-    "Entry",
-    "FrozenDict",
-    "Judgment",
-    "Label",
-    "Notes",
-    "Question",
-    "Role",
-    "Scheme",
-    "Segment",
-    "Span",
-    "TargetRule",
-    "Text",
-    "Unit",
-    "UnitKey",
-    "UnitRule",
-    "anonymous_annotator",
-    "freeze",
-    "in_language",
-    "latest",
-    "unit",
-    "units",
-    "visible_part",
-]
+from lapsus.model.document import BACKGROUND as BACKGROUND
+from lapsus.model.document import ELEMENTS as ELEMENTS
+from lapsus.model.document import SEPARATOR as SEPARATOR
+from lapsus.model.document import TALK as TALK
+from lapsus.model.document import Document as Document
+from lapsus.model.document import Element as Element
+from lapsus.model.document import Role as Role
+from lapsus.model.document import Segment as Segment
+from lapsus.model.frozen import EMPTY as EMPTY
+from lapsus.model.frozen import FrozenDict as FrozenDict
+from lapsus.model.frozen import freeze as freeze
+from lapsus.model.judgment import ANONYMOUS as ANONYMOUS
+from lapsus.model.judgment import Answer as Answer
+from lapsus.model.judgment import Entry as Entry
+from lapsus.model.judgment import Judgment as Judgment
+from lapsus.model.judgment import Span as Span
+from lapsus.model.judgment import UnitKey as UnitKey
+from lapsus.model.judgment import anonymous_annotator as anonymous_annotator
+from lapsus.model.judgment import latest as latest
+from lapsus.model.scheme import Label as Label
+from lapsus.model.scheme import Question as Question
+from lapsus.model.scheme import Scheme as Scheme
+from lapsus.model.scheme import TargetRule as TargetRule
+from lapsus.model.scheme import UnitRule as UnitRule
+from lapsus.model.text import Notes as Notes
+from lapsus.model.text import Text as Text
+from lapsus.model.text import in_language as in_language
+from lapsus.model.unit import Unit as Unit
+from lapsus.model.unit import unit as unit
+from lapsus.model.unit import units as units
+from lapsus.model.unit import visible_part as visible_part

@@ -1,98 +1,49 @@
 """Campaigns in a database: nothing acknowledged is lost, nothing said is overwritten."""
 
-from lapsus.store.backup import Backup, restore
-from lapsus.store.database import default_database
-from lapsus.store.decisions import Decision, GoldCounts, GoldUnit, StoredGold
-from lapsus.store.members import Feedback, Member
-from lapsus.store.messages import Message
-from lapsus.store.plan import Checks, Completion, Data, Known, KnownUnit, Learn, Pilot
-from lapsus.store.plan_file import Material, parse_plan, plan_documents, plan_yaml, read_material, read_plan
-from lapsus.store.records import (
-    Added,
-    ApiToken,
-    Campaign,
-    CampaignState,
-    Chain,
-    Credential,
-    Event,
-    Flag,
-    FlagReply,
-    Imported,
-    Invitation,
-    Nothing,
-    OwnPlace,
-    OwnProgress,
-    OwnUnit,
-    Person,
-    PersonProgress,
-    Plan,
-    Progress,
-    RefusedError,
-    Reservation,
-    Role,
-    Saved,
-    SaveRequest,
-    StoredJudgment,
-    StoreError,
-    UnitPlace,
-    UnknownNameError,
-)
-from lapsus.store.stats_cache import CampaignCounts
-from lapsus.store.store import Store, open_store
-
-__all__ = [
-    "Added",
-    "ApiToken",
-    "Backup",
-    "Campaign",
-    "CampaignCounts",
-    "CampaignState",
-    "Chain",
-    "Checks",
-    "Completion",
-    "Credential",
-    "Data",
-    "Decision",
-    "Event",
-    "Feedback",
-    "Flag",
-    "FlagReply",
-    "GoldCounts",
-    "GoldUnit",
-    "Imported",
-    "Invitation",
-    "Known",
-    "KnownUnit",
-    "Learn",
-    "Material",
-    "Member",
-    "Message",
-    "Nothing",
-    "OwnPlace",
-    "OwnProgress",
-    "OwnUnit",
-    "Person",
-    "PersonProgress",
-    "Pilot",
-    "Plan",
-    "Progress",
-    "RefusedError",
-    "Reservation",
-    "Role",
-    "SaveRequest",
-    "Saved",
-    "Store",
-    "StoreError",
-    "StoredGold",
-    "StoredJudgment",
-    "UnitPlace",
-    "UnknownNameError",
-    "default_database",
-    "open_store",
-    "parse_plan",
-    "plan_documents",
-    "plan_yaml",
-    "read_material",
-    "read_plan",
-    "restore",
-]
+from lapsus.store.backup import restore as restore
+from lapsus.store.database import default_database as default_database
+from lapsus.store.decisions import Decision as Decision
+from lapsus.store.decisions import GoldCounts as GoldCounts
+from lapsus.store.decisions import GoldUnit as GoldUnit
+from lapsus.store.decisions import StoredGold as StoredGold
+from lapsus.store.messages import Message as Message
+from lapsus.store.plan import Checks as Checks
+from lapsus.store.plan import Completion as Completion
+from lapsus.store.plan import Known as Known
+from lapsus.store.plan import KnownUnit as KnownUnit
+from lapsus.store.plan import Learn as Learn
+from lapsus.store.plan import Pilot as Pilot
+from lapsus.store.plan_file import Material as Material
+from lapsus.store.plan_file import parse_plan as parse_plan
+from lapsus.store.plan_file import plan_documents as plan_documents
+from lapsus.store.plan_file import plan_yaml as plan_yaml
+from lapsus.store.plan_file import read_material as read_material
+from lapsus.store.plan_file import read_plan as read_plan
+from lapsus.store.records import Added as Added
+from lapsus.store.records import ApiToken as ApiToken
+from lapsus.store.records import Campaign as Campaign
+from lapsus.store.records import CampaignState as CampaignState
+from lapsus.store.records import Chain as Chain
+from lapsus.store.records import Credential as Credential
+from lapsus.store.records import Flag as Flag
+from lapsus.store.records import Imported as Imported
+from lapsus.store.records import Invitation as Invitation
+from lapsus.store.records import Nothing as Nothing
+from lapsus.store.records import OwnPlace as OwnPlace
+from lapsus.store.records import OwnProgress as OwnProgress
+from lapsus.store.records import OwnUnit as OwnUnit
+from lapsus.store.records import Person as Person
+from lapsus.store.records import PersonProgress as PersonProgress
+from lapsus.store.records import Plan as Plan
+from lapsus.store.records import Progress as Progress
+from lapsus.store.records import RefusedError as RefusedError
+from lapsus.store.records import Reservation as Reservation
+from lapsus.store.records import Role as Role
+from lapsus.store.records import Saved as Saved
+from lapsus.store.records import SaveRequest as SaveRequest
+from lapsus.store.records import StoredJudgment as StoredJudgment
+from lapsus.store.records import StoreError as StoreError
+from lapsus.store.records import UnitPlace as UnitPlace
+from lapsus.store.records import UnknownNameError as UnknownNameError
+from lapsus.store.store import Store as Store
+from lapsus.store.store import open_store as open_store

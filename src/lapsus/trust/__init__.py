@@ -5,34 +5,10 @@ corrected), `confusion`, `calibration`, `disagreements`; `units_for_width`, `uni
 `likeness` is what gates look at.
 """
 
-from lapsus.kinds.similarity import compared
-from lapsus.trust.alternative_test import Duels, duels, trial
-from lapsus.trust.estimators import Estimate, Estimates, Sample, difference, estimates
-from lapsus.trust.figures import calibration, confusion, disagreements, sure_answers
-from lapsus.trust.jury import likeness
-from lapsus.trust.ranking import Sight, Standing, standings
-from lapsus.trust.sampling import draw, strata, units_for_test, units_for_width
-
-__all__ = [
-    "Duels",
-    "Estimate",
-    "Estimates",
-    "Sample",
-    "Sight",
-    "Standing",
-    "calibration",
-    "compared",
-    "confusion",
-    "difference",
-    "disagreements",
-    "draw",
-    "duels",
-    "estimates",
-    "likeness",
-    "standings",
-    "strata",
-    "sure_answers",
-    "trial",
-    "units_for_test",
-    "units_for_width",
-]
+from lapsus.kinds.similarity import compared as compared
+from lapsus.trust.figures import calibration as calibration
+from lapsus.trust.figures import confusion as confusion
+from lapsus.trust.figures import disagreements as disagreements
+from lapsus.trust.figures import sure_answers as sure_answers
+from lapsus.trust.jury import likeness as likeness
+from lapsus.trust.ranking import Sight as Sight

@@ -5,11 +5,8 @@ submitted revision, so that no reader goes through history. Counters (`taken`, `
 and `campaign_total`) change in the transaction that gives reason to, so that nothing is ever recounted.
 """
 
-from lapsus.store.tables.base import EPOCH as EPOCH
 from lapsus.store.tables.base import FULL as FULL
-from lapsus.store.tables.base import NAMES as NAMES
 from lapsus.store.tables.base import WHOLE as WHOLE
-from lapsus.store.tables.base import Moment as Moment
 from lapsus.store.tables.base import metadata as metadata
 from lapsus.store.tables.campaigns import api_token as api_token
 from lapsus.store.tables.campaigns import assignment as assignment
