@@ -16,7 +16,7 @@ from lapsus.client import Client
 from lapsus.errors import LapsusError
 from lapsus.formats.traces import push
 from lapsus.formats.traces.feedback import Feedback
-from lapsus.http_client import HttpClient, HttpError, StoppedError, _read, is_loopback
+from lapsus.http_client import HttpClient, HttpError, StoppedError, is_loopback, read_whole
 from lapsus.model import Judgment
 from lapsus.store import RefusedError
 from lapsus.web import oidc
@@ -155,7 +155,7 @@ def test_a_reply_that_trickles_is_cut_at_the_same_moment() -> None:
             return b" "
 
     with pytest.raises(TimeoutError):
-        _read(Trickle(), time.monotonic() + 0.1, 10**6)
+        read_whole(Trickle(), time.monotonic() + 0.1, 10**6)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "x"])

@@ -124,7 +124,7 @@ class HttpClient:
         deadline = time.monotonic() + self._timeout
         try:
             with _opener(is_loopback(host)).open(request, timeout=self._timeout) as response:
-                return _read(response, deadline, self._largest)
+                return read_whole(response, deadline, self._largest)
         except urllib.error.HTTPError as error:
             with error:
                 raise _refused(error, headers) from None
@@ -187,8 +187,8 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _read(response: Any, deadline: float, largest: int) -> bytes:
-    """The whole reply, which may be neither endless nor slower than allowed."""
+def read_whole(response: Any, deadline: float, largest: int) -> bytes:
+    """A reply to its end, which may be neither endless nor slower than allowed."""
     found = bytearray()
     while piece := response.read1(65536):
         found += piece

@@ -304,3 +304,12 @@ and all of its places went to a choir. Shall I look for another way?"
     before = ("I want the night flight.", told)
     assert "same-again" in seen("en", *before, "Then change the other part of my trip, please.", told)
     assert "same-again" not in seen("en", *before, "Could you say that again?", told)
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r\n", " \n", "\n|\n"])
+def test_wide_gaps_are_closed_before_patterns_look_for_beginnings(sign: str) -> None:
+    """Each blank of a gap was tried with each other one: a reply of five thousand took seconds."""
+    reply = Reply.of(unit("en", "hello", f"One.{sign * 3_000}Two."))
+    assert len(reply.prose) < 200
+    assert (reply.prose[:4], reply.prose[-4:]) == ("One.", "Two.")
+    assert Reply.of(unit("en", "hello", "One.\n\n\nTwo.")).text == "One.\n\n\nTwo."

@@ -140,6 +140,14 @@ def test_hostile_lengths_are_read_within_their_length(sign: str) -> None:
         assert is_nested(nested)
 
 
+def test_a_text_without_end_is_shown_as_it_is() -> None:
+    """A layout has as many ranges as the text has signs: there is none of a longer text, and few are remembered."""
+    text = "` " * LONG
+    assert (layout(text), as_html(text, layout(text))) == ((), text)
+    assert layout("*a* " * 10_000) is not layout("*a* " * 10_000)
+    assert layout("*a* ") is layout("*a* ")
+
+
 def test_a_campaign_says_how_its_texts_are_shown(bench: Bench) -> None:
     for texts in ("plain", "markdown"):
         name = bench.campaign(name=f"texts-{texts}", texts=texts)

@@ -5,14 +5,17 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
+from urllib.parse import quote, unquote
 
 import msgspec
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, move_on_after, to_thread
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lapsus.errors import LapsusError
 from lapsus.guard.description import description
@@ -27,6 +30,7 @@ from lapsus.guard.proxy import (
     calls_tools,
     chosen,
     may_choose,
+    parsed,
     passed,
     replies,
 )
@@ -37,6 +41,8 @@ from lapsus.guard.settings import Settings
 _COMPLETIONS: Final = "/chat/completions"
 _RISK, _STATE = "x-lapsus-risk", "x-lapsus-guard"
 _BUSY: Final = {"retry-after": "1"}
+_BODY_SECONDS: Final = 30.0
+"""In which a request has to be here."""
 
 
 class UnjudgedError(Exception):
@@ -70,43 +76,14 @@ class GuardServer:
         yield
         self._recorder.end()
 
-    def _limited(
-        self, path: str, answer: Callable[[Request, bytes], Awaitable[Response]]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        """An answer within the limits of size and of requests under way."""
-
-        async def limited(request: Request) -> Response:
-            if self._metrics.under_way >= self._settings.at_once:
-                # A request that is answered before it was read may be cut off before its answer is.
-                await self._body(request)
-                return self._noted(path, _refused(503, "The guard is busy.", "Ask again.", _BUSY))
-            self._metrics.under_way += 1
-            try:
-                body = await self._body(request)
-                if body is None:
-                    return self._noted(path, _refused(413, "The request is too large.", "Send less."))
-                return self._noted(path, await answer(request, body))
-            finally:
-                self._metrics.under_way -= 1
-
-        return limited
-
-    def _noted(self, path: str, response: Response) -> Response:
-        self._metrics.add("requests", path=path, status=str(response.status_code))
-        return response
-
-    async def _body(self, request: Request) -> bytes | None:
-        found = bytearray()
-        async for piece in request.stream():
-            found += piece
-            if len(found) > self._settings.largest:
-                return None
-        return bytes(found)
+    def _limited(self, path: str, answer: Callable[[Request, bytes], Awaitable[Response]]) -> ASGIApp:
+        """An answer within the limits of size, of time, and of requests under way."""
+        return _Limited(self._metrics, self._settings, path, answer)
 
     async def _check(self, request: Request, body: bytes) -> Response:
         try:
             asked = msgspec.json.decode(body, type=CheckRequest)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return _refused(422, str(error), "Send {messages, candidates?}; /openapi.json describes it.")
         try:
             found = await self._judge(asked.messages, asked.candidates)
@@ -146,11 +123,8 @@ class GuardServer:
 
     async def _complete(self, request: Request, body: bytes) -> Response:
         """A completion, judged."""
-        try:
-            asked = json.loads(body)
-        except ValueError:
-            asked = None
-        settings, headers = self._settings, passed(dict(request.headers))
+        asked = parsed(body)
+        settings, headers = self._settings, passed(request.headers)
         is_held = settings.then != "pass" and not (
             settings.stream == "pass" and isinstance(asked, dict) and asked.get("stream")
         )
@@ -179,10 +153,12 @@ class GuardServer:
                     raise
                 self._metrics.add("upstream_errors")
                 break
-            if answer.data is None or not replies(answer.data):
-                if not found:
-                    return Response(answer.content, answer.status, answer.headers)
-                break
+            if answer.data is None:
+                if found:
+                    break
+                if answer.status == 200 and self._settings.fail == "closed":
+                    raise UnjudgedError("what came is no completion")
+                return Response(answer.content, answer.status, answer.headers)
             answers.append(answer)
             said = replies(answer.data)
             if not found and calls_tools(said[0]):
@@ -243,8 +219,9 @@ class GuardServer:
         whole = chosen(data, data["choices"][place], [one.data for one in answers if one.data])
         if streamed is None:
             headers["content-type"] = "application/json"
-            return Response(json.dumps(whole, ensure_ascii=False).encode(), 200, headers)
-        with_usage = bool((streamed.get("stream_options") or {}).get("include_usage"))
+            return Response(json.dumps(whole), 200, headers)
+        options = streamed.get("stream_options")
+        with_usage = isinstance(options, dict) and bool(options.get("include_usage"))
         headers["content-type"] = "text/event-stream"
         return Response(b"".join(as_events(whole, with_usage)), 200, headers)
 
@@ -252,34 +229,25 @@ class GuardServer:
         """An answer as it comes; a completion is judged when it has gone by."""
         if self._upstream is None:
             raise UpstreamError("there is none")
-        path = request.url.path.removeprefix("/v1") + (f"?{request.url.query}" if request.url.query else "")
         status, headers, pieces = await self._upstream.stream(
-            request.method, path, body or None, passed(dict(request.headers))
+            request.method, _beyond(request), body or None, passed(request.headers)
         )
-        heard: Heard | None = None
-        whole = bytearray()
         if isinstance(asked, dict) and may_choose(asked) and status == 200:
-            heard = Heard() if asked.get("stream") else None
+            heard = Heard(is_stream=bool(asked.get("stream")))
 
             async def listened(source: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
                 async for piece in source:
-                    heard.hear(piece) if heard is not None else whole.extend(piece)
+                    heard.hear(piece)
                     yield piece
 
-            after = BackgroundTask(self._afterwards, asked, heard, whole)
+            after = BackgroundTask(self._afterwards, asked, heard)
             self._metrics.add("decisions", result="passed")
             return StreamingResponse(listened(pieces), status, headers, background=after)
         return StreamingResponse(pieces, status, headers)
 
-    async def _afterwards(self, asked: dict[str, Any], heard: Heard | None, whole: bytearray) -> None:
+    async def _afterwards(self, asked: dict[str, Any], heard: Heard) -> None:
         """Judge a reply that has been sent."""
-        if heard is not None:
-            reply = heard.reply
-        else:
-            data = Answer(200, {}, bytes(whole)).data
-            said = replies(data) if data else []
-            reply = said[0] if said and not calls_tools(said[0]) else None
-        if reply is None:
+        if (reply := heard.reply()) is None:
             return
         try:
             verdict = await self._judge(asked["messages"], [reply])
@@ -309,6 +277,60 @@ class GuardServer:
 
     async def _description(self, request: Request) -> Response:
         return JSONResponse(description(has_upstream=self._upstream is not None))
+
+
+class _Limited:
+    """Answers a route. Who sends slowly takes up no place; who is answered does, to the end of the answer."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        settings: Settings,
+        path: str,
+        answer: Callable[[Request, bytes], Awaitable[Response]],
+    ) -> None:
+        self._metrics, self._settings, self._path, self._answer = metrics, settings, path, answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the request, answer it, and count it."""
+        request = Request(scope, receive)
+        body = await self._body(request)
+        if isinstance(body, Response):
+            await self._noted(body)(scope, receive, send)
+        elif self._metrics.under_way >= self._settings.at_once:
+            busy = _refused(503, "The guard is busy.", "Ask again.", _BUSY)
+            await self._noted(busy)(scope, receive, send)
+        else:
+            self._metrics.under_way += 1
+            try:
+                await self._noted(await self._answer(request, body))(scope, receive, send)
+            finally:
+                self._metrics.under_way -= 1
+
+    async def _body(self, request: Request) -> bytes | Response:
+        found = bytearray()
+        with move_on_after(_BODY_SECONDS):
+            async for piece in request.stream():
+                found += piece
+                if len(found) > self._settings.largest:
+                    return _refused(413, "The request is too large.", "Send less.")
+            return bytes(found)
+        return _refused(408, "The request did not arrive in time.", "Send it at once.")
+
+    def _noted(self, response: Response) -> Response:
+        self._metrics.add("requests", path=self._path, status=str(response.status_code))
+        return response
+
+
+def _beyond(request: Request) -> str:
+    """What a request is for, below the address of the system behind the guard and nowhere else."""
+    # Whatever a client says it is called must not change the path: Request.url is made of that, too.
+    raw: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    path = quote(raw.split(b"?")[0], safe="/%:@!$&'()*+,;=~")
+    if any(part in (".", "..") for part in unquote(path).replace("\\", "/").split("/")):
+        raise HTTPException(404)
+    query = quote(request.scope["query_string"], safe="/%:@!$&'()*+,;=~?[]")
+    return path.removeprefix("/v1") + (f"?{query}" if query else "")
 
 
 def _json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -5,16 +5,20 @@ replies are never changed.
 """
 
 import json
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
+from http.client import HTTPException
 from typing import Any, Final, NamedTuple
 
 from anyio import CapacityLimiter, to_thread
 
 from lapsus.guard.settings import Settings
-from lapsus.http_client import HttpError, open_response
+from lapsus.http_client import HttpError, open_response, read_whole
 
-_LARGEST: Final = 8_000_000
-"""Bytes of a reply that is held."""
+LARGEST: Final = 8_000_000
+"""Bytes of a reply that is held, or judged after it has gone by."""
+OWN: Final = "x-lapsus-"
+"""How the headers begin by which the guard says what it found."""
 _NOT_PASSED: Final = frozenset(
     {
         "host",
@@ -49,11 +53,12 @@ class Answer(NamedTuple):
     @property
     def data(self) -> dict[str, Any] | None:
         """The completion; None where it is something else."""
-        try:
-            found = json.loads(self.content) if self.status == 200 else None
-        except ValueError:
+        found = parsed(self.content) if self.status == 200 else None
+        choices = found.get("choices") if isinstance(found, dict) else None
+        if not isinstance(found, dict) or not isinstance(choices, list):
             return None
-        return found if isinstance(found, dict) and isinstance(found.get("choices"), list) else None
+        is_sound = all(isinstance(one, dict) and isinstance(one.get("message"), dict) for one in choices)
+        return found if is_sound and choices else None
 
 
 class Upstream:
@@ -67,10 +72,9 @@ class Upstream:
         """The whole answer. UpstreamError where there is none, or it is too large."""
 
         def work() -> Answer:
+            deadline = time.monotonic() + self._timeout
             with self._open(method, path, body, headers) as response:
-                content = response.read(_LARGEST + 1)
-                if len(content) > _LARGEST:
-                    raise HttpError("large", "the reply is too large")
+                content = read_whole(response, deadline, LARGEST)
                 return Answer(response.status, passed(response.headers), content)
 
         found: Answer = await self._run(work)
@@ -94,16 +98,27 @@ class Upstream:
     async def _run(self, work: Any) -> Any:
         try:
             return await to_thread.run_sync(work, limiter=self._limiter)
-        except (HttpError, OSError) as error:
+        except (HttpError, OSError, HTTPException) as error:
             raise UpstreamError(str(error)) from None
 
     def _open(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         return open_response(method, self._root + path, body, headers, self._timeout)
 
 
+def parsed(content: bytes | str) -> Any:
+    """What JSON says; None where it is none."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
 def passed(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that go through the guard."""
-    return {name.lower(): value for name, value in headers.items() if name.lower() not in _NOT_PASSED}
+    """The headers that go through the guard. What it found is said by nobody else."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    return {
+        name: value for name, value in lower.items() if name not in _NOT_PASSED and not name.startswith(OWN)
+    }
 
 
 def may_choose(request: Mapping[str, Any]) -> bool:
@@ -115,12 +130,7 @@ def may_choose(request: Mapping[str, Any]) -> bool:
 
 def replies(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages of a completion, each with why it ended."""
-    found = []
-    for choice in data["choices"]:
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if isinstance(message, dict):
-            found.append({**message, "finish_reason": choice.get("finish_reason")})
-    return found
+    return [{**one["message"], "finish_reason": one.get("finish_reason")} for one in data["choices"]]
 
 
 def calls_tools(reply: Mapping[str, Any]) -> bool:
@@ -134,7 +144,8 @@ def chosen(
     """A completion with one choice, and the tokens of all that were asked for."""
     usage: dict[str, int] = {}
     for one in all_of:
-        for name, many in (one.get("usage") or {}).items():
+        told = one.get("usage")
+        for name, many in told.items() if isinstance(told, dict) else ():
             if isinstance(many, int):
                 usage[name] = usage.get(name, 0) + many
     found = {**data, "choices": [{**choice, "index": 0}]}
@@ -148,7 +159,9 @@ def as_events(data: Mapping[str, Any], with_usage: bool) -> Iterator[bytes]:
     for choice in data["choices"]:
         message = {name: value for name, value in choice["message"].items() if value is not None}
         if isinstance(calls := message.get("tool_calls"), list):
-            message["tool_calls"] = [{"index": place, **one} for place, one in enumerate(calls)]
+            message["tool_calls"] = [
+                {"index": n, **one} for n, one in enumerate(calls) if isinstance(one, dict)
+            ]
         place = choice.get("index", 0)
         yield _event({**head, "choices": [{"index": place, "delta": message, "finish_reason": None}]})
         end = {"index": place, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
@@ -159,34 +172,48 @@ def as_events(data: Mapping[str, Any], with_usage: bool) -> Iterator[bytes]:
 
 
 def _event(value: Mapping[str, Any]) -> bytes:
-    return b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n"
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
 class Heard:
-    """The reply of a stream that goes by."""
+    """The reply of an answer that goes by, kept as far as it may be large."""
 
-    def __init__(self) -> None:
-        self._rest = b""
-        self._content: list[str] = []
-        self._is_plain = True
-        self._end: Any = None
+    def __init__(self, *, is_stream: bool) -> None:
+        self._is_stream = is_stream
+        self._heard = bytearray()
+        self._is_whole = True
 
     def hear(self, piece: bytes) -> None:
         """Some bytes of it."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        for line in lines:
-            try:
-                value = json.loads(line.removeprefix(b"data:")) if line.startswith(b"data:") else {}
-            except ValueError:
-                continue
-            for choice in value.get("choices") or [] if isinstance(value, dict) else []:
-                delta = choice.get("delta") or {}
-                self._is_plain &= choice.get("index", 0) == 0 and not calls_tools(delta)
-                self._content.append(delta.get("content") or "")
-                self._end = choice.get("finish_reason") or self._end
+        self._is_whole &= len(self._heard) + len(piece) <= LARGEST
+        if self._is_whole:
+            self._heard += piece
 
-    @property
     def reply(self) -> dict[str, Any] | None:
         """The whole reply; None where it was no single reply in words."""
-        text = "".join(self._content)
-        return {"content": text, "finish_reason": self._end} if text and self._is_plain else None
+        if not self._is_whole:
+            return None
+        if self._is_stream:
+            return _streamed(bytes(self._heard))
+        data = Answer(200, {}, bytes(self._heard)).data
+        said = replies(data) if data else []
+        return said[0] if said and not calls_tools(said[0]) else None
+
+
+def _streamed(content: bytes) -> dict[str, Any] | None:
+    words: list[str] = []
+    end: Any = None
+    for line in content.split(b"\n"):
+        value = parsed(line.removeprefix(b"data:")) if line.startswith(b"data:") else None
+        choices = value.get("choices") if isinstance(value, dict) else None
+        for choice in choices if isinstance(choices, list) else ():
+            delta = choice.get("delta") if isinstance(choice, dict) else None
+            if not isinstance(delta, dict):
+                continue
+            if choice.get("index", 0) != 0 or calls_tools(delta):
+                return None
+            said = delta.get("content")
+            words.append(said if isinstance(said, str) else "")
+            end = choice.get("finish_reason") or end
+    text = "".join(words)
+    return {"content": text, "finish_reason": end} if text else None

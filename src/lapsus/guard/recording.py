@@ -11,13 +11,13 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from lapsus.annotators.breakdown import SCHEME
-from lapsus.errors import LapsusError
 from lapsus.formats.base import ReadOptions
 from lapsus.formats.conversations import Conversations
 from lapsus.formats.jsonl import VERSION, Line
@@ -27,6 +27,7 @@ from lapsus.guard.records import Candidate
 from lapsus.model import Document, Judgment
 from lapsus.schemes import load_scheme
 from lapsus.store import Store
+from lapsus.store.validation import storable
 
 _WAITING: Final = 256
 _OPINION: Final = {True: "X", False: "O"}
@@ -42,7 +43,9 @@ class Recorder:
 
     def __init__(self, flagged: Iterable[Write], metrics: Metrics, judged: Iterable[Write] = ()) -> None:
         self._flagged, self._judged, self._metrics = list(flagged), list(judged), metrics
-        self._waiting: queue.Queue[tuple[list[Write], dict[str, Any]] | None] = queue.Queue(_WAITING)
+        self._waiting: queue.Queue[tuple[list[Write], Callable[[], dict[str, Any]]] | None] = queue.Queue(
+            _WAITING
+        )
         self._thread = threading.Thread(target=self._work, name="lapsus-guard-recorder", daemon=True)
         self._thread.start()
 
@@ -60,7 +63,7 @@ class Recorder:
         if not writes:
             return
         try:
-            self._waiting.put_nowait((writes, conversation(messages, reply, said, model)))
+            self._waiting.put_nowait((writes, partial(conversation, messages, reply, said, model)))
         except queue.Full:
             self._metrics.add("recorded", result="dropped")
 
@@ -71,11 +74,11 @@ class Recorder:
 
     def _work(self) -> None:
         while (found := self._waiting.get()) is not None:
-            writes, one = found
+            writes, made = found
             for write in writes:
                 try:
-                    write(one)
-                except (OSError, LapsusError):
+                    write(made())
+                except Exception:  # whatever it is: with this thread all that comes later would be lost
                     self._metrics.add("recorded", result="failed")
                 else:
                     self._metrics.add("recorded", result="kept")
@@ -85,7 +88,8 @@ def conversation(
     messages: list[dict[str, Any]], reply: Mapping[str, Any], said: Candidate, model: str | None
 ) -> dict[str, Any]:
     """A conversation that every command reads, with what was said of its last message."""
-    talk = [*messages, {"role": "assistant", **reply}]
+    # Half of a sign of two halves, which models send when they are cut off, can be written nowhere.
+    talk = json.loads(storable(json.dumps([*messages, {"role": "assistant", **reply}], ensure_ascii=False)))
     about = {
         "risk": said.risk,
         "flagged": said.flagged,
@@ -104,7 +108,7 @@ def to_file(path: Path) -> Write:
         pass  # told now, not at the first flagged reply
 
     def write(one: dict[str, Any]) -> None:
-        with path.open("a", encoding="utf-8", errors="replace") as stream:
+        with path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({**one, "id": _own_id(one)}, ensure_ascii=False) + "\n")
 
     return write

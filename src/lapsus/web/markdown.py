@@ -5,6 +5,7 @@ in between as text; what only marks a text up (`**`, the address of a link) stan
 a text is text. Addresses lead to the web or to mail, and pictures are shown as links: nothing is fetched.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
@@ -16,8 +17,12 @@ Range: TypeAlias = tuple[int, int, str, str]
 """Start and end in code points, what it is, and for a link its address."""
 Line: TypeAlias = tuple[int, int]
 
+LONGEST: Final = 100_000
+"""Characters of a text that is laid out."""
 _DEEPEST: Final = 8
 _MOST_OPEN: Final = 50
+_KEPT: Final = 4_000
+"""Characters up to which a text's layout is remembered: one has as many ranges as the text has signs."""
 _FENCE: Final = regex.compile(r" {0,3}(`{3,}|~{3,})[^`]*")
 _HEADING: Final = regex.compile(r" {0,3}(#{1,6})[ \t]+")
 _QUOTE: Final = regex.compile(r" {0,3}> ?")
@@ -41,9 +46,19 @@ _ROLES: Final = {
 }
 
 
-@lru_cache(maxsize=2048)
 def layout(text: str) -> tuple[Range, ...]:
-    """What a text looks like."""
+    """What a text looks like; one that is too long is shown as it is."""
+    if len(text) > LONGEST:
+        return ()
+    return _layout_kept(text) if len(text) <= _KEPT else _layout(text)
+
+
+@lru_cache(maxsize=1024)
+def _layout_kept(text: str) -> tuple[Range, ...]:
+    return _layout(text)
+
+
+def _layout(text: str) -> tuple[Range, ...]:
     reader, lines, start = _Reader(text), [], 0
     for line in text.split("\n"):
         lines.append((start, start + len(line)))
@@ -269,9 +284,9 @@ class _Reader:
 
     def inline(self, start: int, end: int) -> None:
         """What is marked up within a line."""
-        ticks: dict[int, list[int]] = {}
+        ticks: dict[int, deque[int]] = {}
         for run in regex.finditer("`+", self.text, pos=start, endpos=end):
-            ticks.setdefault(len(run.group()), []).append(run.start())
+            ticks.setdefault(len(run.group()), deque()).append(run.start())
         opened: list[_Open] = []
         at = start
         while sign := _SIGN.search(self.text, at, end):
@@ -289,12 +304,12 @@ class _Reader:
             else:
                 self._emphasis(opened, said, here, at, start, end)
 
-    def _code(self, here: int, after: int, same: list[int]) -> int:
+    def _code(self, here: int, after: int, same: deque[int]) -> int:
         while same and same[0] < after:
-            same.pop(0)
+            same.popleft()
         if not same:
             return after
-        close, size = same.pop(0), after - here
+        close, size = same.popleft(), after - here
         self.add(here, close + size, "code")
         self.add(here, after, "hidden")
         self.add(close, close + size, "hidden")

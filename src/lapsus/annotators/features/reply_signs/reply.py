@@ -22,6 +22,7 @@ _FORMULA = regex.compile(
 )
 _INLINE = regex.compile(r"`[^`\n]+`|https?://\S+|!?\[[^\]\n]*\]\([^)\n]*\)")
 _ROW = regex.compile(r"^\s*\|.*$|^\s*[-=*_]{3,}\s*$", regex.M)
+_GAP = regex.compile(r"\s{40,}")
 _INVISIBLE = regex.compile(r"[\p{Cf}\s]+")
 _WORD = regex.compile(
     r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{N}]+(?:['’][\p{L}]+)?|\p{Hangul}+|[\p{Han}々]+|[\p{Katakana}ー]{2,}|\p{Hiragana}+"
@@ -118,9 +119,14 @@ def is_source(segment: Segment) -> bool:
 
 
 def shortened(text: str) -> str:
-    """The beginning and the end of a long text."""
+    """The beginning and the end of a long text, without wide gaps."""
     half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}"
+    return closed_up(text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}")
+
+
+def closed_up(text: str) -> str:
+    """A text without wide gaps: patterns that begin with blanks try each place of a gap with each other one."""
+    return _GAP.sub(lambda gap: gap.group()[:2], text)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -128,7 +134,7 @@ def prose(text: str) -> str:
     """A text without code, formulas, tables, addresses and quotation marks of Markdown."""
     for pattern in (_BLOCK, _FORMULA, _INLINE, _ROW):
         text = pattern.sub(" ", text)
-    return text
+    return closed_up(text)
 
 
 @lru_cache(maxsize=1 << 10)
