@@ -174,6 +174,8 @@ class Judge(Annotator):
                 part = part_of(progress, share + place * step, share + (place + 1) * step)
                 reports.append(self._learn_marks(id, votes, cases, part))
         self.reports_ = tuple(reports)
+        # A file holds fewer digits, and here it must judge as it does where it was loaded.
+        self._set_weights(self._state())
         return msgspec.structs.replace(origin_of(self.scheme, cases, given, marks, languages), texts=texts)
 
     def _with_own_encoder(self, lesson: Lesson, cases: Sequence[Case], progress: Progress) -> Sequence[Case]:
@@ -332,9 +334,13 @@ class Judge(Annotator):
             raise UsageError("learned-other-readers-chat")
         if "pair_reader" in state.data:
             self.readings_ = PairReadings(str(state.data["pair_reader"]))
+        self.earlier_ = tuple(map(str, state.data["earlier"]))
+        self.reports_ = msgspec.convert(state.data["reports"], tuple[Report, ...])
+        self._set_weights(state)
+
+    def _set_weights(self, state: State) -> None:
         arrays = {name: np.asarray(array, dtype=np.float64) for name, array in state.arrays.items()}
         width = 3 * self._vectors.width
-        self.earlier_ = tuple(map(str, state.data["earlier"]))
         if state.data["least"]:
             self.projection_ = Projection(width, arrays["mean"], arrays["spread"], np.zeros((width, 0)))
         self.sides_ = {
@@ -361,7 +367,6 @@ class Judge(Annotator):
         self.open_ = {
             id: Weights(arrays[f"open-slopes.{id}"], arrays[f"open-bias.{id}"]) for id in state.data["open"]
         }
-        self.reports_ = msgspec.convert(state.data["reports"], tuple[Report, ...])
 
 
 def raised(rows: NDArray[np.float32], layer: Weights) -> NDArray[np.float32]:
