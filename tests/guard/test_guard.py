@@ -17,6 +17,7 @@ import lapsus
 from lapsus.errors import InputError, UsageError
 from lapsus.guard import Guard
 from lapsus.guard.app import GuardServer
+from lapsus.guard.guard import TO_LOAD_WITH
 from lapsus.guard.metrics import Metrics
 from lapsus.guard.recording import Recorder, Write, to_file, to_judgments
 from lapsus.guard.recovery import suggestions
@@ -130,6 +131,12 @@ def test_candidates_keep_their_order_and_tools_are_not_judged(guard: Guard) -> N
     assert verdict.candidates[1].risk is None
     assert verdict.candidates[0].types
     assert "answer-it" in [one.id for one in verdict.candidates[0].suggestions]
+
+
+def test_what_it_loads_with_needs_every_model(guard: Guard) -> None:
+    guard.load()
+    for asked, said in TO_LOAD_WITH:
+        assert guard.check([{"role": "user", "content": asked}], [said]).types
 
 
 def test_suggestions_cover_every_type_in_both_languages() -> None:

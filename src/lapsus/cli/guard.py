@@ -47,6 +47,7 @@ def guard_command(
     if upstream and not upstream.startswith(("http://", "https://")):
         raise UsageError("upstream-no-address", hint="upstream-write-http", upstream=upstream)
     guard = Guard(most_risk=most_risk, reader=reader)
+    guard.load()
     settings = Settings(
         upstream, cast(Any, then), candidates, cast(Any, stream), cast(Any, fail), at_once, threads, timeout
     )

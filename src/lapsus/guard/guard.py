@@ -22,6 +22,11 @@ from lapsus.schemes import load_scheme
 
 SMALL: Final = "small"
 _ID: Final = "guard"
+TO_LOAD_WITH: Final = (
+    ("When do you open?", "I like apples very much."),
+    ("何時に開きますか。", "りんごが大好きです。"),
+)
+"""Questions with replies that are flagged, so that all models have something to say."""
 
 
 class Guard:
@@ -55,6 +60,11 @@ class Guard:
         )
         self._lock = threading.Lock()
         """Models are loaded by one thread alone."""
+
+    def load(self) -> None:
+        """Load the models of both languages now, so that the first reply waits no longer than any other."""
+        for asked, said in TO_LOAD_WITH:
+            self.check([{"role": "user", "content": asked}], [said])
 
     def check(
         self,
