@@ -27,8 +27,7 @@ from pathlib import Path
 
 from lapsus.model import Document, Segment
 from lapsus.store import Plan, open_store
-from lapsus.web.cookies import SESSION, Cookies
-from lapsus.web.sessions import Sessions, new_session
+from lapsus.web.sessions import SESSION, Cookies, Sessions, new_session
 from workbench_load import Client
 from workbench_process import Server, family, free_port, request
 

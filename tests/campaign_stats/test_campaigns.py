@@ -17,9 +17,15 @@ from typer.testing import CliRunner
 from lapsus.analysis import agree
 from lapsus.analysis.agreement import coefficients
 from lapsus.campaign_stats import CampaignStats, campaign
-from lapsus.campaign_stats.adjudication import SHARES, group_by_answer, many_decisions, most_frequent
+from lapsus.campaign_stats.adjudication import (
+    SHARES,
+    campaign_gold,
+    group_by_answer,
+    keep_gold,
+    many_decisions,
+    most_frequent,
+)
 from lapsus.campaign_stats.campaign import newest_stats
-from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.campaign_stats.report import campaign_report
 from lapsus.campaign_stats.statistics import forecast
 from lapsus.campaign_stats.unit_search import UnitSearch, warm_units

@@ -7,8 +7,18 @@ from datetime import UTC, datetime
 import pytest
 
 from lapsus.challenge.leaderboard import Entrant
-from lapsus.challenge.paper_layout import BEST, Estimate, PaperLine, PaperTable
-from lapsus.challenge.paper_tables import Scored, describe, results, table_1, table_2, table_3
+from lapsus.challenge.paper_tables import (
+    BEST,
+    Estimate,
+    PaperLine,
+    PaperTable,
+    Scored,
+    describe,
+    results,
+    table_1,
+    table_2,
+    table_3,
+)
 from lapsus.challenge.published import CLASSIFICATION, DISTRIBUTION, published
 from lapsus.challenge.run_scores import Floors, RunScores, ScoreValue, ScoreValues
 from lapsus.measures.scores import BREAKDOWN_MEASURES

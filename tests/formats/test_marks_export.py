@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 
 from lapsus.errors import InputError, LossError
 from lapsus.formats import FORMATS, convert, read
+from lapsus.formats.marks import lay_out
 from lapsus.formats.marks_export import Inception, Potato
-from lapsus.formats.text_layout import lay_out
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme
 from tests import strategies

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lapsus.campaign_stats.judge_tests import stress_tests
 from lapsus.campaign_stats.report import campaign_report
-from lapsus.campaign_stats.stress_tests import stress_tests
 from lapsus.samples import sample_path
 from lapsus.store import open_store
 from tests.cli.in_process import lapsus

@@ -8,7 +8,7 @@ from scipy import stats
 
 from lapsus.errors import UsageError
 from lapsus.kinds.similarity import compared
-from lapsus.measures.student import t_cdf, t_quantile
+from lapsus.measures.bootstrap import t_cdf, t_quantile
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
 from lapsus.trust.alternative_test import duels, rejected, trial
 from lapsus.trust.jury import JURY, jury

@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from lapsus.model import Document, Segment
-from lapsus.web.cookies import DEVICE, SESSION
 from lapsus.web.security import RateLimit
+from lapsus.web.sessions import DEVICE, SESSION
 from tests.web.helpers import PASSWORD, Bench, Browser, chat
 
 POLICY = {

@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from lapsus.store import Store, open_store
 from lapsus.web.app import create_app
-from lapsus.web.cookies import DAY, LANGUAGE, SESSION
 from lapsus.web.deployment import Deployment
+from lapsus.web.sessions import DAY, LANGUAGE, SESSION
 from tests.web.helpers import PASSWORD
 from tests.web.server_process import Running
 

@@ -23,7 +23,8 @@ from semantic_graph import labeller_graph
 from semantic_records import load_marked, stretches
 
 from lapsus.annotators.byte_graphs import make_session
-from lapsus.annotators.triples.labeller import LONG_GRAPH, lower_of, softmax
+from lapsus.annotators.features.network_layers import softmax
+from lapsus.annotators.triples.labeller import LONG_GRAPH, lower_of
 from lapsus.annotators.triples.pair import Pairs, Window
 
 WEIGHTS = "semantic.safetensors"

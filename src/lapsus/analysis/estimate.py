@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
-from lapsus.analysis.learned import learned_warnings
-from lapsus.analysis.trust import load_corpora, only_drawn, sight
+from lapsus.analysis.trust import learned_warnings, load_corpora, only_drawn, sight
 from lapsus.errors import UsageError
 from lapsus.kinds.votes import Quantity, quantities
 from lapsus.measures.bootstrap import Floats

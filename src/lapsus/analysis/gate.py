@@ -15,8 +15,7 @@ import msgspec
 import yaml
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
-from lapsus.analysis.learned import learned_warnings
-from lapsus.analysis.trust import load_corpora, sight
+from lapsus.analysis.trust import learned_warnings, load_corpora, sight
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds.similarity import compared
 from lapsus.model import Judgment, Scheme

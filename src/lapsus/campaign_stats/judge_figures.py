@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from lapsus.analysis.corpus import Corpus, load_corpus
 from lapsus.analysis.estimate import Estimated, all_estimates
-from lapsus.analysis.learned import Learned, learned_documents
-from lapsus.analysis.trust import only_drawn, sight
+from lapsus.analysis.trust import Learned, learned_documents, only_drawn, sight
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.model import ANONYMOUS, Judgment
 from lapsus.model.votes import Votes

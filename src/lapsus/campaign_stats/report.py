@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from lapsus.analysis.validating import signed_without
+from lapsus.campaign_stats.adjudication import campaign_gold
 from lapsus.campaign_stats.campaign import CampaignStats
-from lapsus.campaign_stats.gold import campaign_gold
-from lapsus.campaign_stats.report_charts import agreement_chart, days_chart, systems_charts
+from lapsus.campaign_stats.charts import agreement_chart, days_chart, systems_charts
 from lapsus.campaign_stats.report_judges import judges_part
 from lapsus.campaign_stats.results import SIGNATURE, Results, results_of
 from lapsus.kinds import kind_of

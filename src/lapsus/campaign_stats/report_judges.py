@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from lapsus.analysis.estimate import Bounds
 from lapsus.campaign_stats.campaign import CampaignStats
-from lapsus.campaign_stats.judge_charts import (
+from lapsus.campaign_stats.charts import (
     CHARTS,
     Say,
     advantage_chart,
@@ -14,7 +14,7 @@ from lapsus.campaign_stats.judge_charts import (
     standing_name,
 )
 from lapsus.campaign_stats.judge_figures import Cost, JudgeFigures, Judges, judges_of
-from lapsus.campaign_stats.stress_tests import SIGNATURE, stress_table, stress_tests
+from lapsus.campaign_stats.judge_tests import SIGNATURE, stress_table, stress_tests
 from lapsus.measures.score import Interval, Score
 from lapsus.model import in_language
 from lapsus.reports.charts import Chart

@@ -10,9 +10,9 @@ from lapsus.analysis.estimate import unit_means, weights
 from lapsus.analysis.trust import only_drawn, sight
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.kinds.votes import Quantity, bad_answers
+from lapsus.measures.bootstrap import t_cdf
 from lapsus.measures.comparison import holm
 from lapsus.measures.score import signature
-from lapsus.measures.student import t_cdf
 from lapsus.model.votes import Votes
 from lapsus.trust.estimators import Estimate, Estimates, Sample, difference, estimates
 from lapsus.trust.ranking import Sight

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import typer
 from msgspec import to_builtins
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
@@ -17,6 +16,7 @@ from lapsus.cli.language_model_options import (
     facts,
 )
 from lapsus.cli.output import print_json, print_table, say, warn
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.output import print_json, say
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 
 

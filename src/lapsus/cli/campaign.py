@@ -18,7 +18,6 @@ from lapsus.cli.campaign_people import (
     resume_command,
     stop_command,
 )
-from lapsus.cli.database_option import open_database
 from lapsus.cli.help_words import Group
 from lapsus.cli.output import (
     aside,
@@ -32,6 +31,7 @@ from lapsus.cli.output import (
     warn,
     word,
 )
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 from lapsus.formats.remote import Address
 from lapsus.notices import Notice

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapsus.cli.convert import tell_reading
-from lapsus.cli.database_option import open_database
 from lapsus.cli.output import print_json, progress, reader_language, remark, say
 from lapsus.cli.result_tables import announce
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 
 import typer
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     Asking,
@@ -16,6 +15,7 @@ from lapsus.cli.language_model_options import (
     facts,
 )
 from lapsus.cli.output import print_json, remark, say
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean

@@ -9,11 +9,11 @@ from urllib.parse import quote
 import typer
 
 from lapsus.cli.challenge_tables import tables_command
-from lapsus.cli.database_option import open_database
 from lapsus.cli.help_words import Group
 from lapsus.cli.language_model_options import NOTHING_SAID, Asking, LanguageModelOptions, asks_language_models
 from lapsus.cli.output import colon, in_words, print_json, print_table, remark, say, word
 from lapsus.cli.result_tables import print_result
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import Notice
 

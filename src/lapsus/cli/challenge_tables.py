@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.output import print_json, remark
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 
 if TYPE_CHECKING:
-    from lapsus.challenge.paper_layout import PaperTable
+    from lapsus.challenge.paper_tables import PaperTable
     from lapsus.measures.scores.breakdown_labels import Rule
 
 _WHOSE = (

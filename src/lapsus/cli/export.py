@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.gold import tell_undecided
 from lapsus.cli.output import print_json, progress, say, warn
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 from lapsus.formats import Conversion, convert
 
@@ -76,7 +76,7 @@ def _write_gold(
     as_json: bool,
 ) -> None:
     """Make gold, write it, and keep it in the store with how it was made."""
-    from lapsus.campaign_stats.gold import campaign_gold, gold_entries, keep_gold
+    from lapsus.campaign_stats.adjudication import campaign_gold, gold_entries, keep_gold
 
     found = campaign_gold(store, campaign, method, threshold)
     entries, schemes = gold_entries(store, campaign, found), [store.campaigns.scheme(campaign)]

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.output import remark, say
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError, reason_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import to_builtins
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import NOTHING_SAID, Asking, LanguageModelOptions, asks_language_models
 from lapsus.cli.output import print_json, print_table
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import InputError, UsageError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.output import print_json, reader_language, remark, warn
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.output import remark, say
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from typer.core import TyperOption
 
@@ -12,9 +12,11 @@ from lapsus.cli.output import remark
 from lapsus.errors import UsageError
 from lapsus.formats.entry_stream import MAP
 from lapsus.formats.field_map import field_map
+from lapsus.notices import Notice, listed
 
 if TYPE_CHECKING:
     from lapsus.annotators.bulk import Engine
+    from lapsus.store import Store
 
 HERE, RAY = "here", "ray"
 
@@ -75,3 +77,26 @@ def _taken(ctx: Any, parameter: Any, value: str | None) -> None:
         given = ctx.meta.setdefault("lapsus.map", {})
         given[parameter.opts[0][2:]] = value
         MAP.set(field_map(given.get("map"), given.get("system"), given.get("user")))
+
+
+_ANOTHER: Final = Notice("db-names-another-database")
+
+
+@contextmanager
+def open_database(db: str | None, *, make: bool = False) -> Iterator[Store]:
+    """The store, brought up to date. A file that is not there is made only with `make`.
+
+    A name that it does not have is told with the place that was looked in: `--db` may have been forgotten.
+    """
+    # Loaded only now, so that other commands start quickly.
+    from lapsus.store import UnknownNameError, open_store
+    from lapsus.store.database import missing_file, shown_address
+
+    if not make and (path := missing_file(db)) is not None:
+        raise UsageError("no-database", where=str(path), hint=_ANOTHER)
+    with open_store(db) as store:
+        try:
+            yield store
+        except UnknownNameError as error:
+            error.hint = listed(filter(None, (error.hint, _ANOTHER)), "then")
+            raise error.at(shown_address(store.database.engine.url)) from None

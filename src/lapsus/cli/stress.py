@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import NOTHING_SAID, Asking, LanguageModelOptions, asks_language_models
 from lapsus.cli.output import in_words, print_json, reader_language, remark, say, warn
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.help_words import Group
 from lapsus.cli.output import colon, in_words, print_json, print_table, say, word
+from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 

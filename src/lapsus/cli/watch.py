@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 
 import typer
 
-from lapsus.cli.database_option import open_database
 from lapsus.cli.language_model_options import (
     NOTHING_SAID,
     LanguageModelOptions,
@@ -18,6 +17,7 @@ from lapsus.cli.language_model_options import (
     ending_gently,
 )
 from lapsus.cli.output import complain, in_words, print_json, say, warn
+from lapsus.cli.shared_options import open_database
 from lapsus.cli.stress import share_of
 from lapsus.errors import InputError, UsageError
 

@@ -32,10 +32,21 @@ from lapsus.formats.brat_ann import (
 )
 from lapsus.formats.brat_conf import MARKS as MARKS_QUESTION
 from lapsus.formats.brat_conf import REMARK, ForeignProject, foreign_project
-from lapsus.formats.marks import SCHEME, UNANNOTATED, lies_in, marks_question, newest, revised, spans_of
+from lapsus.formats.marks import (
+    SCHEME,
+    UNANNOTATED,
+    Layout,
+    lay_out,
+    lies_in,
+    marks_question,
+    newest,
+    recognised,
+    restore,
+    revised,
+    spans_of,
+)
 from lapsus.formats.sink import Sink, inner, sink
 from lapsus.formats.source import Source
-from lapsus.formats.text_layout import Layout, lay_out, recognised, restore
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span
 from lapsus.notices import Notice

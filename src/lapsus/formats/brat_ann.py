@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lapsus.errors import InputError
-from lapsus.formats.marks import lies_in, links, tied
+from lapsus.formats.marks import Layout, Place, PlacedDocument, lies_in, links, tied, without_line_end
 from lapsus.formats.source import Member, Source
-from lapsus.formats.text_layout import Layout, Place, PlacedDocument, without_line_end
 from lapsus.kinds import kinds_of
 from lapsus.model import Judgment, Question, Scheme, Segment, Span
 from lapsus.model.decoders import decoder

@@ -13,6 +13,8 @@ from lapsus.formats.base import Format, Loss, ReadOptions, circumstances
 from lapsus.formats.marks import (
     SCHEME,
     UNANNOTATED,
+    Layout,
+    lay_out,
     lies_in,
     links,
     marks_question,
@@ -22,7 +24,6 @@ from lapsus.formats.marks import (
 )
 from lapsus.formats.sink import Sink, inner, sink
 from lapsus.formats.source import Source
-from lapsus.formats.text_layout import Layout, lay_out
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span, in_language
 from lapsus.notices import Notice
 from lapsus.schemes import known_scheme, load_scheme

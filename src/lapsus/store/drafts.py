@@ -62,12 +62,7 @@ class Draft(msgspec.Struct, frozen=True):
         }
 
     def _kept(self) -> Iterator[DraftLine]:
-        for line in self.lines.split("\n") if self.lines else ():
-            # Drafts of before hold bare documents.
-            is_bare = line.startswith("{")
-            yield (
-                DraftLine(decoder(Document).decode(line), {}) if is_bare else decoder(DraftLine).decode(line)
-            )
+        yield from map(decoder(DraftLine).decode, self.lines.split("\n") if self.lines else ())
 
 
 class BegunDraft(NamedTuple):

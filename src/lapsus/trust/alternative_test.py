@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.kinds.similarity import Answers, Codes
-from lapsus.measures.bootstrap import Floats
-from lapsus.measures.student import t_cdf, t_quantile
+from lapsus.measures.bootstrap import Floats, t_cdf, t_quantile
 from lapsus.notices import Notice
 
 EPSILONS = {0.1: Notice("crowd-workers"), 0.15: Notice("trained-annotators"), 0.2: Notice("experts")}

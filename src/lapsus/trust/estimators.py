@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.kinds.similarity import Codes
-from lapsus.measures.bootstrap import Floats
-from lapsus.measures.student import share_bounds, t_quantile
+from lapsus.measures.bootstrap import Floats, share_bounds, t_quantile
 from lapsus.notices import Notice
 
 Mask: TypeAlias = NDArray[np.bool_]

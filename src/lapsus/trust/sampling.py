@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.kinds.similarity import Codes
-from lapsus.measures.bootstrap import Floats
-from lapsus.measures.student import t_quantile
+from lapsus.measures.bootstrap import Floats, t_quantile
 from lapsus.trust.alternative_test import LEAST_UNITS, LEVEL, Duels, units_needed
 from lapsus.trust.estimators import Sample
 

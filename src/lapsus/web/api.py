@@ -17,7 +17,6 @@ from lapsus.store import Nothing, RefusedError, SaveRequest, StoreError
 from lapsus.version import __version__
 from lapsus.web.addresses import at
 from lapsus.web.awaited import awaited_result
-from lapsus.web.cookies import SESSION
 from lapsus.web.openapi import Operation, description
 from lapsus.web.page_routes import campaign_here, filled
 from lapsus.web.pages.home.page import campaign_list
@@ -39,6 +38,7 @@ from lapsus.web.schemas import (
     SavedResponse,
     UnitResponse,
 )
+from lapsus.web.sessions import SESSION
 
 ROOT = "/api/v1"
 LONGEST = 86_400.0

@@ -11,9 +11,8 @@ import msgspec
 import numpy as np
 
 from lapsus.annotators import Annotator, as_usual, default_model, load_model, make_annotator, training_data
-from lapsus.campaign_stats.adjudication import adjudication_order, most_frequent
+from lapsus.campaign_stats.adjudication import adjudication_order, campaign_gold, keep_gold, most_frequent
 from lapsus.campaign_stats.campaign import CampaignStats
-from lapsus.campaign_stats.gold import campaign_gold, keep_gold
 from lapsus.challenge.run_validation import CheckedRun
 from lapsus.challenge.service import challenge_tracks, create_from, keep_run, run_here
 from lapsus.challenge.testset import Track, gold_documents

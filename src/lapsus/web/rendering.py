@@ -14,12 +14,11 @@ from lapsus.model import in_language
 from lapsus.notices import as_text
 from lapsus.web.addresses import Addresses, at
 from lapsus.web.assets import THEMES
-from lapsus.web.cookies import LANGUAGE, SESSION, THEME, YEAR
 from lapsus.web.markdown import as_html
 from lapsus.web.page_words import say, words_url
 from lapsus.web.request_context import READING, RequestContext, person_response
 from lapsus.web.schemas import PersonResponse, plain
-from lapsus.web.sessions import SESSION_SECONDS, Session
+from lapsus.web.sessions import LANGUAGE, SESSION, SESSION_SECONDS, THEME, YEAR, Session
 from lapsus.word_files import LANGUAGES
 
 

@@ -17,7 +17,6 @@ from lapsus.model.decoders import decoder
 from lapsus.store import Credential, Person, RefusedError, Store
 from lapsus.store.access import token_hash
 from lapsus.web.assets import Assets, own_assets
-from lapsus.web.cookies import DAY, LANGUAGE, SESSION, YEAR, Cookies
 from lapsus.web.deployment import PLAIN, Deployment
 from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.judge_work import JudgeWork
@@ -25,7 +24,7 @@ from lapsus.web.oidc import OidcClient
 from lapsus.web.proxy_user import STATE
 from lapsus.web.schemas import PersonResponse
 from lapsus.web.security import BY_ADDRESS, BY_DEVICE, BY_NAME, BY_NAME_HERE, RateLimit
-from lapsus.web.sessions import Csrf, Session, Sessions, new_session
+from lapsus.web.sessions import DAY, LANGUAGE, SESSION, YEAR, Cookies, Csrf, Session, Sessions, new_session
 from lapsus.web.talk_work import Replies
 from lapsus.word_files import LANGUAGES
 

@@ -15,7 +15,6 @@ from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.pair_readings import WIDTH, PairReadings, can_read
 from lapsus.annotators.judge.span_features import places_for
 from lapsus.errors import LapsusError
-from lapsus.formats import read as read_entries
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Label, Segment, Unit, units
 from lapsus.samples import sample_path
@@ -79,20 +78,3 @@ def test_marks_are_learned_better_with_the_reader_and_with_no_other(
     monkeypatch.setattr(pair_readings, "fingerprint", lambda *states: "another")
     with pytest.raises(LapsusError, match="another reader of pairs"):
         Annotator.load(tmp_path / "read.lapsus")
-
-
-def test_a_judge_that_learned_with_the_reader_of_before_keeps_its_answers(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    entries = list(read_entries(sample_path("pairs-en")))
-    documents = [entry.document for entry in entries if entry.document]
-    with monkeypatch.context() as before:
-        before.setattr(judge_module, "PairReadings", lambda: PairReadings(pair_readings._BEFORE))
-        judge = lapsus.train("judge", entries, scheme="semantic-errors")
-        judge.save(tmp_path / "before.lapsus")
-        said = [judgment.answers for judgment in judge.judge(documents)]
-    again = Annotator.load(tmp_path / "before.lapsus")
-    assert [judgment.answers for judgment in again.judge(documents)] == said
-    assert isinstance(again, Judge)
-    assert again.readings_ is not None
-    assert PairReadings().fingerprint != again.readings_.fingerprint

@@ -7,7 +7,7 @@ import pytest
 
 from lapsus.annotators import load_model
 from lapsus.annotators.model_files import SHIPPED
-from lapsus.annotators.triples.labeller import Labeller, Reading
+from lapsus.annotators.triples.labeller import Reading
 from lapsus.annotators.triples.marks import Cuts
 from lapsus.annotators.triples.triples import Triples
 from lapsus.model import Document
@@ -15,13 +15,6 @@ from tests.annotators.triples.tiny import pair, tiny
 
 __all__ = ["tiny"]
 MANY = [f"osk_{n} | length | {n}" for n in range(60)]
-
-
-@pytest.fixture
-def long(tiny: Triples) -> Triples:
-    """The judge with a graph for long data, which is the same."""
-    tiny.labeller_ = Labeller(b"graph", "breakdown-en", b"long")
-    return tiny
 
 
 def labels(judge: Triples, document: Document) -> list[str]:
@@ -35,33 +28,33 @@ def reading(judge: Triples, document: Document) -> Reading:
     return found
 
 
-def test_long_data_has_cuts_of_its_own(long: Triples) -> None:
+def test_long_data_has_cuts_of_its_own(tiny: Triples) -> None:
     text = "kirrin is in penmarsh"
-    assert "addition" in labels(long, pair(text, *MANY))
-    long.long_cuts_ = Cuts(1.0, 1.0, 1.0)
-    assert labels(long, pair(text, *MANY)) == []
-    assert "addition" in labels(long, pair(text, MANY[0]))
+    assert "addition" in labels(tiny, pair(text, *MANY))
+    tiny.long_cuts_ = Cuts(1.0, 1.0, 1.0)
+    assert labels(tiny, pair(text, *MANY)) == []
+    assert "addition" in labels(tiny, pair(text, MANY[0]))
 
 
-def test_a_text_that_chooses_from_long_data_omits_nothing(long: Triples) -> None:
+def test_a_text_that_chooses_from_long_data_omits_nothing(tiny: Triples) -> None:
     chosen = pair("osk 7 has a length of 7", *MANY)
-    assert reading(long, chosen).is_selection
-    assert "omission" not in labels(long, chosen)
+    assert reading(tiny, chosen).is_selection
+    assert "omission" not in labels(tiny, chosen)
     most = " ".join(f"osk {n} length {n}" for n in range(60))
     whole = pair(most, *MANY, "velmora_hall | is_in | penmarsh")
-    assert reading(long, whole).is_long
-    assert not reading(long, whole).is_selection
-    assert "omission" in labels(long, whole)
+    assert reading(tiny, whole).is_long
+    assert not reading(tiny, whole).is_selection
+    assert "omission" in labels(tiny, whole)
     # All of little data may be left out by mistake.
-    assert "omission" in labels(long, pair("kirrin", MANY[0]))
+    assert "omission" in labels(tiny, pair("kirrin", MANY[0]))
 
 
-def test_additions_expected_in_long_data_follow_its_words(long: Triples) -> None:
+def test_additions_expected_in_long_data_follow_its_words(tiny: Triples) -> None:
     few, many = (pair("kirrin penmarsh museum " * n, *MANY, id=str(n)) for n in (1, 4))
-    readings = [reading(long, one) for one in (few, many)]
-    before = long.regression_.expected(readings)
+    readings = [reading(tiny, one) for one in (few, many)]
+    before = tiny.regression_.expected(readings)
     assert before[0, 1] == before[1, 1]
-    after = long.regression_._replace(added=np.array([0.5])).expected(readings)
+    after = tiny.regression_._replace(added=np.array([0.5])).expected(readings)
     assert after[:, 1] == pytest.approx([0.5 * np.nansum(one.added) for one in readings])
     assert after[1, 1] > after[0, 1] > 0
     assert after[:, 0].tolist() == [0.0, 0.0]
@@ -74,17 +67,6 @@ def test_the_labellers_own_word_on_a_pair_counts_by_its_share(tiny: Triples) -> 
     assert told.expected([one])[0, :2] == pytest.approx([0.5, 0.25])
     assert told.expected([known])[0, :2] == pytest.approx([(0.5 + 0.8) / 2, (0.25 + 1.0) / 2])
     assert told.times(np.array([2.0, 4.0, 1.0])).expected([known])[0, :2] == pytest.approx([1.3, 2.5])
-
-
-def test_a_model_of_before_is_kept_as_it_was(tiny: Triples) -> None:
-    """What it has not is not written either: its digest stays."""
-    state = tiny.state()
-    assert set(state.data) == {"reader_data", "cuts"}
-    assert set(state.arrays) == {"mean", "spread", "known", "weights", "bias", "reach", "repeated"}
-    assert set(state.files) == {"labeller.onnx"}
-    many = pair("osk 7 has a length of 7", *MANY)
-    assert not reading(tiny, many).is_long
-    assert "omission" in labels(tiny, many)
 
 
 def test_the_shipped_model_marks_what_a_long_record_does_not_say() -> None:

@@ -99,7 +99,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Triples:
 
 def made() -> Triples:
     judge = Triples()
-    judge.labeller_ = Labeller(b"graph", "breakdown-en")
+    judge.labeller_ = Labeller(b"graph", "breakdown-en", b"long")
     judge.others_ = {}
     judge.cuts_ = judge.long_cuts_ = Cuts(0.5, 0.5, 0.5)
     width = feature_rows(judge.labeller_.read([([], [Segment("text", "text", "a")], "en")])).shape[1]

@@ -227,4 +227,4 @@ def with_bias(features: Matrix) -> Matrix:
 
 def predict_softmax(features: Matrix, weights: Matrix) -> Matrix:
     """The distributions that the weights give."""
-    return softmax(with_bias(features) @ weights).astype(np.float64, copy=False)
+    return softmax(with_bias(features) @ weights)

@@ -1,11 +1,12 @@
 """Small networks in plain numpy. They are fitted with torch and judge without it."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+F = TypeVar("F", bound=np.floating[Any])
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Arrays: TypeAlias = Mapping[str, Floats]
 """The weights of a network, named as torch names them."""
@@ -17,10 +18,10 @@ def dense(arrays: Arrays, name: str, rows: Floats) -> Floats:
     return product
 
 
-def softmax(rows: Floats) -> Floats:
+def softmax(rows: NDArray[F]) -> NDArray[F]:
     """The softmax of each row."""
-    powers: Floats = np.exp(rows - rows.max(axis=-1, keepdims=True))
-    shares: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    powers: NDArray[F] = np.exp(rows - rows.max(axis=-1, keepdims=True))
+    shares: NDArray[F] = powers / powers.sum(axis=-1, keepdims=True)
     return shares
 
 

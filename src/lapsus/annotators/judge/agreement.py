@@ -1,6 +1,6 @@
 """How well a judge agrees with people, people with each other, and one constant answer with them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -77,17 +77,21 @@ def agreement(given: PeopleAnswers, judged: Sequence[Answer]) -> Agreement:
     codes = np.array([like.places[given.kind.same(answer)] for answer in judged], dtype=np.intp)
     constant = int((like.shares.mean(axis=0) @ like.table).argmax())
     sums = group_sums(_columns(given, like, codes, constant), given.groups)
-    point = _figures(sums.sum(axis=0, keepdims=True), like.table)[0]
-    drawn = resampled_values(sums, lambda block: _figures(block, like.table), USUAL)
+    usual = given.answers[constant] if constant < len(given.answers) else judged[0]
+    answer = list(usual) if isinstance(usual, tuple) else usual
+    return agreement_of(sums, lambda block: _figures(block, like.table), answer)
+
+
+def agreement_of(sums: Matrix, figures: Callable[[Matrix], Matrix], constant: Any) -> Agreement:
+    """The agreement that follows from sums (a row a document), by `figures` of sums in the order of FIGURES."""
+    point = figures(sums.sum(axis=0, keepdims=True))[0]
+    drawn, groups = resampled_values(sums, figures, USUAL), len(sums)
     found = {}
     for place, name in enumerate(FIGURES):
         value = float(point[place])
-        groups = len(sums)
         bounds = interval(drawn[:, place], USUAL.level, value=value, groups=groups) if groups > 1 else None
-        low, high = (bounds.low, bounds.high) if bounds else (None, None)
-        found[name] = Figure(value, low, high) if np.isfinite(value) else Figure(None)
-    usual = given.answers[constant] if constant < len(given.answers) else judged[0]
-    return Agreement(**found, constant=list(usual) if isinstance(usual, tuple) else usual)
+        found[name] = Figure(value, *(bounds or (None, None))) if np.isfinite(value) else Figure(None)
+    return Agreement(**found, constant=constant)
 
 
 def is_above(found: Agreement) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.features.network_layers import softmax
 from lapsus.annotators.judge.people_answers import PeopleAnswers
 from lapsus.kinds import Kind
 from lapsus.model import Answer
@@ -51,7 +52,7 @@ def decide(kind: Kind, shares: Matrix, decision: Decision) -> Answer:
         wanted = theirs + ratio * (float(shares @ steps) - ours)
         return kind.best(np.eye(len(steps))[int(np.abs(steps - wanted).argmin())])
     if not kind.several:
-        return kind.best(_softmax(_logs(shares) + decision.offsets))
+        return kind.best(softmax(_logs(shares) + decision.offsets))
     answer = choosing(kind, decision.least).best(_sigmoid(_logits(shares) + decision.offsets))
     if kind.question.in_order and isinstance(answer, tuple):
         likely = dict(zip(kind.choices, shares.tolist(), strict=True))
@@ -119,10 +120,4 @@ def _logits(shares: Matrix) -> Matrix:
 
 def _sigmoid(logits: Matrix) -> Matrix:
     found: Matrix = 1 / (1 + np.exp(-logits))
-    return found
-
-
-def _softmax(logits: Matrix) -> Matrix:
-    raised = np.exp(logits - logits.max())
-    found: Matrix = raised / raised.sum()
     return found

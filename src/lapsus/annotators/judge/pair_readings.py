@@ -21,9 +21,6 @@ from lapsus.model import Unit
 LANGUAGE: Final = "en"
 _MODELS: Final = ("semantic-errors-en", "breakdown-en")
 """The model with the reader, and the one whose lower layers it goes on from."""
-_BEFORE: Final = "44017c6386d652a20d285fce"
-"""The fingerprint of the same reader before it had a graph of its own for long data: judges that learned with it then
-are still read to as they were."""
 _Said: TypeAlias = dict[tuple[str, int, int], tuple[float, float, float]]
 """For places by segment, start and end the logits of left out, added and repeated."""
 _NUMBERS: Final = 3
@@ -42,10 +39,10 @@ def can_read(units: Sequence[Unit]) -> bool:
 
 
 class PairReadings:
-    """Asks the shipped reader, or with its fingerprint the one of before. UsageError where no reader has it."""
+    """Asks the shipped reader, which learned judges know by its fingerprint. UsageError where it has another."""
 
     def __init__(self, fingerprint: str | None = None) -> None:
-        self._labeller, self.fingerprint = _shipped(is_before=fingerprint == _BEFORE)
+        self._labeller, self.fingerprint = _shipped()
         """Of the reader: what was learned from one fits no other."""
         if fingerprint not in (None, self.fingerprint):
             raise UsageError("learned-another-reader-pairs")
@@ -96,9 +93,7 @@ def _rows(groups: Sequence[Sequence[Place]], said: _Said) -> Matrix:
 
 
 @cache
-def _shipped(*, is_before: bool) -> tuple[Labeller, str]:
+def _shipped() -> tuple[Labeller, str]:
     reader, lower = (read_model(SHIPPED / f"{name}.lapsus")[1] for name in _MODELS)
-    graph, below = reader.files[GRAPH], str(reader.data["reader_data"]["lower"])
-    if is_before:
-        return Labeller(graph, below), _BEFORE
-    return Labeller(graph, below, reader.files[LONG_GRAPH]), fingerprint(reader, lower)
+    below = str(reader.data["reader_data"]["lower"])
+    return Labeller(reader.files[GRAPH], below, reader.files[LONG_GRAPH]), fingerprint(reader, lower)

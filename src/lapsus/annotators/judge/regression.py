@@ -7,6 +7,8 @@ from typing import Final, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.features.network_layers import softmax
+
 Matrix: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.float32]
 
@@ -71,9 +73,7 @@ def predict(rows: Rows, weights: Weights, *, exclusive: bool) -> Matrix:
     logits = predict_logits(rows, weights)
     if not exclusive:
         return _sigmoid(logits)
-    raised = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares: Matrix = raised / raised.sum(axis=1, keepdims=True)
-    return shares
+    return softmax(logits)
 
 
 def predict_logits(rows: Rows, weights: Weights) -> Matrix:

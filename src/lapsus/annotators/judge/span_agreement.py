@@ -7,9 +7,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.judge.agreement import FIGURES, Agreement, Figure
+from lapsus.annotators.judge.agreement import Agreement, agreement_of
 from lapsus.annotators.judge.span_features import Meaning, Place
-from lapsus.measures.bootstrap import USUAL, group_sums, interval, resampled_values
+from lapsus.measures.bootstrap import group_sums
 from lapsus.model import Label, Span
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -67,14 +67,7 @@ def span_agreement(
             theirs = [mask_of(side.places[n], spans, side.labels)[0] for spans in answers]
             sums[n] += _counts(ours, theirs, constant)
     found = group_sums(sums, np.unique(groups, return_inverse=True)[1])
-    point = _figures(found.sum(axis=0, keepdims=True))[0]
-    drawn = resampled_values(found, _figures, USUAL)
-    figures = {}
-    for place, name in enumerate(FIGURES):
-        value, many = float(point[place]), len(found)
-        bounds = interval(drawn[:, place], USUAL.level, value=value, groups=many) if many > 1 else None
-        figures[name] = Figure(value, *(bounds or (None, None))) if np.isfinite(value) else Figure(None)
-    return Agreement(**figures, constant=sorted(chosen))
+    return agreement_of(found, _figures, sorted(chosen))
 
 
 def _counts(ours: Mask, theirs: Sequence[Mask], constant: Mask) -> Matrix:

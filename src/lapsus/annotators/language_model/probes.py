@@ -17,7 +17,7 @@ from lapsus.annotators.language_model.annotator import LanguageModel
 from lapsus.annotators.language_model.clauses import told
 from lapsus.errors import InputError
 from lapsus.kinds import countable, kind_of
-from lapsus.measures.student import share_bounds
+from lapsus.measures.bootstrap import share_bounds
 from lapsus.model import Judgment, Scheme, Segment, Unit, UnitKey
 
 PROBES = ("again", "order", "context", "length", "verbosity", "tone", "names", "family", "instructed")

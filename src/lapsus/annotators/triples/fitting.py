@@ -98,7 +98,7 @@ class Regression(NamedTuple):
     """...and the omissions and additions for one that falls short altogether."""
     added: Rows = np.zeros(1)
     """One number, for data read in several windows, which nobody rated: additions for each word that looks added. With
-    0, as in models of before, the regression is asked there too."""
+    0 the regression is asked there too."""
 
     def expected(self, readings: Sequence[Reading]) -> Rows:
         """The number of omissions, additions and repetitions: a row a pair. Never below zero."""

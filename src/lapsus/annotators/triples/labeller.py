@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.chat_reader import shared_lower
+from lapsus.annotators.features.network_layers import softmax
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.triples.pair import Pair, Pairs, Window, ends_sentence, spoken
 from lapsus.annotators.triples.rules import Settled, plain_word, settled
@@ -77,17 +78,17 @@ class Labeller:
     """Classifies the pieces of pairs.
 
     `graph` is the upper part of the network as ONNX; `lower` names the shipped model whose lower layers feed it.
-    `long_graph`, which models of before do not have, reads what does not fit one window, since it learned from texts
-    that choose from their data; of a pair in one window it says how far it falls short.
+    `long_graph` reads what does not fit one window, since it learned from texts that choose from their data; of a pair
+    in one window it says how far it falls short.
     """
 
-    def __init__(self, graph: bytes, lower: str, long_graph: bytes | None = None) -> None:
+    def __init__(self, graph: bytes, lower: str, long_graph: bytes) -> None:
         self.graph, self.long_graph = graph, long_graph
         self.lower = lower
         subwords, self._lower = lower_of(lower)
         self._pairs = Pairs(subwords)
         self._session = make_session(graph)
-        self._long_session = None if long_graph is None else make_session(long_graph)
+        self._long_session = make_session(long_graph)
         self._pool: ThreadPoolExecutor | None = None
 
     def read(self, items: Sequence[tuple[Sequence[Segment], Sequence[Segment], str | None]]) -> list[Reading]:
@@ -102,7 +103,7 @@ class Labeller:
         omitted = np.full(len(pair.elements), np.nan)
         said = np.full((len(pair.pieces), 3), np.nan)
         windows = list(self._pairs.windows(pair))
-        is_long, short = len(windows) > 1 and self._long_session is not None, (np.nan, np.nan)
+        is_long, short = len(windows) > 1, (np.nan, np.nan)
         for window in windows:
             data, text, of_window = self._shares(window, is_long=is_long)
             short = of_window if len(windows) == 1 else short
@@ -124,12 +125,11 @@ class Labeller:
         """Of a window: the probability of `omitted` for all pieces; of said, added, repeated for the text's; short."""
         ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (window.ids, window.segment))
         (rows,) = self._lower.run(None, {"ids": ids, "segment": segment})
+        given, wanted = {"rows": rows, "segment": segment}, ["logits"] if is_long else ["short"]
+        (said,) = self._long_session.run(wanted, given)
         short = (np.nan, np.nan)
-        if self._long_session is not None:
-            given, wanted = {"rows": rows, "segment": segment}, ["logits"] if is_long else ["short"]
-            (said,) = self._long_session.run(wanted, given)
-            short = short if is_long else tuple(said[0].tolist())
         if not is_long:
+            short = tuple(said[0].tolist())
             (said,) = self._session.run(None, {"rows": rows})
         found = np.asarray(said[0], dtype=np.float64).reshape(len(window.ids), 5)
         if not np.isfinite(found).all():
@@ -146,13 +146,6 @@ def lower_of(model: str) -> tuple[Subwords, Any]:
     except InputError as error:
         raise ValueError(f"its lower layers are those of {model!r}, which cannot be read: {error}") from error
     return Subwords(tokenizer), session
-
-
-def softmax(logits: Shares) -> Shares:
-    """The softmax of each row."""
-    raised = np.exp(logits - logits.max(axis=1, keepdims=True))
-    found: Shares = raised / raised.sum(axis=1, keepdims=True)
-    return found
 
 
 def with_rules(reading: Reading, found: Settled) -> Reading:

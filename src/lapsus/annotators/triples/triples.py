@@ -78,31 +78,24 @@ class Triples(Annotator):
         return _origin(self.scheme.version, marked, tuple(languages) or ("en",))
 
     def _state(self) -> State:
-        data = {"reader_data": {"lower": self.labeller_.lower}, "cuts": self.cuts_._asdict()}
-        if self.long_cuts_ != self.cuts_:
-            data["long_cuts"] = self.long_cuts_._asdict()
-        # What a model of before did not have is left out, so that it keeps its digest.
-        arrays = {
-            name: np.asarray(array)
-            for name, array in self.regression_._asdict().items()
-            if name not in Regression._field_defaults or np.any(array)
-        }
-        long = self.labeller_.long_graph
-        graphs = {GRAPH: self.labeller_.graph} | ({} if long is None else {LONG_GRAPH: long})
-        return State(data, arrays, {**self.others_, **graphs})
+        cuts = {"cuts": self.cuts_._asdict(), "long_cuts": self.long_cuts_._asdict()}
+        arrays = {name: np.asarray(array) for name, array in self.regression_._asdict().items()}
+        graphs = {GRAPH: self.labeller_.graph, LONG_GRAPH: self.labeller_.long_graph}
+        return State(
+            {"reader_data": {"lower": self.labeller_.lower}, **cuts}, arrays, {**self.others_, **graphs}
+        )
 
     def _restore(self, state: State) -> None:
         lower = str(state.data["reader_data"]["lower"])
-        self.labeller_ = Labeller(state.files[GRAPH], lower, state.files.get(LONG_GRAPH))
+        self.labeller_ = Labeller(state.files[GRAPH], lower, state.files[LONG_GRAPH])
         self.others_ = {
             name: content for name, content in state.files.items() if name not in (GRAPH, LONG_GRAPH)
         }
-        self.cuts_ = Cuts(*(float(state.data["cuts"][label]) for label in LABELS))
-        long = state.data.get("long_cuts", state.data["cuts"])
-        self.long_cuts_ = Cuts(*(float(long[label]) for label in LABELS))
-        known = [name for name in Regression._fields if name in state.arrays]
+        self.cuts_, self.long_cuts_ = (
+            Cuts(*(float(state.data[name][label]) for label in LABELS)) for name in ("cuts", "long_cuts")
+        )
         self.regression_ = Regression(
-            **{name: np.asarray(state.arrays[name], dtype=np.float64) for name in known}
+            *(np.asarray(state.arrays[name], dtype=np.float64) for name in Regression._fields)
         )
 
 

@@ -8,13 +8,13 @@ from starlette.routing import BaseRoute
 from lapsus.errors import InputError
 from lapsus.store import RefusedError
 from lapsus.web.assets import THEMES
-from lapsus.web.cookies import LANGUAGE, THEME, YEAR
 from lapsus.web.forms import field, posts
 from lapsus.web.page_routes import Page, filled, signed_in, twins
 from lapsus.web.page_words import refusal
 from lapsus.web.pages.account.sign_in import begin_session
 from lapsus.web.rendering import redirect, theme_of
 from lapsus.web.request_context import RequestContext
+from lapsus.web.sessions import LANGUAGE, THEME, YEAR
 from lapsus.word_files import LANGUAGES
 
 

@@ -7,11 +7,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from lapsus.store import RefusedError
-from lapsus.web.cookies import PROVIDER
 from lapsus.web.oidc import OidcClient, SignInRequest, new_request
 from lapsus.web.page_routes import twins
 from lapsus.web.pages.account.sign_in import begin_session, own_page
 from lapsus.web.request_context import RequestContext
+from lapsus.web.sessions import PROVIDER
 
 BACK: Final = "/sign-in/provider/back"
 SECONDS: Final = 600

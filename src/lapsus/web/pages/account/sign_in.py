@@ -13,7 +13,6 @@ from lapsus.store import Invitation, Person, RefusedError
 from lapsus.store.arrivals import PlatformArrival, arrival_in
 from lapsus.store.people import folded
 from lapsus.web.addresses import at
-from lapsus.web.cookies import DEVICE
 from lapsus.web.deployment import provider_name
 from lapsus.web.forms import anybody, field, ours, posts
 from lapsus.web.page_routes import Page, twins
@@ -21,7 +20,7 @@ from lapsus.web.page_words import refusal
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 from lapsus.web.security import RateLimit
-from lapsus.web.sessions import DEVICE_SECONDS, new_session
+from lapsus.web.sessions import DEVICE, DEVICE_SECONDS, new_session
 
 
 class InvitationResponse(msgspec.Struct, frozen=True):

@@ -15,7 +15,6 @@ from lapsus.challenge.service import challenge_board, challenge_floors, coarse_b
 from lapsus.errors import UsageError
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import ChallengeState
-from lapsus.web.cookies import DAY
 from lapsus.web.forms import field, posts
 from lapsus.web.page_routes import Page, filled, single, twins
 from lapsus.web.pages.challenge.viewer import (
@@ -32,6 +31,7 @@ from lapsus.web.pages.challenge.viewer import (
 )
 from lapsus.web.rendering import redirect, with_cookies
 from lapsus.web.request_context import RequestContext
+from lapsus.web.sessions import DAY
 
 
 class ChallengesResponse(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from lapsus.analysis.estimate import Bounds, Estimated
 from lapsus.annotators import Annotator
 from lapsus.annotators.language_model import LanguageModel
 from lapsus.campaign_stats import CampaignStats
-from lapsus.campaign_stats.judge_charts import (
+from lapsus.campaign_stats.charts import (
     CHARTS,
     Say,
     advantage_chart,
@@ -24,8 +24,14 @@ from lapsus.campaign_stats.judge_charts import (
     standing_name,
 )
 from lapsus.campaign_stats.judge_figures import JudgeFigures, Judges, judges_of
-from lapsus.campaign_stats.probe_results import AlignmentRow, ProbeRow, alignment_rows, probe_rows
-from lapsus.campaign_stats.stress_tests import StressTest, stress_tests
+from lapsus.campaign_stats.judge_tests import (
+    AlignmentRow,
+    ProbeRow,
+    StressTest,
+    alignment_rows,
+    probe_rows,
+    stress_tests,
+)
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import Notice, localized, unpacked
 from lapsus.reports.charts import FORMATS, Chart, Theme, inline

@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute
 
-from lapsus.campaign_stats.gold import campaign_gold, gold_entries, keep_gold
+from lapsus.campaign_stats.adjudication import campaign_gold, gold_entries, keep_gold
 from lapsus.errors import LossError
 from lapsus.formats import FORMATS, convert
 from lapsus.model import Entry, Scheme
