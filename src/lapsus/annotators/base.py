@@ -21,7 +21,7 @@ from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit,
 from lapsus.model.judgment import SETTING
 from lapsus.model.notes import LEARNED
 from lapsus.model.votes import Votes
-from lapsus.notices import Notice
+from lapsus.notices import Notice, listed
 from lapsus.schemes import asked_answers, load_scheme, scheme_differences, scheme_digest
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Annotator(ABC):
         if self.scheme.id != scheme.id:
             raise UsageError("judges-under-not-under", name=self.name, id=self.scheme.id, id2=scheme.id)
         if differences := scheme_differences(self.scheme, scheme):
-            mine, theirs, what = self.scheme.version, scheme.version, "; ".join(differences)
+            mine, theirs, what = self.scheme.version, scheme.version, listed(differences, "then")
             told = Notice(
                 "knows-version", name=self.name, mine=mine, id=scheme.id, theirs=theirs, reason=what
             )

@@ -62,7 +62,7 @@ def make_session(content: bytes) -> Any:
 
     Fusing sums with what follows them, and a store of memory of its own, make it slower.
     """
-    runtime = require("onnxruntime", "detect", "judging")
+    runtime = require("onnxruntime", None, "purpose-judging")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_BASIC
@@ -86,7 +86,7 @@ def sums_are_exact() -> bool:
     That is tried out, not looked up: every system tells in its own way what a processor can do, some do not tell, and
     which instructions are used is up to onnxruntime. One row and several are multiplied by different code.
     """
-    runtime = require("onnxruntime", "detect", "judging")
+    runtime = require("onnxruntime", None, "purpose-judging")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = runtime.InferenceSession(_trial(), options, providers=["CPUExecutionProvider"])

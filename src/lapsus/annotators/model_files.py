@@ -104,7 +104,7 @@ def write_model(path: Path, header: Header, state: State, scheme: Scheme | None 
             _add(archive, SCHEME, msgspec.json.encode(scheme))
         _add(archive, LEARNED, msgspec.json.encode(dict(state.data), order="sorted"))
         if state.arrays:
-            numpy_format = require("safetensors.numpy", "detect", "keeping a model")
+            numpy_format = require("safetensors.numpy", None, "purpose-keeping")
             arrays = {name: np.ascontiguousarray(array) for name, array in sorted(state.arrays.items())}
             _add(archive, ARRAYS, numpy_format.save(arrays))
         for name, content in sorted(state.files.items()):
@@ -175,8 +175,8 @@ def _header(content: bytes, path: Path) -> Header:
 def _state(members: dict[str, bytes]) -> State:
     arrays: dict[str, NDArray[Any]] = {}
     if ARRAYS in members:
-        safetensors = require("safetensors", "detect", "reading a model")
-        numpy_format = require("safetensors.numpy", "detect", "reading a model")
+        safetensors = require("safetensors", None, "purpose-reading")
+        numpy_format = require("safetensors.numpy", None, "purpose-reading")
         try:
             arrays = numpy_format.load(members[ARRAYS])
         except safetensors.SafetensorError as error:

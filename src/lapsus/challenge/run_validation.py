@@ -52,7 +52,7 @@ class RunProblem(msgspec.Struct, frozen=True):
     def text(self, language: str = "en") -> str:
         """What is wrong, without the place."""
         words: str = in_language(word_file("lapsus.challenge", "problems.yaml")[self.kind], language)
-        return words.format(**self.values)
+        return words.format(**{key: localized(value, language) for key, value in self.values.items()})
 
     def __str__(self) -> str:
         return self.line()
@@ -65,8 +65,15 @@ class RunProblem(msgspec.Struct, frozen=True):
 
 def problem(kind: str, file: str, turn: str | None = None, **values: object) -> RunProblem:
     """A fault. Text of the run's files is shortened and cleaned for display."""
-    shown = {key: showable(str(value)) for key, value in values.items()}
+    shown = {key: _shown(value) for key, value in values.items()}
     return RunProblem(kind, showable(file), None if turn is None else showable(turn), shown)
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, Notice):
+        return showable(str(value))
+    fields = {name: v if isinstance(v, int | float) else _shown(v) for name, v in value.fields.items()}
+    return Notice(value.id, **fields)
 
 
 def showable(text: str) -> str:
@@ -274,7 +281,7 @@ def _bounded(source: Source, check: _Check, called: str) -> Iterator[Member]:
             check.end("too-large", called, most=LARGEST // _MEGABYTE)
             return
         if len(content) > LARGEST_FILE:
-            check.unreadable(member, f"is larger than {LARGEST_FILE // _MEGABYTE} MiB")
+            check.unreadable(member, Notice("larger-mib", largest=LARGEST_FILE // _MEGABYTE))
             continue
         yield Member(member.name, partial(io.BytesIO, content))
 
@@ -285,7 +292,7 @@ def _read(member: Member, check: _Check) -> None:
     except InputError as error:
         check.unreadable(member, error.what)
     except RecursionError:
-        check.unreadable(member, "nested too deeply")
+        check.unreadable(member, Notice("nested-too-deeply"))
     else:
         check.dialogue(run, member)
 

@@ -53,14 +53,11 @@ class LabelKind(Kind):
             for name in (name for group in groups for name in group):
                 if name not in self._by_id:
                     known = ", ".join(self.label_ids)
-                    yield ("analysis", key), "reference", f"there is no label {name!r} (known: {known})"
+                    told = Notice("no-label-known", label=name, known=known)
+                    yield ("analysis", key), "reference", told
         order = analysis.tie_break
         if order and sorted(order) != sorted(self.label_ids):
-            yield (
-                ("analysis", "tie_break"),
-                "tie_break",
-                "names every label once, in the order in which ties go",
-            )
+            yield ("analysis", "tie_break"), "tie_break", Notice("names-every-label-once")
         if any(len(set(group)) < 2 for group in analysis.merged):
             yield ("analysis", "merged"), "merged", Notice("takes-two-labels-more")
 

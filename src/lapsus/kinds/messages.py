@@ -21,6 +21,13 @@ class BrokenRule(NamedTuple):
         """What to tell the annotator."""
         return say(self.rule, self.values, language)
 
+    def in_language(self, language: str) -> str:
+        """The message, as a notice asks its fields for it."""
+        return self.message(language)
+
+    def __str__(self) -> str:
+        return self.message()
+
 
 def catalogue() -> Any:
     """All messages and their parts, as they stand in the file."""

@@ -17,6 +17,7 @@ from lapsus.kinds.messages import BrokenRule, join, word
 from lapsus.language import cuts_token, snap
 from lapsus.model import Answer, Document, Label, Segment, Span
 from lapsus.model.votes import SpanVotes, VoteTable
+from lapsus.notices import Notice
 
 
 class SpansKind(Kind):
@@ -117,7 +118,7 @@ class SpansKind(Kind):
 
     def label_flaws(self, label: Label) -> Iterator[tuple[str, str]]:
         if label.on is None:
-            yield "on", f"{label.id!r} must say on which segments its spans stand (on: text)"
+            yield "on", Notice("spans-stand-on", id=label.id)
 
     def manual_rule(self) -> str | None:
         return None if self.question.at_least else "rule-spans"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from lapsus.model import Question, Scheme
+from lapsus.notices import Notice
 
 _RULES = ("required", "at_least", "at_most", "in_order", "alone", "apart", "ties")
 
@@ -22,12 +23,12 @@ def scheme_differences(one: Scheme, other: Scheme) -> list[str]:
 
 def _differences(one: Scheme, other: Scheme) -> Iterator[str]:
     if one.unit != other.unit:
-        yield "other units are judged"
+        yield Notice("scheme-other-units")
     first, second = ({question.id: question for question in scheme.questions} for scheme in (one, other))
     for id in first.keys() - second.keys():
-        yield f"{id!r} is not asked any more"
+        yield Notice("scheme-not-asked", id=id)
     for id in second.keys() - first.keys():
-        yield f"{id!r} is asked now"
+        yield Notice("scheme-asked-now", id=id)
     for id in (id for id in first if id in second):
         yield from _of_question(first[id], second[id], _choices(one, first[id]), _choices(other, second[id]))
 
@@ -40,9 +41,10 @@ def _choices(scheme: Scheme, question: Question) -> set[str]:
 
 def _of_question(one: Question, other: Question, before: set[str], now: set[str]) -> Iterator[str]:
     if one.kind != other.kind:
-        yield f"{one.id!r} was of kind {one.kind}, and is of kind {other.kind}"
-    for word, answers in (("does not know", before - now), ("knows", now - before)):
-        if answers:
-            yield f"{one.id!r} {word} {', '.join(sorted(answers))}"
+        yield Notice("scheme-other-kind", id=one.id, before=one.kind, now=other.kind)
+    if gone := before - now:
+        yield Notice("scheme-answers-gone", id=one.id, answers=", ".join(sorted(gone)))
+    if new := now - before:
+        yield Notice("scheme-answers-new", id=one.id, answers=", ".join(sorted(new)))
     if changed := [name for name in _RULES if getattr(one, name) != getattr(other, name)]:
-        yield f"{one.id!r} has other rules ({', '.join(changed)})"
+        yield Notice("scheme-other-rules", id=one.id, names=", ".join(changed))

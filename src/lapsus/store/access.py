@@ -220,7 +220,7 @@ class Access(Part):
         token = PREFIX + new_secret()
         row = {
             "person": person,
-            "name": check_words(name, "the name of a token", longest=100),
+            "name": check_words(name, "words-token-name", longest=100),
             "hash": token_hash(token),
             "created": self.clock(),
         }

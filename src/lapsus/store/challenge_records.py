@@ -44,8 +44,8 @@ class ChallengePlan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkn
                 not _SLUG.fullmatch(self.name) or len(self.name) > 60,
                 Notice("no-short-name-use"),
             ),
-            (not 0 <= self.threshold <= 1, "the threshold is from 0 to 1"),
-            (not 1 <= self.runs <= 100, "a team may hand in from 1 to 100 runs"),
+            (not 0 <= self.threshold <= 1, Notice("threshold-from-0-1")),
+            (not 1 <= self.runs <= 100, Notice("team-runs-1-100")),
             (any(len(words) > LONGEST_NAME for words in self.title.values()), Notice("title-too-long")),
         ):
             if broken:

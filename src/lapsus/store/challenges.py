@@ -117,7 +117,7 @@ class Challenges(Part):
 
     def add_team(self, name: str, team: str, *, by: int | None = None) -> str:
         """The secret of a team's link. For a team that is there already it is a new one, and the old one ends."""
-        team = check_words(spelling(team).strip(), "a team's name", longest=LONGEST)
+        team = check_words(spelling(team).strip(), "words-team-name", longest=LONGEST)
         if team.casefold() == ORGANISERS:
             raise InputError("name-stands-those-who", where=repr(team))
         token = new_secret()
@@ -169,7 +169,9 @@ class Challenges(Part):
 
     def add_run(self, name: str, run: NewRun, *, team: int | None = None, by: int | None = None) -> StoredRun:
         """Keep a run, if the challenge is open, the team has one left and did not hand in the same before."""
-        called = None if run.name is None else check_words(run.name.strip(), "a run's name", longest=LONGEST)
+        called = (
+            None if run.name is None else check_words(run.name.strip(), "words-run-name", longest=LONGEST)
+        )
 
         def work(conn: Connection) -> StoredRun:
             row = _row(conn, name, lock=True)

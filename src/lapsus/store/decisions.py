@@ -137,9 +137,9 @@ class Decisions(Part):
         if broken := broken_rules(scheme, kept, document, place.segment):
             raise RefusedError("rules", broken[0].message(), broken=tuple(broken))
         return {
-            "key": check_words(key, "a key", longest=100), "campaign": campaign, "unit": unit, "person": person,
+            "key": check_words(key, "words-key", longest=100), "campaign": campaign, "unit": unit, "person": person,
             "how": how, "follows": follows, "answers": to_json(kept), "at": self.clock(),
-            "reason": check_words(reason, "a reason", longest=10_000, lines=True) if reason.strip() else "",
+            "reason": check_words(reason, "words-reason", longest=10_000, lines=True) if reason.strip() else "",
         }  # fmt: skip
 
     def decide_many(
@@ -170,7 +170,9 @@ class Decisions(Part):
 
         def work(conn: Connection) -> int:
             campaign_row(conn, id, lock="units")
-            mine = t.decision.c.key.startswith(f"{check_words(batch, 'a key', longest=60)}-", autoescape=True)
+            mine = t.decision.c.key.startswith(
+                f"{check_words(batch, 'words-key', longest=60)}-", autoescape=True
+            )
             query = select(t.decision.c.unit).where(t.decision.c.id.in_(_newest(id)), mine)
             row = {
                 "campaign": id, "person": who.id, "how": "withdrawn", "follows": None, "answers": "{}",

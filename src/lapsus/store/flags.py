@@ -135,8 +135,8 @@ class Flags(Part):
 
     def _said(self, key: str, person: int, text: str) -> dict[str, Any]:
         return {
-            "key": check_words(key, "a key", longest=100), "person": self.people.get(person).id,
-            "at": self.clock(), "text": check_words(text, "a remark", longest=LONGEST_REMARK, lines=True),
+            "key": check_words(key, "words-key", longest=100), "person": self.people.get(person).id,
+            "at": self.clock(), "text": check_words(text, "words-remark", longest=LONGEST_REMARK, lines=True),
         }  # fmt: skip
 
     def _in(self, campaign: str, flag: int) -> ColumnElement[bool]:

@@ -252,7 +252,8 @@ class _Chunk:
         if judgment.may_leave_open or self.job.people[judgment.annotator] in self.job.programs:
             broken = without_open(broken)
         if broken:
-            raise InputError(broken[0].message(), where=_where(judgment), hint="mend-import-without-checks")
+            where, hint = _where(judgment), "mend-import-without-checks"
+            raise InputError("rule-broken", where=where, hint=hint, rule=broken[0])
 
     def _add(self, unit: int, judgment: Judgment) -> None:
         id = (self.campaign, unit, self.job.people[judgment.annotator])

@@ -61,11 +61,8 @@ class KnownAnswers:
         for right in known_right:
             for rule in broken_rules(self.scheme, right, document, segment):
                 if rule.rule not in _UNFINISHED:
-                    what, hint = (
-                        f"a known answer breaks a rule: {rule.message()}",
-                        "answer it anew, or remove it",
-                    )
-                    raise InputError(what, where=_where(unit), hint=hint)
+                    where = _where(unit)
+                    raise InputError("known-answer-breaks", where=where, hint="answer-anew-remove", rule=rule)
         # Nobody finds the same words: what is written freely is not compared.
         compared = [
             {name: said for name, said in one.items() if name in self._compared} for one in known_right

@@ -38,7 +38,7 @@ class Messages(Part):
         id = self._campaign_id(campaign)
         row = {
             "campaign": id, "person": person, "sender": by, "at": self.clock(),
-            "text": check_words(text.strip(), "a message", longest=LONGEST_MESSAGE, lines=True),
+            "text": check_words(text.strip(), "words-message", longest=LONGEST_MESSAGE, lines=True),
         }  # fmt: skip
         with self.writing() as conn:
             if person is not None:

@@ -202,7 +202,7 @@ def _managers(conn: Connection, *, lock: bool = False) -> int:
 
 def check_name(name: str) -> str:
     """A name for an account, in one spelling."""
-    name = check_words(_same(name), "a name", longest=LONGEST_NAME)
+    name = check_words(_same(name), "words-name", longest=LONGEST_NAME)
     if name.startswith(ANONYMOUS):
         raise InputError(
             "begins-names-unnamed-annotators",
@@ -224,11 +224,11 @@ def check_role(role: str) -> Role:
 def check_profile(email: str | None, language: str | None) -> tuple[str | None, str | None]:
     """Address and language, or neither."""
     if email is not None:
-        email = check_words(email.strip(), "an address", longest=LONGEST_NAME)
+        email = check_words(email.strip(), "words-address", longest=LONGEST_NAME)
         if "@" not in email or " " in email:
             raise InputError("no-mail-address", where=repr(email))
     if language is not None:
-        check_words(language, "a language", longest=20)
+        check_words(language, "words-language", longest=20)
     return email, language
 
 

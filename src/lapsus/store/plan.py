@@ -198,13 +198,13 @@ class Plan(PlanRecord, frozen=True):
         yield not 1 <= self.per_unit <= 1000, Notice("per-unit-1-1000")
         yield not 1 <= self.batch <= 100, Notice("batch-1-100-documents")
         yield not 1 <= self.minutes <= 100_000, Notice("minutes-1-100-000")
-        yield not 0 <= self.per_person <= 1_000_000, "per_person is a number of documents; 0: no limit"
-        yield not -(2**63) <= self.seed < 2**63, "seed is a whole number of at most 64 bits"
+        yield not 0 <= self.per_person <= 1_000_000, Notice("per-person-documents")
+        yield not -(2**63) <= self.seed < 2**63, Notice("seed-64-bits")
         yield bool(self.people) and self.who != "named", Notice("people-listed-only-where")
-        yield self.show_votes and self.chain is None, "show_votes needs a chain: whose votes?"
+        yield self.show_votes and self.chain is None, Notice("show-votes-chain")
         yield any(len(words) > LONGEST_TITLE for words in self.title.values()), Notice("title-too-long")
         pages = (*self.consent.values(), *self.instructions.values())
-        yield any(len(words) > LONGEST_PAGE for words in pages), "consent or instructions are too long"
+        yield any(len(words) > LONGEST_PAGE for words in pages), Notice("consent-too-long")
         yield (
             self.learn is not None and self.suggest is not None,
             Notice("suggestions-come-one-leave"),
@@ -212,13 +212,13 @@ class Plan(PlanRecord, frozen=True):
         chained = self.chain is not None
         yield (
             chained and self.pilot is not None,
-            "a pilot belongs to the campaign that this one is chained to",
+            Notice("pilot-not-chained"),
         )
         yield (
             chained and self.all_turns,
-            "all_turns is for campaigns with data of their own; a chain chooses by votes",
+            Notice("all-turns-own-data"),
         )
-        yield chained and self.data is not None, "documents come from the chain; leave out data"
+        yield chained and self.data is not None, Notice("chain-no-data")
         given = chained or self.data is not None or self.pilot is not None or self.has_known
         yield self.collect is not None and given, Notice("collect-alone")
 

@@ -122,7 +122,7 @@ class Saves(Part):
         if len(written) > LARGEST_ANSWERS:
             raise RefusedError("too-large", f"the answers have more than {LARGEST_ANSWERS:,} characters")
         return Ready(
-            key=check_words(request.key, "a key", longest=100),
+            key=check_words(request.key, "words-key", longest=100),
             campaign=rules.campaign,
             unit=request.unit,
             person=request.person,

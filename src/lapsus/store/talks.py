@@ -135,7 +135,7 @@ class Talks(Part):
             if collect is None or said.person not in (row.person, row.partner):
                 raise RefusedError("not-your-talk", f"talk {said.talk} is not yours")
             _check_credential(conn, said.person, said.credential)
-            key = f"{said.person}:{check_words(said.key, 'a key', longest=100)}"
+            key = f"{said.person}:{check_words(said.key, 'words-key', longest=100)}"
             kept = conn.execute(select(t.talk_turn).where(t.talk_turn.c.key == key)).one_or_none()
             text = masked(_words(said.text, LONGEST_TURN), collect.mask)
             if kept is not None:
@@ -253,7 +253,7 @@ class Talks(Part):
             scheme = scheme_of(conn, row.campaign)
             if person != row.person or not found.collect.ask:
                 raise RefusedError("not-your-talk", f"talk {talk} is not yours to judge")
-            named = f"{person}:{check_words(key, 'a key', longest=100)}"
+            named = f"{person}:{check_words(key, 'words-key', longest=100)}"
             kept = conn.execute(select(t.talk_answer).where(t.talk_answer.c.key == named)).one_or_none()
             if kept is not None:
                 return int(kept.revision)
@@ -388,7 +388,7 @@ def _check_turn(row: Row[Any], collect: Collect, said: TurnRequest) -> None:
 
 
 def _words(text: str, longest: int) -> str:
-    return check_words(text.strip(), "a turn", longest=longest, lines=True)
+    return check_words(text.strip(), "words-turn", longest=longest, lines=True)
 
 
 def _said(said: TurnRequest, kept: Row[Any], row: Row[Any], collect: Collect) -> Said:

@@ -9,7 +9,7 @@ import msgspec
 import regex
 
 from lapsus.errors import InputError
-from lapsus.notices import as_text
+from lapsus.notices import Notice, as_text
 
 T = TypeVar("T")
 
@@ -43,18 +43,23 @@ def check_storable(text: str, what: str) -> str:
     """A name as it comes in data: anything that every database can keep."""
     if found := _UNSTORABLE.search(text):
         sign = f"U+{ord(found.group()):04X}"
-        raise InputError("holds-a-sign-that-cannot-be-stored", where=repr(text[:40]), reason=what, sign=sign)
+        raise InputError(
+            "holds-a-sign-that-cannot-be-stored", where=repr(text[:40]), reason=Notice(what), sign=sign
+        )
     return text
 
 
 def check_words(text: str, what: str, *, longest: int, lines: bool = False) -> str:
-    """Text that every database can keep and every page can show: no control signs, not too long."""
+    """Text that every database can keep and every page can show: no control signs, not too long.
+
+    `what` is the id of a notice that names it, such as `words-name`.
+    """
     bare = text.replace("\n", " ").replace("\t", " ").replace("\r", " ") if lines else text
     if not text.strip() or len(text) > longest:
-        raise InputError("1-characters", where=repr(text[:40]), reason=what, longest=longest)
+        raise InputError("1-characters", where=repr(text[:40]), reason=Notice(what), longest=longest)
     if found := _UNPRINTABLE.search(bare):
         sign = f"U+{ord(found.group()):04X}"
-        raise InputError("holds-sign-cannot-shown", where=repr(text[:40]), reason=what, sign=sign)
+        raise InputError("holds-sign-cannot-shown", where=repr(text[:40]), reason=Notice(what), sign=sign)
     return text
 
 

@@ -260,7 +260,7 @@ def around(value: float, variance: float, degrees: float, draws: int, is_share: 
     That is how Korn and Graubard (1998) take few clusters into account: it holds at 0 and 1 as well.
     """
     if degrees < 1 or not math.isfinite(variance):
-        return Estimate(_clip(value) if is_share else value, note="one document says nothing about others")
+        return Estimate(_clip(value) if is_share else value, note=Notice("one-document-alone"))
     error, t = math.sqrt(max(variance, 0.0)), t_quantile((1 + LEVEL) / 2, degrees)
     if not is_share:
         return Estimate(value, value - t * error, value + t * error, error, degrees)

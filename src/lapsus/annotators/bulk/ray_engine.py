@@ -48,7 +48,7 @@ class OnRay:
         `tell` hears of it once it is there.
         """
         self.address = address or os.environ.get(ADDRESS) or LOCAL
-        self._ray: Any = require("ray", "ray", "judging on a cluster")
+        self._ray: Any = require("ray", "ray", "purpose-cluster")
         self._tell = tell
         self._is_there = self._began = False
         self._sent: dict[str, Any] = {}
@@ -151,7 +151,7 @@ def _reply(sent: Sequence[Any], digest: str, content: bytes) -> bytes:
     """Runs in a process of the cluster: do a piece of work."""
     try:
         if digest not in _WORKS:
-            (packed,) = require("ray", "ray", "judging on a cluster").get(list(sent))
+            (packed,) = require("ray", "ray", "purpose-cluster").get(list(sent))
             while len(_WORKS) >= _KNOWN:
                 del _WORKS[next(iter(_WORKS))]
             _WORKS[digest] = unpack(packed)

@@ -47,7 +47,7 @@ class Crf(BreakdownAnnotator):
         self.iterations = iterations
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
-        crfsuite = require("pycrfsuite", "train", "fitting a crf")
+        crfsuite = require("pycrfsuite", "train", "purpose-crf")
         trainer = crfsuite.Trainer(algorithm="lbfgs", verbose=False)
         trainer.set_params({"c1": self.l1, "c2": self.l2, "max_iterations": self.iterations})
         for group in by_document(examples):

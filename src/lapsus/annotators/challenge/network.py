@@ -181,7 +181,7 @@ class FittingSchedule(NamedTuple):
 @contextmanager
 def torch_for(seed: int) -> Iterator[Any]:
     """Torch, seeded, on one thread: sums come out the same on every machine, and small networks are no slower."""
-    torch = require("torch", "train", "fitting this method")
+    torch = require("torch", "train", "purpose-network")
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     torch.set_num_threads(1)
     torch.manual_seed(seed)

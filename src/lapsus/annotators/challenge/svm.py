@@ -85,8 +85,8 @@ class Svm(BreakdownAnnotator):
 
     def _machines(self, rows: Sparse, wanted: NDArray[np.float64]) -> Machines:
         """Does a label get more votes than usual? How many more, or fewer, is the weight of the example."""
-        svm = require("sklearn.svm", "train", "fitting an svm")
-        sparse = require("scipy.sparse", "train", "fitting an svm")
+        svm = require("sklearn.svm", "train", "purpose-svm")
+        sparse = require("scipy.sparse", "train", "purpose-svm")
         # A copy: the library sorts what it is given in place.
         parts = rows.values.copy(), rows.columns.copy(), rows.starts.copy()
         matrix = sparse.csr_matrix(parts, shape=(len(rows), len(self.terms_)))

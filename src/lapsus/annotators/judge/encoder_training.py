@@ -22,7 +22,7 @@ from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
 from lapsus.notices import Notice
 
-_PURPOSE: Final = "an encoder of your own"
+_PURPOSE: Final = "purpose-own-encoder"
 EPOCHS: Final = 3
 BATCH: Final = 16
 RATE, HEAD_RATE = 3e-5, 1e-3
@@ -188,7 +188,7 @@ class OwnVectors:
     def __init__(self, name: str, graph: bytes, tokenizer: bytes, width: int) -> None:
         self.name, self.width = name, width
         self.files = {GRAPH: graph, TOKENIZER: tokenizer}
-        library = require("tokenizers", "encoder", "an encoder of your own")
+        library = require("tokenizers", "encoder", "purpose-own-encoder")
         self._tokens = library.Tokenizer.from_str(tokenizer.decode())
         self._tokens.enable_truncation(LONGEST)
         self._tokens.no_padding()
@@ -229,7 +229,7 @@ class OwnVectors:
 
 
 def _session(graph: bytes) -> Any:
-    runtime = require("onnxruntime", "detect", "an encoder of your own")
+    runtime = require("onnxruntime", None, "purpose-own-encoder")
     options = runtime.SessionOptions()
     options.log_severity_level = 3
     try:

@@ -307,7 +307,7 @@ class _OneThread:
 
     @cached_property
     def _controller(self) -> Any:
-        return require("threadpoolctl", "detect", "the sentence encoder").ThreadpoolController()
+        return require("threadpoolctl", None, "purpose-sentences").ThreadpoolController()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:

@@ -14,6 +14,7 @@ import yaml
 
 from lapsus.annotators.language_model.service import Endpoint
 from lapsus.errors import InputError, reason_of
+from lapsus.notices import Notice
 
 MILLION = 1_000_000
 _DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest)")
@@ -113,7 +114,7 @@ def _table(text: str, where: str) -> PriceTable:
     except msgspec.ValidationError as error:
         raise InputError("no-table-prices", where=where, hint="prices-form", error=str(error)) from None
     if any(one < 0 for pair in found.models.values() for one in pair) or not 0 <= found.batch <= 1:
-        raise InputError("no-table-prices", where=where, hint="prices-form", error="a price is below 0")
+        raise InputError("no-table-prices", where=where, hint="prices-form", error=Notice("price-below-0"))
     return found
 
 

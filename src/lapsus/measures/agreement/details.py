@@ -58,14 +58,14 @@ def by_label(
     votes: LabelVotes | LabelSetVotes, measure: str = "fleiss", bootstrap: Bootstrap | None = None
 ) -> dict[str, Score]:
     """Agreement on each label by itself: one label against the rest."""
-    require(votes, "agreement by label", LabelVotes, LabelSetVotes)
+    require(votes, Notice("measure-by-label"), LabelVotes, LabelSetVotes)
     return {label: coefficient(measure, one_against_rest(votes, label), bootstrap) for label in votes.labels}
 
 
 def leave_one_out(votes: Judged, measure: str, bootstrap: Bootstrap | None = None) -> dict[str, Score]:
     """What agreement would be without each annotator. It rises where it leaves out one who differs."""
-    require(votes, "agreement without one annotator", *KINDS)
-    require_names(votes, "agreement without one annotator", _NAMELESS)
+    require(votes, Notice("measure-without-one"), *KINDS)
+    require_names(votes, Notice("measure-without-one"), _NAMELESS)
     everybody = np.arange(len(votes.annotators))
     return {
         annotator: coefficient(measure, of_annotators(votes, np.delete(everybody, place)), bootstrap)
@@ -75,8 +75,8 @@ def leave_one_out(votes: Judged, measure: str, bootstrap: Bootstrap | None = Non
 
 def pairwise(votes: Judged, measure: str = "cohen") -> PairMatrix:
     """Any measure for every two annotators who judged a unit in common."""
-    require(votes, "agreement by pair", *KINDS)
-    require_names(votes, "agreement by pair", _NAMELESS)
+    require(votes, Notice("measure-by-pair"), *KINDS)
+    require_names(votes, Notice("measure-by-pair"), _NAMELESS)
     declared = parse_measure(measure)
     if declared.name in _MATRICES and isinstance(votes, LabelVotes | ScaleVotes):
         return _MATRICES[declared.name](votes, *declared.arguments, **dict(declared.parameters))
@@ -97,8 +97,8 @@ def with_the_rest(votes: Judged, bootstrap: Bootstrap | None = None) -> dict[str
     across all units. The distance is 0 or 1 for labels, Jaccard's for sets, squared difference for numbers.
     `details` gives the mean distance itself.
     """
-    answers = coded(votes, "agreement with the rest", *KINDS)
-    require_names(votes, "agreement with the rest", _NAMELESS)
+    answers = coded(votes, Notice("measure-with-rest"), *KINDS)
+    require_names(votes, Notice("measure-with-rest"), _NAMELESS)
     distance = _distance(votes, answers)
     counts = count_labels(answers.codes, len(answers.names))
     return {
@@ -116,7 +116,7 @@ def disputed(votes: Votes, most: int = 20, by: str = "pairs") -> list[Dispute]:
     if isinstance(votes, SpanVotes) and by == "pairs":
         return disputed_spans(votes, most)
     if isinstance(votes, SpanVotes):
-        raise unsuitable(votes, "disagreement by entropy")
+        raise unsuitable(votes, Notice("measure-by-entropy"))
     choose("kind-order", by, ("pairs", "entropy"))
     apart = _mean_distance(votes) if by == "pairs" else _entropy(votes)
     apart = np.where(_answered(votes).sum(axis=1) >= 2, apart, 0.0)
@@ -132,7 +132,7 @@ def disputed_spans(votes: SpanVotes, most: int = 20) -> list[Dispute]:
     Spans count as found again only if place and label are the same; nobody who marked nothing is apart from
     another who did not either.
     """
-    require(votes, "disagreement by unit", SpanVotes)
+    require(votes, Notice("measure-by-unit"), SpanVotes)
     apart = np.array([_span_distance([one for one in row if one is not None]) for row in votes.spans])
     worst = np.argsort(-apart, kind="stable")[: max(most, 0)]
     return [
@@ -202,7 +202,7 @@ def _mean_distance(votes: Judged) -> Floats:
         return 1 - unit_agreement(votes.counts().astype(np.float64))
     if isinstance(votes, ScaleVotes):
         return _mean_difference(scale_values(votes))
-    answers = coded(votes, "disagreement by unit", LabelSetVotes)
+    answers = coded(votes, Notice("measure-by-unit"), LabelSetVotes)
     raters = votes.answered.sum(axis=1)
     total = distances.within_rows(compact(answers.codes), distances.jaccard(answers.members))
     return np.nan_to_num(ratio(total, raters * (raters - 1) / 2))
@@ -268,7 +268,7 @@ def _counts(votes: Votes | Patterns, place: int) -> tuple[Floats, Floats, NDArra
     """For each unit (or pattern of units): how many gave the label, how many answered, how many units it is."""
     if isinstance(votes, Patterns):
         return votes.counts[:, place], votes.raters, votes.times
-    require(votes, "how often a label was given", LabelVotes, LabelSetVotes)
+    require(votes, Notice("measure-label-use"), LabelVotes, LabelSetVotes)
     if isinstance(votes, LabelVotes):
         yes, there = votes.codes == place, votes.codes >= 0
     else:

@@ -20,6 +20,7 @@ from lapsus.model.votes import (
     Votes,
     count_labels,
 )
+from lapsus.notices import Notice
 
 
 class AnnotatorQuality(msgspec.Struct, frozen=True):
@@ -62,7 +63,7 @@ def annotator_quality(votes: Votes, times: Times | None = None) -> Quality:
 
     Runs follow the moments of judging; without them, or where some are missing, the order of the units.
     """
-    require_names(votes, "annotator quality", "measures of agreement")
+    require_names(votes, Notice("measure-annotator-quality"), Notice("measures-of-agreement"))
     shape = len(votes.units), len(votes.annotators)
     if times is None:
         times = Times(np.full(shape, np.nan), np.full(shape, np.nan))
