@@ -30,6 +30,8 @@ ERRORS = {
 }  # fmt: skip
 TELLING = {*ERRORS, "say", "remark", "warn", "in_words"}
 """Whatever is called with the id of a notice first; `Notice` and `notice` are, too."""
+NAMING = {"check_words": 1, "check_storable": 1, "require": 2}
+"""Functions that are given the id of a notice for what they complain about, and at which place."""
 COMMANDS = ("pip install ", "lapsus ", "→ ")
 """How a text begins that is to be typed as it stands, or that is a file's name, in every language."""
 FIELD = re.compile(r"(?<!\{)\{(\w+)(![rsa])?(:[^{}]*)?\}(?!\})")
@@ -58,6 +60,10 @@ def told_in(path: Path) -> Iterator[tuple[str, ast.Call]]:
             hints = [k.value for k in call.keywords if k.arg == "hint"]
             for given in (*call.args[:1], *(hints if called in ERRORS else [])):
                 yield from ((text, call) for text in constants(given))
+        elif called in NAMING:
+            yield from (
+                (text, call) for given in call.args[NAMING[called] :][:1] for text in constants(given)
+            )
 
 
 FILES = sorted(SOURCE.rglob("*.py"))

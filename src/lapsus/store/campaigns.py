@@ -277,7 +277,7 @@ def _recount(conn: Connection, campaign: int) -> None:
 
 
 def _keep_scheme(conn: Connection, scheme: Scheme) -> None:
-    check_storable(scheme.id + scheme.version, "a scheme's name and version")
+    check_storable(scheme.id + scheme.version, "words-scheme-version")
     # What a scheme says of analysis may change without another version: annotators are told the same.
     digest = digest_of(to_json(scheme.guideline()))
     row = {"id": scheme.id, "version": scheme.version, "digest": digest, "content": to_json(scheme)}

@@ -258,17 +258,17 @@ def _next_number(conn: Connection, row: Row[Any], run: NewRun, team: int | None)
 def _keep_documents(conn: Connection, challenge: int, documents: Sequence[GoldDocument]) -> None:
     contents, rows = [], []
     for position, gold in enumerate(documents):
-        name, content = check_storable(gold.document.id, "a document's id"), to_json(gold.document)
+        name, content = check_storable(gold.document.id, "words-document-id"), to_json(gold.document)
         digest = digest_of(content)
-        contents.append({"digest": digest, "id": name, "content": check_storable(content, "a document")})
+        contents.append({"digest": digest, "id": name, "content": check_storable(content, "words-document")})
         rows.append(
             {
                 "challenge": challenge,
                 "position": position,
                 "name": name,
                 "digest": digest,
-                "language": check_storable(gold.language, "a language"),
-                "votes": check_storable(to_json(gold.votes), "the votes"),
+                "language": check_storable(gold.language, "words-language"),
+                "votes": check_storable(to_json(gold.votes), "words-votes"),
             }
         )
     insert_missing(conn, t.document, contents)

@@ -51,7 +51,7 @@ class DocumentIntake:
     def add(self, given: Sequence[Screened]) -> None:
         """Add some documents; those that are there already, with the same content, are passed over."""
         place = t.campaign_document
-        names = [check_storable(document.id, "a document's id") for document, _ in given]
+        names = [check_storable(document.id, "words-document-id") for document, _ in given]
         mine = (place.c.campaign == self.campaign) & place.c.name.in_(names)
         there = {
             row.name: row.digest
@@ -139,7 +139,7 @@ class DocumentIntake:
         self.known.found(document, segment, self.number)
         return {
             "campaign": self.campaign, "number": self.number, "document": self.position,
-            "segment": t.WHOLE if segment is None else check_storable(segment, "a segment's id"),
+            "segment": t.WHOLE if segment is None else check_storable(segment, "words-segment-id"),
             "active": self._is_open(part), "taken": 0, "done": 0, "wanted": wanted,
         }  # fmt: skip
 

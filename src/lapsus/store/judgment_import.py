@@ -154,7 +154,7 @@ class _Import:
         """Find or make the people and the programs who gave these."""
         programs = {judgment.annotator: judgment for judgment in given if is_programs(judgment)}
         names = dict.fromkeys(judgment.annotator for judgment in given)
-        new = [check_storable(name, "an annotator's name") for name in names if name not in self.people]
+        new = [check_storable(name, "words-annotator-name") for name in names if name not in self.people]
         found = {}
         for row in self.conn.execute(select(t.person).where(t.person.c.name.in_(new))):
             found[row.name] = int(row.id)
@@ -216,7 +216,7 @@ class _Chunk:
     def _find_units(self, names: set[str]) -> dict[tuple[str, str | None], _Unit]:
         place, unit = t.campaign_document, t.unit
         for name in names:
-            check_storable(name, "a document's id")
+            check_storable(name, "words-document-id")
         query = (
             select(place.c.name, place.c.digest, unit.c.segment, unit.c.number)
             .join(unit, (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position))
@@ -348,7 +348,7 @@ def _row(id: PlaceId, key: str, judgment: Judgment, now: datetime) -> dict[str, 
     more = {name: value for name, value in held.items() if value}
     return {
         "campaign": id[0], "unit": id[1], "person": id[2], "revision": judgment.revision, "key": key,
-        "version": check_storable(judgment.version, "a version"), "submitted": True,
+        "version": check_storable(judgment.version, "words-version"), "submitted": True,
         "answers": to_json(judgment.answers), "more": to_json(more) if more else None,
         "given_at": judgment.at, "stored_at": now, "seconds": judgment.seconds, "client": "import",
     }  # fmt: skip
