@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ import pytest
 from lapsus.annotators import Annotator
 from lapsus.annotators.base import Opinion
 from lapsus.annotators.cases import Case
-from lapsus.errors import UsageError
+from lapsus.errors import InputError, UsageError
 from lapsus.store import Store, open_store
 from lapsus.watching.state import WatchState
 from lapsus.watching.watch import DAY, Rules, watch
@@ -248,3 +249,34 @@ def receiver(refuses: int = 0) -> Iterator[tuple[str, list[tuple[dict[str, str],
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE setting SET value = 'nan' WHERE name = 'begun'",
+        "ALTER TABLE judged RENAME COLUMN error TO other",
+        "UPDATE setting SET value = CAST(x'ff' AS TEXT) WHERE name = 'scheme'",
+    ],
+)
+def test_a_state_that_was_changed_is_told(logs: Path, tmp_path: Path, damage: str) -> None:
+    state = tmp_path / "watch.sqlite"
+    watch(logs, state, judge=Judge(), rules=ALL)
+    file = sqlite3.connect(state)
+    file.execute(damage)
+    file.commit()
+    file.close()
+    with pytest.raises(InputError, match="no file of a watch"):
+        watch(logs, state, judge=Judge(), rules=ALL)
+
+
+def test_two_watches_at_once_are_told(logs: Path, tmp_path: Path) -> None:
+    state = tmp_path / "watch.sqlite"
+    watch(logs, state, judge=Judge(), rules=ALL)
+    other = sqlite3.connect(state, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(InputError, match="another watch"):
+        watch(logs, state, judge=Judge(), rules=ALL)
+    other.execute("ROLLBACK")
+    other.close()
+    assert watch(logs, state, judge=Judge(), rules=ALL).new == 0

@@ -13,7 +13,7 @@ from lapsus.errors import UsageError
 from lapsus.notices import Notice
 from lapsus.store import Nothing, Store
 from lapsus.store.collect_plan import PERSON, Side
-from lapsus.store.talk_records import Reply, Talk, TurnRequest
+from lapsus.store.talk_records import LONGEST_REPLY, Reply, Talk, TurnRequest
 
 REHEARSING = "rehearsal"
 """What invented people are called, with a number behind it."""
@@ -39,6 +39,8 @@ class Systems:
         said = replier.reply(so_far(talk, "system"))
         if not said.text.strip():
             raise NoReplyError(talk.system, Notice("system-empty-reply"))
+        if len(said.text) > LONGEST_REPLY:
+            raise NoReplyError(talk.system, Notice("system-long-reply", longest=f"{LONGEST_REPLY:,}"))
         return msgspec.structs.replace(said, seconds=time.monotonic() - begun)
 
 

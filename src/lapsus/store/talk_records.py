@@ -10,6 +10,8 @@ from lapsus.model import EMPTY, Answer
 from lapsus.store.collect_plan import Collect, Side
 from lapsus.store.records import Credential
 
+LONGEST_REPLY = 20_000
+"""Characters that a system may say in one turn."""
 TalkState: TypeAlias = Literal["waiting", "open", "done"]
 
 

@@ -26,11 +26,10 @@ from lapsus.store.records import Credential, Nothing, RefusedError, StoreError
 from lapsus.store.rows import campaign_row, plan_of, scheme_of
 from lapsus.store.talk_beginning import Beginning
 from lapsus.store.talk_records import Reply, Said, Talk, Turn, TurnRequest
-from lapsus.store.validation import check_words, number, to_json
+from lapsus.store.validation import check_words, number, showable, to_json
 from lapsus.store.writer import Writer
 
 LONGEST_TURN = 4000
-LONGEST_REPLY = 20_000
 SPARE = timedelta(seconds=30)
 """How long after the time for a reply another server may make it."""
 FIRST_WAIT, LONGEST_WAIT = 2.0, 30.0
@@ -194,7 +193,7 @@ class Talks(Part):
                 return False
             now = self.clock()
             values = msgspec.structs.asdict(reply) | {"talk": talk, "position": position, "at": now}
-            values["text"] = _words(reply.text, LONGEST_REPLY)
+            values["text"] = showable(reply.text.strip())
             conn.execute(insert(t.talk_turn), values)
             self._advance(conn, row, collect, now, {})
             return True

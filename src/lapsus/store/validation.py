@@ -16,6 +16,7 @@ T = TypeVar("T")
 LARGEST = 2**31 - 1
 """The largest number that every database keeps as a whole number."""
 _UNPRINTABLE = regex.compile(r"[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_CONTROL = regex.compile(r"(?![\n\r\t])[\p{Cc}\p{Cs}]")
 _UNSTORABLE = regex.compile(r"[\0\p{Cs}]")
 
 
@@ -37,6 +38,11 @@ def is_storable(text: str) -> bool:
 def storable(text: str) -> str:
     """The text without what some database cannot keep."""
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def showable(text: str) -> str:
+    """A text of many lines without what some database cannot keep, and without control signs."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def check_storable(text: str, what: str) -> str:

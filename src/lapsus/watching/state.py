@@ -40,18 +40,27 @@ class Kept(NamedTuple):
     """By which rules it goes to people: drawn, flagged, doubtful; empty: not at all."""
 
 
+@contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """Say in words that the file is damaged, or that another watch is at it."""
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        is_held = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+        name = "watch-state-held" if is_held else "watch-state-unreadable"
+        raise InputError(name, where=str(path), reason=str(error)) from None
+
+
 class WatchState:
     """The file. One watch at a time may hold it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with told_of(path):
             self._file = sqlite3.connect(path, timeout=1.0, isolation_level=None)
             self._file.execute("PRAGMA journal_mode=WAL")
             self._file.execute("PRAGMA synchronous=FULL")
             self._file.executescript(_TABLES)
-        except sqlite3.DatabaseError as error:
-            raise InputError("watch-state-unreadable", where=str(path), reason=str(error)) from None
 
     def close(self) -> None:
         """Let the file go."""

@@ -4,6 +4,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -11,7 +12,7 @@ import msgspec
 
 from lapsus.annotators.detection import AnyModel, detect
 from lapsus.annotators.language_model.asking import Asking
-from lapsus.errors import UsageError
+from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Document, Entry, Judgment, Scheme, UnitKey, units
 from lapsus.model.judgment import latest
@@ -20,7 +21,7 @@ from lapsus.mutation.sources import Guide
 from lapsus.schemes import AnyScheme, load_scheme
 from lapsus.store import Plan, Store
 from lapsus.trust.confidence_sequences import corrected_share, drift_bounds
-from lapsus.watching.state import Kept, WatchState, queue_name
+from lapsus.watching.state import Kept, WatchState, queue_name, told_of
 from lapsus.watching.webhooks import Webhook
 
 ERROR = 0.05
@@ -101,7 +102,7 @@ def watch(
         raise UsageError("watch-campaign-database", hint="watch-name-both")
     guide, chosen = Guide.of(load_scheme(scheme), good), rules or Rules()
     known = WatchState(Path(state))
-    try:
+    with closing(known), told_of(known.path):
         one = _Pass(known, guide, chosen, time.time() if now is None else now)
         source = read(data, only=only, language=language)
         fresh = [entry for entry in source if entry.document is not None]
@@ -112,8 +113,6 @@ def watch(
         alarms = one.alarms()
         unsent = one.tell(webhook) if webhook is not None else ()
         return one.standing(new, alarms, unsent)
-    finally:
-        known.close()
 
 
 class _Pass:
@@ -132,7 +131,10 @@ class _Pass:
             if (begun := state.setting("begun")) is None:
                 begun = repr(now)
                 state.note("begun", begun)
-        self.window = max(0, int((now - float(begun)) / (rules.window * DAY)))
+        try:
+            self.window = max(0, int((now - float(begun)) / (rules.window * DAY)))
+        except (ValueError, OverflowError) as error:
+            raise InputError("watch-state-unreadable", where=str(state.path), reason=str(error)) from None
 
     @property
     def _scheme(self) -> Scheme:

@@ -96,7 +96,7 @@ class Replies:
         position = len(found.turns)
         for left in reversed(range(TRIES)):
             try:
-                reply = self._systems.reply(found)
+                self._store.talks.replied(talk, position, self._systems.reply(found)).result()
             except (LapsusError, StoppedError) as error:
                 _log.warning("talk %s: %s", talk, error)
                 if left and not self._stop.wait(PAUSE):
@@ -107,5 +107,4 @@ class Replies:
                 _log.exception("talk %s could not go on", talk)
                 self._store.talks.failed(talk, position)
                 return
-            self._store.talks.replied(talk, position, reply).result()
             return
