@@ -12,8 +12,8 @@ from lapsus.model import Entry, Judgment
 from lapsus.store import (
     Chain,
     Checks,
-    Known,
     KnownUnit,
+    KnownUnits,
     Nothing,
     Pilot,
     Plan,
@@ -57,11 +57,11 @@ def test_all_or_nothing(store: Store) -> None:
     with pytest.raises(InputError, match="no documents"):
         store.campaigns.set_up(Plan("chat", "breakdown"))
     with pytest.raises(InputError, match="training names a unit that is not there"):
-        set_up(store, training=Known((known("d9"),)))
+        set_up(store, training=KnownUnits((known("d9"),)))
     with pytest.raises(InputError, match=r"segment '0'.*breaks a rule"):
-        set_up(store, training=Known((known("d0", answer="maybe"),)))
+        set_up(store, training=KnownUnits((known("d0", answer="maybe"),)))
     with pytest.raises(InputError, match="known twice"):
-        set_up(store, training=Known((known("d0"),)), gold=Known((known("d0", answer="X"),)))
+        set_up(store, training=KnownUnits((known("d0"),)), gold=KnownUnits((known("d0", answer="X"),)))
     assert store.campaigns.all() == []
     set_up(store)
 
@@ -96,7 +96,7 @@ def test_documents_that_come_later_go_to_their_stage(store: Store) -> None:
 
 
 def test_nobody_works_ahead_in_a_practice(store: Store) -> None:
-    set_up(store, training=Known((known("d0"), known("d1"))))
+    set_up(store, training=KnownUnits((known("d0"), known("d1"))))
     (avery,) = people(store, "avery")
     given = store.assignment.next_units(avery, "chat", ahead=True)
     assert isinstance(given, Reservation)
@@ -105,7 +105,7 @@ def test_nobody_works_ahead_in_a_practice(store: Store) -> None:
 
 def test_everybody_practises_first_and_is_told(store: Store) -> None:
     words = {"en": "It goes on.", "ja": "続けられます。"}
-    set_up(store, documents=4, turns=2, training=Known((known("d2", "2", "X", feedback=words),)))
+    set_up(store, documents=4, turns=2, training=KnownUnits((known("d2", "2", "X", feedback=words),)))
     avery, blake = people(store, "avery", "blake")
     assert store.progress.of_campaign("chat").units == 6
     for person in (avery, blake):
@@ -147,7 +147,7 @@ def test_nothing_that_is_counted_tells_a_check_from_other_documents(
     """Counters go on by one with every answer, the total stands still and is reached, and no batch is a check's own."""
     checks = {f"d{number}" for number in (1, 4, 7)}
     units = tuple(known(name) for name in sorted(checks))
-    plan = {"checks": Checks(units, every=every), "training": Known((known("d0"),), allow=9)}
+    plan = {"checks": Checks(units, every=every), "training": KnownUnits((known("d0"),), allow=9)}
     set_up(store, documents=11, turns=2, batch=batch, order=order, seed=5, **plan)
     (me,) = people(store, "avery")
     total, told, alone = store.progress.own_total("chat", me), 0, 0
@@ -193,7 +193,7 @@ def test_a_check_among_units_with_votes_has_its_own(store: Store) -> None:
 def test_what_is_written_freely_is_not_compared(store: Store) -> None:
     """A manager's comment on the right answer, or one in a file of judgments, must not stop everybody."""
     unit = KnownUnit("d0", {"breakdown": "X", "comment": "it ignores the question"}, "0")
-    set_up(store, documents=2, training=Known((unit,), then="stop"))
+    set_up(store, documents=2, training=KnownUnits((unit,), then="stop"))
     avery, blake = people(store, "avery", "blake")
     save(store, reserve(store, avery)[0], avery, "X")
     assert store.assignment.next_units(avery, "chat") != Nothing("stopped")
@@ -205,18 +205,18 @@ def test_what_is_written_freely_is_not_compared(store: Store) -> None:
     )
     assert store.assignment.next_units(blake, "chat") == Nothing("stopped")
     with pytest.raises(InputError, match="nothing that could be compared"):
-        set_up(store, name="other", gold=Known((KnownUnit("d0", {"comment": "no"}, "0"),)))
+        set_up(store, name="other", gold=KnownUnits((KnownUnit("d0", {"comment": "no"}, "0"),)))
 
 
 def test_a_document_is_for_practice_or_for_checks(store: Store) -> None:
-    both = {"training": Known((known("d0", "0"),)), "checks": Checks((known("d0", "2"),))}
+    both = {"training": KnownUnits((known("d0", "0"),)), "checks": Checks((known("d0", "2"),))}
     with pytest.raises(InputError, match="under both 'training' and 'checks'"):
         set_up(store, turns=2, **both)
 
 
 def test_practice_and_checks_are_no_part_of_the_data(store: Store) -> None:
-    checks, gold = Checks((known("d1"),), every=2), Known((known("d2"),))
-    set_up(store, documents=4, per_unit=2, training=Known((known("d0"),)), checks=checks, gold=gold)
+    checks, gold = Checks((known("d1"),), every=2), KnownUnits((known("d2"),))
+    set_up(store, documents=4, per_unit=2, training=KnownUnits((known("d0"),)), checks=checks, gold=gold)
     avery, blake = people(store, "avery", "blake")
     assert judge_all(store, avery) + judge_all(store, blake) > store.progress.of_campaign("chat").wanted
     assert {entry.id: len(entry.judgments) for entry in store.exports.export("chat")} == {"d2": 2, "d3": 2}
@@ -228,7 +228,7 @@ def test_practice_and_checks_are_no_part_of_the_data(store: Store) -> None:
 @pytest.mark.parametrize("then", ["nothing", "warn", "stop"])
 def test_what_follows_from_too_many_wrong_answers(store: Store, then: Any) -> None:
     units = tuple(known(f"d{number}", answer="X") for number in range(3))
-    set_up(store, documents=6, batch=3, per_unit=1, gold=Known(units, allow=1, then=then))
+    set_up(store, documents=6, batch=3, per_unit=1, gold=KnownUnits(units, allow=1, then=then))
     avery, blake = people(store, "avery", "blake")
     mine = reserve(store, avery)
     save(store, mine[0], avery, "O")
@@ -250,7 +250,7 @@ def test_what_follows_from_too_many_wrong_answers(store: Store, then: Any) -> No
 
 
 def test_a_stopped_person_holds_nothing_and_every_unit_still_gets_its_number(store: Store) -> None:
-    set_up(store, documents=6, batch=3, per_unit=2, gold=Known((known("d0", answer="X"),), then="stop"))
+    set_up(store, documents=6, batch=3, per_unit=2, gold=KnownUnits((known("d0", answer="X"),), then="stop"))
     crowd = people(store, "avery", "blake", "casey", "drew")
     while units := reserve(store, crowd[0]):
         save(store, units[0], crowd[0], "O")
@@ -266,7 +266,7 @@ def test_a_stopped_person_holds_nothing_and_every_unit_still_gets_its_number(sto
 def test_several_answers_may_be_right_and_the_order_of_labels_does_not_matter(store: Store) -> None:
     right = ({"types": ("self-contradiction", "repetition")}, {"types": ("wrong-information",)})
     store.campaigns.set_up(
-        Plan("types", "error-types", gold=Known((KnownUnit("d0", right, "0"),))), [dialogue("d0", 1)]
+        Plan("types", "error-types", gold=KnownUnits((KnownUnit("d0", right, "0"),))), [dialogue("d0", 1)]
     )
     for name, types, is_right in (
         ("avery", ("repetition", "self-contradiction"), True),
@@ -432,7 +432,7 @@ def test_that_a_suggestion_was_shown_is_kept_with_the_judgment(store: Store) -> 
 
 def test_a_chain_may_have_its_own_practice(store: Store) -> None:
     campaign(store, documents=3, turns=1)
-    practice = Known((KnownUnit("d1", {"types": ("repetition",)}, "0"),))
+    practice = KnownUnits((KnownUnit("d1", {"types": ("repetition",)}, "0"),))
     store.campaigns.set_up(Plan("types", "error-types", chain=Chain("chat"), training=practice))
     avery, blake = people(store, "avery", "blake")
     assert store.progress.of_campaign("types").units == 0

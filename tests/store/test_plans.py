@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from lapsus.errors import InputError, InvalidError
-from lapsus.store import Checks, Completion, Known, KnownUnit, Pilot, Plan, parse_plan, plan_yaml, read_plan
+from lapsus.store import (
+    Checks,
+    Completion,
+    KnownUnit,
+    KnownUnits,
+    Pilot,
+    Plan,
+    parse_plan,
+    plan_yaml,
+    read_plan,
+)
 
 WHOLE = """
 name: spring
@@ -97,4 +107,4 @@ def test_plans_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
 def test_known_answers_are_listed_or_in_a_file_not_both() -> None:
     unit = KnownUnit("d", {"breakdown": "O"})
     with pytest.raises(InvalidError):
-        Known((unit,), "file.jsonl")
+        KnownUnits((unit,), "file.jsonl")

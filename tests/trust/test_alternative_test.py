@@ -12,7 +12,7 @@ from lapsus.measures.bootstrap import t_cdf, t_quantile
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
 from lapsus.trust.alternative_test import duels, rejected, trial
 from lapsus.trust.jury import JURY, jury
-from lapsus.trust.ranking import CONSTANT, RANDOM, Sight, standings
+from lapsus.trust.ranking import CONSTANT, RANDOM, PeopleAndJudges, standings
 from tests.trust import plain
 from tests.trust.helpers import LABELS, label_votes, random_votes, units
 
@@ -99,7 +99,7 @@ def test_benjamini_yekutieli() -> None:
 
 def test_where_nothing_varies() -> None:
     votes = label_votes({"a": "O" * 40, "b": "O" * 40, "same": "O" * 40, "other": "X" * 40})
-    told = {one.judge: one for one in standings("q", votes, Sight(("a", "b"), ("same", "other")))}
+    told = {one.judge: one for one in standings("q", votes, PeopleAndJudges(("a", "b"), ("same", "other")))}
     assert told["same"].winning_rate == 1
     assert told["same"].passes
     assert told["other"].winning_rate == 0
@@ -118,7 +118,7 @@ def crowd(count: int, per_document: int, kinds: dict[str, float], seed: int = 0)
 
 def test_a_good_judge_passes_and_floors_do_not() -> None:
     votes = crowd(400, 10, {"a": 0.8, "b": 0.8, "c": 0.8, "good": 0.85, "poor": 0.2})
-    told = standings("q", votes, Sight(("a", "b", "c"), ("poor", "good")))
+    told = standings("q", votes, PeopleAndJudges(("a", "b", "c"), ("poor", "good")))
     assert [one.judge for one in told] == ["good", "poor", CONSTANT, RANDOM]
     assert [one.rank for one in told] == [1, 2, None, None]
     assert [one.passes for one in told] == [True, False, False, False]
@@ -130,7 +130,7 @@ def test_a_good_judge_passes_and_floors_do_not() -> None:
 
 def test_an_epsilon_between_is_told_in_words() -> None:
     votes = crowd(1200, 4, {"a": 0.8, "b": 0.8, "c": 0.8, "judge": 0.6}, seed=2)
-    told = standings("q", votes, Sight(("a", "b", "c"), ("judge",)))[0]
+    told = standings("q", votes, PeopleAndJudges(("a", "b", "c"), ("judge",)))[0]
     assert [one.passes for one in told.epsilons] == [False, True, True]
     assert told.verdict == (
         "may stand in for these people if they are experts or trained annotators, not if they are crowd workers"
@@ -153,13 +153,18 @@ def test_documents_as_clusters_are_less_sure() -> None:
 def test_more_units_would_settle_it() -> None:
     """What is advised is about enough: with so many more the test passes in most draws."""
     people = {"a": 0.8, "b": 0.8, "c": 0.8, "judge": 0.8}
-    few = standings("q", crowd(40, 1, people, seed=5), Sight(("a", "b", "c"), ("judge",)), epsilon=0.15)[0]
+    few = standings(
+        "q", crowd(40, 1, people, seed=5), PeopleAndJudges(("a", "b", "c"), ("judge",)), epsilon=0.15
+    )[0]
     assert few.passes is False
     assert few.more_units is not None
     assert 0 < few.more_units < 2000
     enough = [
         standings(
-            "q", crowd(40 + few.more_units, 1, people, seed), Sight(("a", "b", "c"), ("judge",)), epsilon=0.15
+            "q",
+            crowd(40 + few.more_units, 1, people, seed),
+            PeopleAndJudges(("a", "b", "c"), ("judge",)),
+            epsilon=0.15,
         )
         for seed in range(20)
     ]
@@ -169,14 +174,14 @@ def test_more_units_would_settle_it() -> None:
 def test_an_impossible_epsilon() -> None:
     votes = crowd(40, 1, {"a": 0.8, "b": 0.8, "judge": 0.8})
     with pytest.raises(UsageError, match="epsilon"):
-        standings("q", votes, Sight(("a", "b"), ("judge",)), epsilon=1.5)
+        standings("q", votes, PeopleAndJudges(("a", "b"), ("judge",)), epsilon=1.5)
 
 
 @pytest.mark.parametrize("kind", ["label", "labels", "scale", "spans"])
 def test_thirty_people_on_two_thousand_units_take_two_seconds(kind: str) -> None:
     """The whole test of a judge, with both floors."""
     votes, _ = random_votes(kind, 0, count=2000, people=30)
-    who = Sight(votes.annotators[:30], ("judge",))
+    who = PeopleAndJudges(votes.annotators[:30], ("judge",))
     start = time.process_time()
     standings("q", votes, who)
     assert time.process_time() - start < 2
@@ -199,7 +204,7 @@ def test_a_jury_of_sets_and_numbers_is_nearest_to_all() -> None:
 
 def test_three_poor_judges_make_a_better_jury() -> None:
     votes = crowd(600, 4, {"a": 0.8, "b": 0.8, "x": 0.5, "y": 0.5, "z": 0.5}, seed=3)
-    told = standings("q", votes, Sight(("a", "b"), ("x", "y", "z")), with_jury=True)
+    told = standings("q", votes, PeopleAndJudges(("a", "b"), ("x", "y", "z")), with_jury=True)
     assert told[0].judge == JURY
     assert (told[0].rank, told[0].floor) == (1, False)
     assert (told[0].advantage or 0) > (told[1].advantage or 0) + 0.02

@@ -4,12 +4,20 @@ import numpy as np
 import pytest
 
 from lapsus.model.votes import ScaleVotes
-from lapsus.trust import Sight, calibration, compared, confusion, disagreements, likeness, sure_answers
+from lapsus.trust import (
+    PeopleAndJudges,
+    agreement_with_people,
+    calibration,
+    compared,
+    confusion,
+    disagreements,
+    sure_answers,
+)
 from lapsus.trust.figures import Sure
 from tests.trust.helpers import label_votes, units
 
 VOTES = label_votes({"a": "OOXX", "b": "OTXX", "judge": "OOXO"})
-WHO = Sight(("a", "b"), ("judge",))
+WHO = PeopleAndJudges(("a", "b"), ("judge",))
 
 
 def test_confusion_counts_each_unit_once() -> None:
@@ -19,7 +27,7 @@ def test_confusion_counts_each_unit_once() -> None:
     assert (found[("X", "X")], found[("X", "O")]) == (1, 1)
     assert sum(found.values()) == pytest.approx(4)
     scale = ScaleVotes(units(2), ("a", "judge"), np.ones((2, 2)))
-    assert confusion(scale, Sight(("a",), ("judge",))) == []
+    assert confusion(scale, PeopleAndJudges(("a",), ("judge",))) == []
 
 
 def test_calibration_by_hand() -> None:
@@ -47,10 +55,10 @@ def test_the_biggest_disagreement_comes_first() -> None:
 def test_likeness_is_that_of_a_loop_and_shuffled_answers_do_worse() -> None:
     votes = label_votes({"a": "OTXOTXOTXO" * 4, "b": "OTXOTOOTXO" * 4, "judge": "OTXOTXOTXX" * 4})
     codes = compared(votes)
-    found = likeness(codes, [0, 1], codes.codes[:, 2])
+    found = agreement_with_people(codes, [0, 1], codes.codes[:, 2])
     assert found.agreement == pytest.approx((8 * 1 + 0.5 + 0) / 10)
     assert (found.answered, found.wanted) == (40, 40)
     assert found.p_value == pytest.approx(1 / 201)
     assert 0.25 < (found.shuffled or 0) < 0.45
-    nothing = likeness(codes, [0, 1], np.full(40, -1))
+    nothing = agreement_with_people(codes, [0, 1], np.full(40, -1))
     assert (nothing.agreement, nothing.answered, nothing.wanted) == (None, 0, 40)

@@ -11,7 +11,7 @@ import pytest
 from lapsus.kinds.similarity import compared
 from lapsus.notices import localized
 from lapsus.trust.alternative_test import EPSILONS, Trial, agrees_better, constant_judge, duels
-from lapsus.trust.ranking import CONSTANT, RANDOM, Sight, Stand, standings, verdict, without_verdict
+from lapsus.trust.ranking import CONSTANT, RANDOM, PeopleAndJudges, Stand, standings, verdict, without_verdict
 from tests.trust.helpers import label_votes
 
 TRIAL = Trial((0, 1), (), 60, 20, 0.9, (0.8, 1.0), 0.9, 0.9, (), ())
@@ -58,7 +58,7 @@ def test_better_than_the_constant_is_tested_on_the_same_units_with_documents_as_
     votes = label_votes(
         {"a": people, "b": people, "same": "O" * 12, "right": people, "few": "...X...X...."}, per_document=4
     )
-    told = standings("q", votes, Sight(("a", "b"), ("same", "right", "few")), least_units=2)
+    told = standings("q", votes, PeopleAndJudges(("a", "b"), ("same", "right", "few")), least_units=2)
     assert {one.judge: one.beats_constant for one in told} == {
         "same": False, "right": True, "few": True, CONSTANT: None, RANDOM: None,
     }  # fmt: skip
@@ -73,7 +73,7 @@ def test_better_than_the_constant_is_tested_on_the_same_units_with_documents_as_
 
 def test_a_floor_says_what_it_tells_of_the_data() -> None:
     votes = label_votes({"a": "O" * 40, "b": "O" * 40, "judge": "O" * 40})
-    told = {one.judge: one for one in standings("q", votes, Sight(("a", "b"), ("judge",)))}
+    told = {one.judge: one for one in standings("q", votes, PeopleAndJudges(("a", "b"), ("judge",)))}
     assert told[CONSTANT].verdict == "passes, though it is a floor: on these data the test tells nothing"
     assert told["judge"].floors == (CONSTANT, RANDOM)
     assert told["judge"].passes is True
@@ -85,7 +85,9 @@ def test_labels_that_a_judge_never_gives_are_named_with_its_rates() -> None:
         {"a": people, "b": people, "c": people, "judge": people.replace("X", "T")}, per_document=4
     )
     (found,) = [
-        one for one in standings("q", votes, Sight(("a", "b", "c"), ("judge",))) if one.judge == "judge"
+        one
+        for one in standings("q", votes, PeopleAndJudges(("a", "b", "c"), ("judge",)))
+        if one.judge == "judge"
     ]
     assert found.never_given == ("X",)
     assert found.verdict.endswith("; it never gives X")
@@ -97,7 +99,7 @@ def test_labels_that_a_judge_never_gives_are_named_with_its_rates() -> None:
 def test_there_is_no_verdict_on_a_judge_that_learned_from_these_documents() -> None:
     people = "OOTXOOTXOOTX" * 3
     votes = label_votes({"a": people, "b": people, "c": people, "judge": people}, per_document=4)
-    one = standings("q", votes, Sight(("a", "b", "c"), ("judge",)))[0]
+    one = standings("q", votes, PeopleAndJudges(("a", "b", "c"), ("judge",)))[0]
     assert one.passes
     told = without_verdict(one, 3)
     assert (told.passes, told.learned_documents) == (None, 3)

@@ -13,7 +13,7 @@ import pytest
 from lapsus.formats import convert
 from lapsus.model import Entry, Judgment
 from lapsus.samples import sample_path
-from lapsus.store import Known, KnownUnit, parse_plan
+from lapsus.store import KnownUnit, KnownUnits, parse_plan
 from lapsus.store.collect_plan import Collect, System
 from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.page_words import words
@@ -86,7 +86,7 @@ def test_from_a_file_to_a_campaign(bench: Bench, mori: Browser) -> None:
     made = bench.store.campaigns.get("spring")
     assert made.plan == parse_plan(review["plan"])
     assert made.plan.instructions == {"en": "Read.\n\nWell."}
-    assert made.plan.training == Known((KnownUnit("d3", {"breakdown": "O"}, "0"),), allow=2, then="stop")
+    assert made.plan.training == KnownUnits((KnownUnit("d3", {"breakdown": "O"}, "0"),), allow=2, then="stop")
     assert (made.stage, bench.store.progress.of_campaign("spring").units) == ("pilot", 6)
     assert mori.get(f"{base}/review").status_code == 404
     assert mori.get("/c/spring/plan").text == review["plan"]

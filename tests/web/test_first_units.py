@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lapsus.model import Entry, Judgment
-from lapsus.store import Completion, Known, KnownUnit, Plan, Store
+from lapsus.store import Completion, KnownUnit, KnownUnits, Plan, Store
 from tests.web.helpers import Bench, Browser, chat
 from tests.web.test_campaign_setup import post
 
@@ -54,7 +54,7 @@ def test_a_worker_from_a_platform_gets_in_back_in_and_a_code(bench: Bench) -> No
 
 def test_practice_tells_and_other_units_do_not(bench: Bench) -> None:
     told = {"en": "Nobody can go on.", "ja": "続けられません。"}
-    practice = Known((KnownUnit("d0", {"breakdown": "X"}, "0", told),))
+    practice = KnownUnits((KnownUnit("d0", {"breakdown": "X"}, "0", told),))
     plan = Plan("spring", "breakdown", order="given", training=practice)
     bench.store.campaigns.set_up(plan, [chat("d0", 1), chat("d1", 1)])
     ada = bench.person("ada")

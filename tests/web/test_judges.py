@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lapsus.annotators import detect, lesson_of, make_annotator
+from lapsus.annotators import detect, documents_and_votes, make_annotator
 from lapsus.annotators.language_model import endpoint
 from lapsus.campaign_stats.report import campaign_report
 from lapsus.model import Document, Entry, Judgment, Segment
@@ -47,7 +47,7 @@ def trained(folder: Path) -> Path:
             for s in d.segments for p in range(3)))
         for d in map(talk, range(6))
     ]  # fmt: skip
-    kept, votes = lesson_of(entries, scheme)
+    kept, votes = documents_and_votes(entries, scheme)
     model = make_annotator("majority").fit(kept, votes)
     model.name = "mine"
     model.save(folder / "mine.lapsus")

@@ -17,7 +17,7 @@ from lapsus.analysis.agreement import agree
 from lapsus.analysis.corpus import countable_questions, known_schemes, load_corpus
 from lapsus.analysis.estimate import question_estimates
 from lapsus.analysis.gold_standard import gold
-from lapsus.analysis.trust import all_standings, only_drawn, sight
+from lapsus.analysis.trust import all_standings, only_drawn, people_and_judges
 from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
@@ -27,7 +27,7 @@ from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.model import ANONYMOUS, Entry, Scheme
 from lapsus.schemes import given_schemes, scheme_digest
 from lapsus.text_files import refuse_pipe
-from lapsus.trust.ranking import Sight
+from lapsus.trust.ranking import PeopleAndJudges
 from lapsus.version import __version__
 
 VOTES, CONTENTS = "judgments.jsonl", "bundle.json"
@@ -142,7 +142,7 @@ def _compared(votes: Path, scheme: Scheme) -> dict[str, Any]:
     """What systems and programs come to. Whoever had a program's answer in view tells little of whether it is right."""
     whole = load_corpus(votes, scheme=scheme)
     corpus = replace(whole, judgments=[one for one in whole.judgments if "suggested" not in one.metadata])
-    who = sight(corpus, scheme, by_name=False, need_people=False, need_judges=False)
+    who = people_and_judges(corpus, scheme, by_name=False, need_people=False, need_judges=False)
     found: dict[str, Any] = {}
     if who.judges and who.people and not any(name.startswith(ANONYMOUS) for name in who.people):
         for standing in all_standings(corpus, scheme, jury=True):
@@ -150,8 +150,8 @@ def _compared(votes: Path, scheme: Scheme) -> dict[str, Any]:
     corpus = only_drawn(corpus, scheme, who.people)
     for question in countable_questions(scheme):
         said = corpus.votes(scheme, question)
-        judges = [Sight(who.people, (name,)) for name in who.judges if name in said.annotators]
-        for seen in judges or [Sight(who.people, ())]:
+        judges = [PeopleAndJudges(who.people, (name,)) for name in who.judges if name in said.annotators]
+        for seen in judges or [PeopleAndJudges(who.people, ())]:
             for one in question_estimates(corpus, scheme, question, said, seen, "system"):
                 what = " - ".join(filter(None, (one.system, one.minus))) or "all"
                 name = f"estimate.{question.id}.{one.by}.{one.measure}.{one.label}.{what}"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
-from lapsus.analysis.trust import doubts, load_corpora, sight
+from lapsus.analysis.trust import doubts, load_corpora, people_and_judges
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.kinds import Kind, kinds_of
@@ -76,7 +76,7 @@ def cascade(
     paths = [data, *more]
     corpus = load_corpora(paths, only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
-    who = sight(corpus, chosen, [name for name in judges if _is_there(corpus, name) or name == judges[0]],
+    who = people_and_judges(corpus, chosen, [name for name in judges if _is_there(corpus, name) or name == judges[0]],
                 by_name=False, need_people=False)  # fmt: skip
     said = _said(corpus, chosen, judges, who.people)
     kinds = kinds_of(chosen)

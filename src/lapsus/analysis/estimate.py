@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
-from lapsus.analysis.trust import learned_warnings, load_corpora, only_drawn, sight
+from lapsus.analysis.trust import learned_warnings, load_corpora, only_drawn, people_and_judges
 from lapsus.errors import UsageError
 from lapsus.kinds.votes import Quantity, quantities
 from lapsus.measures.bootstrap import Floats
@@ -23,7 +23,7 @@ from lapsus.reports.table import Cell
 from lapsus.schemes import AnyScheme
 from lapsus.trust.estimators import Estimate, Estimates, Sample, difference, estimates
 from lapsus.trust.jury import JURY
-from lapsus.trust.ranking import Sight
+from lapsus.trust.ranking import PeopleAndJudges
 
 COLUMNS = ("", "judge alone", "people alone", "corrected", "Rogan–Gladen", "λ", "judged", "judge only")
 SIGNATURE = signature(
@@ -90,7 +90,7 @@ def estimate(
     notes += dict.fromkeys(f"Rogan–Gladen: {rate.note}" for rate in rates if rate.note)
     notes += _reasons(found)
     notes += _warnings(found)
-    who = sight(corpus, chosen, judges, by_name=False)
+    who = people_and_judges(corpus, chosen, judges, by_name=False)
     notes += [Notice("warning", text=told) for told in learned_warnings(corpus, chosen, who)]
     return Table(COLUMNS, rows, notes=tuple(notes), data=found)
 
@@ -133,21 +133,25 @@ def all_estimates(
         raise UsageError("cannot-group", hint="known-system", by=by)
     if by and not corpus.documents:
         raise UsageError("cannot-group-system-documents", hint="use-format")
-    who = sight(corpus, scheme, judges, by_name=False)
+    who = people_and_judges(corpus, scheme, judges, by_name=False)
     corpus = only_drawn(corpus, scheme, who.people)
     found: list[Estimated] = []
     for question in countable_questions(scheme, questions):
         votes = corpus.votes(scheme, question)
         for judge in who.judges:
             if judge in votes.annotators:
-                found += question_estimates(corpus, scheme, question, votes, Sight(who.people, (judge,)), by)
+                found += question_estimates(
+                    corpus, scheme, question, votes, PeopleAndJudges(who.people, (judge,)), by
+                )
         if jury and len(here := [name for name in who.judges if name in votes.annotators]) > 1:
-            found += question_estimates(corpus, scheme, question, votes, Sight(who.people, tuple(here)), by)
+            found += question_estimates(
+                corpus, scheme, question, votes, PeopleAndJudges(who.people, tuple(here)), by
+            )
     return found
 
 
 def question_estimates(
-    corpus: Corpus, scheme: Scheme, question: Question, votes: Votes, who: Sight, by: str | None
+    corpus: Corpus, scheme: Scheme, question: Question, votes: Votes, who: PeopleAndJudges, by: str | None
 ) -> Iterator[Estimated]:
     """Every quantity of one question; without a judge in sight people's alone."""
     systems = np.array([corpus.system_of(unit.document) for unit in votes.units])
@@ -171,7 +175,7 @@ def question_estimates(
             yield _estimated(about, one, other, _difference(parts[one], parts[other]), weight is not None)
 
 
-def unit_means(quantity: Quantity, votes: Votes, who: Sight) -> tuple[Floats, Floats]:
+def unit_means(quantity: Quantity, votes: Votes, who: PeopleAndJudges) -> tuple[Floats, Floats]:
     """The means of what people said of each unit and of what the judges said, NaN where nobody did."""
     place = {name: number for number, name in enumerate(votes.annotators)}
     people, judges = (

@@ -15,7 +15,7 @@ import msgspec
 import yaml
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
-from lapsus.analysis.trust import learned_warnings, load_corpora, sight
+from lapsus.analysis.trust import learned_warnings, load_corpora, people_and_judges
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds.similarity import compared
 from lapsus.model import Judgment, Scheme
@@ -23,8 +23,8 @@ from lapsus.notices import Notice, localized
 from lapsus.schemes import load_scheme
 from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.text_files import read_text
-from lapsus.trust.jury import Likeness, likeness
-from lapsus.trust.ranking import USUAL_EPSILON, Sight, standings
+from lapsus.trust.jury import AgreementWithPeople, agreement_with_people
+from lapsus.trust.ranking import USUAL_EPSILON, PeopleAndJudges, standings
 
 TOLERANCE = 0.05
 SURE = 0.01
@@ -134,7 +134,7 @@ def freeze(
     """
     corpus = load_corpora([data], announce=announce)
     chosen = choose_scheme([corpus], scheme)
-    who = sight(corpus, chosen, [judge] if judge else ())
+    who = people_and_judges(corpus, chosen, [judge] if judge else ())
     if len(who.judges) > 1:
         raise UsageError("gate-one-judge", hint="judge-name", judges=", ".join(who.judges))
     bounds: dict[str, Bounds] = {}
@@ -172,9 +172,9 @@ def check_gate(path: Path, run: Path | None = None, announce: Announce = lambda 
     newest = run or (None if gate.run is None else folder / gate.run)
     scheme = _scheme(gate, folder)
     frozen = load_corpora([folder / gate.people], announce=announce)
-    people = sight(frozen, scheme, (), need_judges=False).people
+    people = people_and_judges(frozen, scheme, (), need_judges=False).people
     people = tuple(name for name in people if name != gate.judge)
-    who = Sight(people, (gate.judge,))
+    who = PeopleAndJudges(people, (gate.judge,))
     corpus = (
         frozen
         if newest is None
@@ -201,7 +201,7 @@ def gate_yaml(gate: Gate) -> str:
     return text
 
 
-def people_digest(corpus: Corpus, scheme: Scheme, who: Sight) -> str:
+def people_digest(corpus: Corpus, scheme: Scheme, who: PeopleAndJudges) -> str:
     """One line that changes when anything that people said does."""
     lines = sorted(
         msgspec.json.encode([*judgment.unit, judgment.annotator, judgment.revision, judgment.answers])
@@ -236,7 +236,9 @@ def _with_run(frozen: Corpus, run: Corpus, scheme: Scheme, gate: Gate) -> Corpus
     return Corpus(run.name, frozen.documents, [*people, *mine])
 
 
-def _checks(gate: Gate, frozen: Corpus, corpus: Corpus, scheme: Scheme, who: Sight) -> Iterator[Check]:
+def _checks(
+    gate: Gate, frozen: Corpus, corpus: Corpus, scheme: Scheme, who: PeopleAndJudges
+) -> Iterator[Check]:
     if gate.digest is not None:
         found = people_digest(frozen, scheme, who)
         yield Check(Notice("frozen-set-unchanged"), found == gate.digest, found, gate.digest)
@@ -288,9 +290,9 @@ def _bounded(name: str, found: float | None, least: float | None) -> Iterator[Ch
 
 
 def _figures(
-    corpus: Corpus, scheme: Scheme, who: Sight, questions: Sequence[str], epsilon: float
-) -> Iterator[tuple[str, Likeness, float | None, float | None]]:
-    """For each question: likeness, advantage, winning rate."""
+    corpus: Corpus, scheme: Scheme, who: PeopleAndJudges, questions: Sequence[str], epsilon: float
+) -> Iterator[tuple[str, AgreementWithPeople, float | None, float | None]]:
+    """For each question: agreement with people, advantage, winning rate."""
     for question in countable_questions(scheme, questions):
         votes = corpus.votes(scheme, question)
         if who.judges[0] not in votes.annotators:
@@ -298,8 +300,8 @@ def _figures(
         answers = compared(votes)
         place = {name: number for number, name in enumerate(votes.annotators)}
         people = [place[name] for name in who.people if name in place]
-        here = Sight(tuple(votes.annotators[column] for column in people), who.judges)
-        like = likeness(answers, people, answers.codes[:, place[who.judges[0]]])
+        here = PeopleAndJudges(tuple(votes.annotators[column] for column in people), who.judges)
+        like = agreement_with_people(answers, people, answers.codes[:, place[who.judges[0]]])
         stand = standings(question.id, votes, here, epsilon=epsilon)[0]
         yield question.id, like, stand.advantage, stand.winning_rate
 

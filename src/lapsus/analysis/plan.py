@@ -9,7 +9,7 @@ import numpy as np
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
 from lapsus.analysis.estimate import unit_means, weights
-from lapsus.analysis.trust import doubts, load_corpora, only_drawn, sight
+from lapsus.analysis.trust import doubts, load_corpora, only_drawn, people_and_judges
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.kinds import kinds_of
@@ -23,7 +23,7 @@ from lapsus.registry import did_you_mean
 from lapsus.schemes import AnyScheme
 from lapsus.trust.alternative_test import duels
 from lapsus.trust.estimators import Sample
-from lapsus.trust.ranking import USUAL_EPSILON, Sight
+from lapsus.trust.ranking import USUAL_EPSILON, PeopleAndJudges
 from lapsus.trust.sampling import Drawn, draw, noise_of, strata, units_for_test, units_for_width
 
 USUAL_WIDTH = 0.05
@@ -102,7 +102,7 @@ def plan_units(
     """
     corpus = load_corpora([data, *more], only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
-    who = sight(corpus, chosen, [judge] if judge else (), need_people=False)
+    who = people_and_judges(corpus, chosen, [judge] if judge else (), need_people=False)
     corpus = only_drawn(corpus, chosen, who.people)
     if len(who.judges) > 1:
         raise UsageError("plan-one-judge", hint="judge-name", judges=", ".join(who.judges))
@@ -138,7 +138,7 @@ def plan_units(
 def _goals(
     corpus: Corpus,
     scheme: Scheme,
-    who: Sight,
+    who: PeopleAndJudges,
     questions: Sequence[str],
     label: str | None,
     within: float | None,

@@ -27,7 +27,7 @@ from lapsus.reports.table import Cell
 from lapsus.schemes import AnyScheme, given_schemes
 from lapsus.schemes.spelling import Spelling
 from lapsus.trust.alternative_test import EPSILONS, LEAST_UNITS
-from lapsus.trust.ranking import USUAL_EPSILON, Sight, Standing, standings, without_verdict
+from lapsus.trust.ranking import USUAL_EPSILON, PeopleAndJudges, Standing, standings, without_verdict
 
 EPSILONS_SAID = "ε is by how much a judge may do worse than a person, for what it saves: " + ", ".join(
     f"{epsilon:g} beside {people}" for epsilon, people in EPSILONS.items()
@@ -77,7 +77,7 @@ def rank_judges(
         *corpus.version_warnings(chosen),
         *(
             Notice("warning", text=told)
-            for told in learned_warnings(corpus, chosen, sight(corpus, chosen, judges))
+            for told in learned_warnings(corpus, chosen, people_and_judges(corpus, chosen, judges))
         ),
     )
     return Table(COLUMNS, rows, notes=notes, data=found)
@@ -114,11 +114,11 @@ def all_standings(
 ) -> list[Standing]:
     """Where each judge stands, question by question."""
     found: list[Standing] = []
-    who = sight(corpus, scheme, judges)
+    who = people_and_judges(corpus, scheme, judges)
     corpus = only_drawn(corpus, scheme, who.people)
     for question in countable_questions(scheme, questions):
         votes = corpus.votes(scheme, question)
-        here = Sight(*(tuple(name for name in names if name in votes.annotators) for names in who))
+        here = PeopleAndJudges(*(tuple(name for name in names if name in votes.annotators) for names in who))
         if here.judges:
             found += standings(
                 question.id, votes, here, epsilon=epsilon, least_units=least_units, with_jury=jury
@@ -158,7 +158,7 @@ def load_corpora(
     return Corpus(parts[0].name, documents, judgments, texts)
 
 
-def sight(
+def people_and_judges(
     corpus: Corpus,
     scheme: Scheme,
     named: Sequence[str] = (),
@@ -166,7 +166,7 @@ def sight(
     by_name: bool = True,
     need_people: bool = True,
     need_judges: bool = True,
-) -> Sight:
+) -> PeopleAndJudges:
     """Who is a judge and who a person. Programs and gold never count as people.
 
     `by_name`: people must be told apart from unit to unit.
@@ -186,7 +186,7 @@ def sight(
         raise InputError("people-no-names-nobody", where=corpus.name, hint="use-data-says-who")
     if need_people and not people:
         raise InputError("no-judgments-people-compare", where=corpus.name)
-    return Sight(tuple(people), tuple(judges))
+    return PeopleAndJudges(tuple(people), tuple(judges))
 
 
 def _no_judge(everybody: Sequence[str]) -> UsageError:
@@ -255,7 +255,7 @@ class Learned(NamedTuple):
     documents: int
 
 
-def learned_documents(corpus: Corpus, scheme: Scheme, who: Sight) -> dict[str, Learned]:
+def learned_documents(corpus: Corpus, scheme: Scheme, who: PeopleAndJudges) -> dict[str, Learned]:
     """For each judge that learned from documents it is compared on."""
     people, judges = set(who.people), set(who.judges)
     judgments = corpus.under(scheme.id)
@@ -268,7 +268,7 @@ def learned_documents(corpus: Corpus, scheme: Scheme, who: Sight) -> dict[str, L
     return {name: Learned(sum(own.values()), len(own)) for name, own in seen.items() if any(own.values())}
 
 
-def learned_warnings(corpus: Corpus, scheme: Scheme, who: Sight) -> list[str]:
+def learned_warnings(corpus: Corpus, scheme: Scheme, who: PeopleAndJudges) -> list[str]:
     """The same in words."""
     return [learned_words(name, one) for name, one in learned_documents(corpus, scheme, who).items()]
 

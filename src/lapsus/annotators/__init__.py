@@ -7,8 +7,8 @@ from lapsus.annotators.cases import Case as Case
 from lapsus.annotators.cases import Example as Example
 from lapsus.annotators.detection import Detection as Detection
 from lapsus.annotators.detection import detect as detect
+from lapsus.annotators.entries import documents_and_votes as documents_and_votes
 from lapsus.annotators.entries import judged_entries as judged_entries
-from lapsus.annotators.entries import lesson_of as lesson_of
 from lapsus.annotators.entries import training_data as training_data
 from lapsus.annotators.judges import Judges as Judges
 from lapsus.annotators.judges import as_usual as as_usual

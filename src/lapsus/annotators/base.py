@@ -46,7 +46,7 @@ class Opinion(NamedTuple):
     """For labels of spans how many marks are to be expected."""
 
 
-class Lesson(NamedTuple):
+class TrainingData(NamedTuple):
     """What is learned from: units that somebody judged, and the votes on each question."""
 
     cases: list[Case]
@@ -153,13 +153,13 @@ class Annotator(ABC):
         Where a scheme has one question that counts, its votes may be given alone. Entries may hold judgments under
         an earlier scheme, which some methods use.
         """
-        lesson = self._lesson(documents, votes)
+        training = self._training_data(documents, votes)
         self.origin_ = None
-        languages = sorted({plain_language(case.unit.language) for case in lesson.cases} - {""})
+        languages = sorted({plain_language(case.unit.language) for case in training.cases} - {""})
         self.words_ = Words.here(languages) if self.uses_words else Words({})
-        origin = self._learn_from(lesson, languages, progress)
+        origin = self._learn_from(training, languages, progress)
         # A method that learns from a part of the documents alone says itself which these are.
-        texts = origin.texts or packed(lesson.texts.values())
+        texts = origin.texts or packed(training.texts.values())
         self.origin_, self._digest = msgspec.structs.replace(origin, texts=texts), None
         return self
 
@@ -174,9 +174,9 @@ class Annotator(ABC):
         before = self._origin_or_complain()
         if not self.adapts:
             raise UsageError("method-cannot-go-model", hint="train-anew", method=self.method)
-        lesson = self._lesson(self._welcome(documents), votes)
-        origin = self._learn_more_from(lesson, before, progress)
-        texts = packed(lesson.texts.values(), before.texts)
+        training = self._training_data(self._welcome(documents), votes)
+        origin = self._learn_more_from(training, before, progress)
+        texts = packed(training.texts.values(), before.texts)
         self.origin_, self._digest = msgspec.structs.replace(origin, texts=texts), None
         return self
 
@@ -259,11 +259,11 @@ class Annotator(ABC):
 
         return load_model(path)
 
-    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+    def _learn_from(self, training: TrainingData, languages: Sequence[str], progress: Progress) -> Origin:
         """Learn, and say from what."""
         raise UsageError("does-not-learn-judgments", name=self.name)
 
-    def _learn_more_from(self, lesson: Lesson, before: Origin, progress: Progress) -> Origin:
+    def _learn_more_from(self, training: TrainingData, before: Origin, progress: Progress) -> Origin:
         """Go on learning; asked for only where `adapts` is set."""
         raise UsageError("cannot-go-learning", name=self.name)
 
@@ -305,7 +305,9 @@ class Annotator(ABC):
                 self._digest = ""
         return self._digest
 
-    def _lesson(self, documents: Iterable[Document | Entry], votes: Mapping[str, Votes] | Votes) -> Lesson:
+    def _training_data(
+        self, documents: Iterable[Document | Entry], votes: Mapping[str, Votes] | Votes
+    ) -> TrainingData:
         given = votes if isinstance(votes, Mapping) else {self.scheme.questions[0].id: votes}
         voted = {unit for one in given.values() for unit in one.units}
         cases: list[Case] = []
@@ -316,7 +318,7 @@ class Annotator(ABC):
             if mine and (document := document_of(item)) is not None:
                 cases += mine
                 texts[document.id] = text_digest(document)
-        return Lesson(cases, given, texts)
+        return TrainingData(cases, given, texts)
 
     def _origin_or_complain(self) -> Origin:
         if self.origin_ is None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator, Lesson, Opinion
+from lapsus.annotators.base import Annotator, Opinion, TrainingData
 from lapsus.annotators.cases import Case, Example, Origin, digest, require_examples, voted_examples
 from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.progress import Progress
@@ -53,14 +53,14 @@ class BreakdownAnnotator(Annotator):
         """What the judgment rests on, as a JSON value, where the method can tell."""
         return None
 
-    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
-        examples = _examples(lesson)
+    def _learn_from(self, training: TrainingData, languages: Sequence[str], progress: Progress) -> Origin:
+        examples = _examples(training)
         self._fit(examples, progress)
         self._must_judge(examples)
         return self._origin(examples, languages)
 
-    def _learn_more_from(self, lesson: Lesson, before: Origin, progress: Progress) -> Origin:
-        examples = _examples(lesson)
+    def _learn_more_from(self, training: TrainingData, before: Origin, progress: Progress) -> Origin:
+        examples = _examples(training)
         self._adapt(examples, progress)
         self._must_judge(examples)
         return self._origin(examples, before.languages, before.digest)
@@ -105,9 +105,9 @@ class BreakdownAnnotator(Annotator):
         )
 
 
-def _examples(lesson: Lesson) -> list[Example]:
-    votes = breakdown_votes(lesson.votes[QUESTION])
-    found = list(voted_examples((case.unit for case in lesson.cases), votes))
+def _examples(training: TrainingData) -> list[Example]:
+    votes = breakdown_votes(training.votes[QUESTION])
+    found = list(voted_examples((case.unit for case in training.cases), votes))
     require_examples(found)
     return found
 

@@ -46,7 +46,7 @@ def without_dialogues() -> InputError:
     return InputError("holds-judgments-without-dialogues", hint="give-file-holds-both")
 
 
-def lesson_of(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], dict[str, Votes]]:
+def documents_and_votes(entries: Iterable[Entry], scheme: Scheme) -> tuple[list[Entry], dict[str, Votes]]:
     """Documents and the votes on a scheme's questions: what `fit` takes.
 
     The entries keep only judgments under the scheme that this one goes on from.

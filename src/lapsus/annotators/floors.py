@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator, Lesson, Opinion
+from lapsus.annotators.base import Annotator, Opinion, TrainingData
 from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Case, Example, Origin, shares
 from lapsus.annotators.decision_rules import ARGMAX
@@ -28,11 +28,11 @@ class Floor(Annotator):
     any_language = True
     uses_words = False
 
-    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+    def _learn_from(self, training: TrainingData, languages: Sequence[str], progress: Progress) -> Origin:
         kinds = kinds_of(self.scheme)
         hashed, given = hashlib.blake2b(digest_size=12), 0
         self.means_: dict[str, NDArray[np.float64]] = {}
-        for id, votes in lesson.votes.items():
+        for id, votes in training.votes.items():
             if not (votes.units and kinds[id].choices):
                 continue
             shares = kinds[id].shares(votes)
@@ -45,8 +45,8 @@ class Floor(Annotator):
             raise InputError("no-question-whose-answers", hint="give-judged-documents")
         return Origin(
             version=self.scheme.version,
-            documents=len({case.unit.document for case in lesson.cases}),
-            units=len(lesson.cases),
+            documents=len({case.unit.document for case in training.cases}),
+            units=len(training.cases),
             votes=given,
             digest=hashed.hexdigest(),
             languages=tuple(languages),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.annotators.base import Annotator
-from lapsus.annotators.entries import lesson_of
+from lapsus.annotators.entries import documents_and_votes
 from lapsus.annotators.library import METHODS, go_on_from, make_annotator
 from lapsus.annotators.progress import Progress, unwatched
 from lapsus.errors import InputError, LapsusError, UsageError
@@ -48,7 +48,7 @@ def train(
                 entries = list(reading)
             guideline = asked or _scheme(METHODS.get(method), entries)
             annotator = first or make_annotator(method, settings, guideline)
-            lesson = lesson_of(entries, annotator.scheme)
+            lesson = documents_and_votes(entries, annotator.scheme)
         except LapsusError as error:
             raise error.at(reading.source.shown) if isinstance(error, InputError) else error from error
         del entries

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from lapsus.analysis.corpus import Corpus, load_corpus
 from lapsus.analysis.estimate import Estimated, all_estimates
-from lapsus.analysis.trust import Learned, learned_documents, only_drawn, sight
+from lapsus.analysis.trust import Learned, learned_documents, only_drawn, people_and_judges
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.model import ANONYMOUS, Judgment
 from lapsus.model.votes import Votes
 from lapsus.trust import calibration, confusion, disagreements, sure_answers
 from lapsus.trust.figures import CalibrationBin, Confused
-from lapsus.trust.ranking import Sight, Standing, standings
+from lapsus.trust.ranking import PeopleAndJudges, Standing, standings
 
 
 class Cost(NamedTuple):
@@ -69,10 +69,10 @@ def _judges(stats: CampaignStats) -> Judges:
     # Whoever had a program's answer in view says little about whether it is right.
     unaided = [one for one in whole.judgments if "suggested" not in one.metadata]
     corpus = Corpus(whole.name, whole.documents, unaided)
-    who = sight(corpus, stats.scheme, by_name=False, need_people=False, need_judges=False)
+    who = people_and_judges(corpus, stats.scheme, by_name=False, need_people=False, need_judges=False)
     corpus = only_drawn(corpus, stats.scheme, who.people)
     votes = corpus.votes(stats.scheme, stats.question)
-    here = Sight(
+    here = PeopleAndJudges(
         *(tuple(name for name in names if name in votes.annotators) for names in (who.people, who.judges))
     )
     unnamed = any(name.startswith(ANONYMOUS) for name in here.people)
@@ -87,7 +87,13 @@ def _judges(stats: CampaignStats) -> Judges:
     ordered = [name for name in stand or here.judges if name in programs]
     judges = tuple(
         _judge(
-            stats, corpus, votes, Sight(here.people, (name,)), programs[name], stand.get(name), numbers
+            stats,
+            corpus,
+            votes,
+            PeopleAndJudges(here.people, (name,)),
+            programs[name],
+            stand.get(name),
+            numbers,
         )._replace(learned=learned.get(name))
         for name in ordered
     )
@@ -99,7 +105,7 @@ def _judge(
     stats: CampaignStats,
     corpus: Corpus,
     votes: Votes,
-    who: Sight,
+    who: PeopleAndJudges,
     program: int,
     standing: Standing | None,
     numbers: Mapping[tuple[str, str | None], int],

@@ -16,7 +16,7 @@ from lapsus.language import word_count
 from lapsus.measures.gold import Gold
 from lapsus.measures.score import Interval, Score
 from lapsus.model import ANONYMOUS, Question, Unit, in_language
-from lapsus.reports.report import Example, Part, Report
+from lapsus.reports.report import Example, Report, ReportSection
 from lapsus.reports.table import Cell, Table
 from lapsus.store import Store
 from lapsus.trust.estimators import Estimate
@@ -94,7 +94,7 @@ class _Reporter:
         words = {"table": self.say("table")}
         return Report(self.say("title", title=title), self.language, subtitle, parts, words)
 
-    def _worse(self) -> tuple[Part, ...]:
+    def _worse(self) -> tuple[ReportSection, ...]:
         """Which system is worse; nothing where there is only one."""
         tables: list[Table] = []
         for stats in self.by_question:
@@ -116,9 +116,9 @@ class _Reporter:
             ]
         if not tables:
             return ()
-        return (Part("worse", self.say("worse"), tables=tuple(tables), signatures=(SIGNATURE,)),)
+        return (ReportSection("worse", self.say("worse"), tables=tuple(tables), signatures=(SIGNATURE,)),)
 
-    def _data(self) -> Part:
+    def _data(self) -> ReportSection:
         progress, words, systems, languages = self.stats.progress, 0, Counter[str](), Counter[str]()
         for _, document in self.store.exports.documents(self.name, practice=False):
             words += sum(word_count(s.text, document.language) for s in document.segments)
@@ -141,9 +141,9 @@ class _Reporter:
         if period := self._period():
             rows.append((self.say("period"), period))
         charts = tuple(days_chart(self.stats, self.say, self.language))
-        return Part("data", self.say("data"), tables=(self._table(rows),), charts=charts)
+        return ReportSection("data", self.say("data"), tables=(self._table(rows),), charts=charts)
 
-    def _guideline(self) -> Part:
+    def _guideline(self) -> ReportSection:
         scheme = self.stats.scheme
         rows: list[tuple[Cell, ...]] = [
             (self.say("guideline"), f"{in_language(scheme.title, self.language)} ({scheme.id})"),
@@ -160,11 +160,11 @@ class _Reporter:
             )
         columns = (self.say("question"), self.say("asked"), self.say("answer"))
         summary = in_language(scheme.summary, self.language)
-        return Part(
+        return ReportSection(
             "guideline", self.say("guideline"), (summary,), (self._table(rows), Table(columns, tuple(asked)))
         )
 
-    def _annotators(self) -> Part:
+    def _annotators(self) -> ReportSection:
         table = self.stats.annotators()
         ordered = sorted(table.rows, key=lambda row: -row.units)[:MOST_ANNOTATORS]
         rows = tuple(
@@ -179,14 +179,16 @@ class _Reporter:
         )
         privacy = self.say("real-names" if self.names else "pseudonyms")
         tables = (Table(columns, rows),) if rows else ()
-        return Part("annotators", self.say("annotators"), (privacy,), tables, signatures=table.signatures)
+        return ReportSection(
+            "annotators", self.say("annotators"), (privacy,), tables, signatures=table.signatures
+        )
 
-    def _results(self) -> tuple[Part, ...]:
+    def _results(self) -> tuple[ReportSection, ...]:
         if not self.stats.figures.days:
-            return (Part("agreement", self.say("agreement"), (self.say("nothing"),)),)
+            return (ReportSection("agreement", self.say("agreement"), (self.say("nothing"),)),)
         return self._agreement(), self._gold(), self._disputed()
 
-    def _agreement(self) -> Part:
+    def _agreement(self) -> ReportSection:
         rows: list[tuple[Cell, ...]] = []
         labels: list[tuple[Cell, ...]] = []
         signatures: dict[str, None] = {}
@@ -215,7 +217,9 @@ class _Reporter:
             *agreement_chart(self.by_question, self.say, self.language),
             *systems_charts(self.by_question, self.say, self.language),
         )
-        return Part("agreement", self.say("agreement"), (), tables, charts, signatures=tuple(signatures))
+        return ReportSection(
+            "agreement", self.say("agreement"), (), tables, charts, signatures=tuple(signatures)
+        )
 
     def _of(self, question: str, what: str) -> str:
         """What a row is about; with its question where there are several."""
@@ -237,7 +241,7 @@ class _Reporter:
                 tables.append(Table(columns, rows, f"{self.say('by-system')} ({about})"))
         return tables
 
-    def _gold(self) -> Part:
+    def _gold(self) -> ReportSection:
         rows = tuple(
             (
                 in_language(stats.question.name, self.language), made.method, len(made.by_unit()),
@@ -261,9 +265,9 @@ class _Reporter:
                     Table((self.say("answer"), self.say("units"), self.say("share")), shares, about)
                 )
         signatures = tuple(dict.fromkeys(made.signature for made in self.gold.values()))
-        return Part("gold", self.say("gold"), tables=tuple(tables), signatures=signatures)
+        return ReportSection("gold", self.say("gold"), tables=tuple(tables), signatures=signatures)
 
-    def _disputed(self) -> Part:
+    def _disputed(self) -> ReportSection:
         decisions = self.store.decisions.standing(self.name)
         examples = []
         for dispute in self.stats.disputes()[:EXAMPLES]:
@@ -281,7 +285,7 @@ class _Reporter:
                 notes += [decided.reason] if decided.reason else []
             name = f"{unit.document} · {self.say('apart', value=f'{dispute.disagreement:.2f}')}"
             examples.append(Example(name, _text(unit), unit.language, answers, tuple(notes)))
-        return Part("disputed", self.say("disputed"), examples=tuple(examples))
+        return ReportSection("disputed", self.say("disputed"), examples=tuple(examples))
 
     def _answer_names(self) -> dict[str, str]:
         """What answers are called; "none" is how the disputes write an answer that holds nothing."""
@@ -290,9 +294,9 @@ class _Reporter:
             {"none": "".join(kind.in_words((), self.language, True)), **called} if kind.holds(()) else called
         )
 
-    def _methods(self) -> Part:
+    def _methods(self) -> ReportSection:
         if not self.stats.figures.days:
-            return Part("methods", self.say("methods"), (self.say("nothing"),))
+            return ReportSection("methods", self.say("methods"), (self.say("nothing"),))
         scheme, progress = self.stats.scheme, self.stats.progress
         decided = len(self.store.decisions.decided_units(self.name))
         text = self.say(
@@ -313,7 +317,9 @@ class _Reporter:
             score.signature for stats in self.by_question for score in list(stats.agreement().values())[:1]
         ]
         lines += [made.signature for made in self.gold.values()]
-        return Part("methods", self.say("methods"), (text.strip(),), signatures=tuple(dict.fromkeys(lines)))
+        return ReportSection(
+            "methods", self.say("methods"), (text.strip(),), signatures=tuple(dict.fromkeys(lines))
+        )
 
     def _agreed(self, stats: CampaignStats) -> str:
         """The one figure of a question, in words."""
@@ -327,7 +333,7 @@ class _Reporter:
         low, high = score.interval
         return self.say("how-agreed", low=f"{low:.3f}", high=f"{high:.3f}", **values)
 
-    def _card(self) -> Part:
+    def _card(self) -> ReportSection:
         """The data in a few lines that may stand beside the files."""
         progress, plan, scheme = self.stats.progress, self.stats.campaign.plan, self.stats.scheme
         rows: list[tuple[Cell, ...]] = [
@@ -350,7 +356,7 @@ class _Reporter:
         ]
         if period := self._period():
             rows.append((self.say("period"), period))
-        return Part("card", self.say("card"), tables=(self._table(rows),))
+        return ReportSection("card", self.say("card"), tables=(self._table(rows),))
 
     def _table(self, rows: list[tuple[Cell, ...]]) -> Table:
         return Table((self.say("what"), self.say("value")), tuple(rows))

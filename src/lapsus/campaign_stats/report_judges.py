@@ -18,14 +18,16 @@ from lapsus.campaign_stats.judge_tests import SIGNATURE, stress_table, stress_te
 from lapsus.measures.score import Interval, Score
 from lapsus.model import in_language
 from lapsus.reports.charts import Chart
-from lapsus.reports.report import Part
+from lapsus.reports.report import ReportSection
 from lapsus.reports.table import Cell, Table
 from lapsus.trust.ranking import Standing
 
 NO_COST = Cost(0, None)
 
 
-def judges_part(by_question: Sequence[CampaignStats], say: Callable[..., str], language: str) -> list[Part]:
+def judges_part(
+    by_question: Sequence[CampaignStats], say: Callable[..., str], language: str
+) -> list[ReportSection]:
     """Question by question: the test of each judge, its corrected shares, charts; nothing where no program judged."""
 
     def spoken(key: str) -> str:
@@ -57,7 +59,7 @@ def judges_part(by_question: Sequence[CampaignStats], say: Callable[..., str], l
     if not tables:
         return []
     return [
-        Part(
+        ReportSection(
             "judges",
             spoken("title"),
             (spoken("hint"), *told),

@@ -7,7 +7,7 @@ import numpy as np
 
 from lapsus.analysis.corpus import Corpus, load_corpus
 from lapsus.analysis.estimate import unit_means, weights
-from lapsus.analysis.trust import only_drawn, sight
+from lapsus.analysis.trust import only_drawn, people_and_judges
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.kinds.votes import Quantity, bad_answers
 from lapsus.measures.bootstrap import t_cdf
@@ -15,7 +15,7 @@ from lapsus.measures.comparison import holm
 from lapsus.measures.score import signature
 from lapsus.model.votes import Votes
 from lapsus.trust.estimators import Estimate, Estimates, Sample, difference, estimates
-from lapsus.trust.ranking import Sight
+from lapsus.trust.ranking import PeopleAndJudges
 
 BAD, MEAN = "bad", "mean"
 SURE = 0.05
@@ -75,7 +75,7 @@ def _results(stats: CampaignStats) -> Results:
     corpus = Corpus(whole.name, whole.documents, unaided)
     if not unaided:
         return Results()
-    who = sight(corpus, stats.scheme, by_name=False, need_people=False, need_judges=False)
+    who = people_and_judges(corpus, stats.scheme, by_name=False, need_people=False, need_judges=False)
     corpus = only_drawn(corpus, stats.scheme, who.people)
     votes = corpus.votes(stats.scheme, stats.question)
     bad, quantity = bad_answers(votes, stats.question.alone)
@@ -83,7 +83,7 @@ def _results(stats: CampaignStats) -> Results:
     # Of several programs the one that judged the most.
     said = {name: votes.annotators.index(name) for name in who.judges if name in votes.annotators}
     judge = max(said, key=lambda name: np.isfinite(quantity.values[:, said[name]]).sum(), default=None)
-    parts = _by_system(corpus, stats, votes, quantity, Sight(who.people, (judge,) if judge else ()))
+    parts = _by_system(corpus, stats, votes, quantity, PeopleAndJudges(who.people, (judge,) if judge else ()))
     sign = -1 if measure == MEAN else 1
     systems = sorted(
         (_system(name, units, made, judge) for name, (units, made) in parts.items()),
@@ -93,7 +93,7 @@ def _results(stats: CampaignStats) -> Results:
 
 
 def _by_system(
-    corpus: Corpus, stats: CampaignStats, votes: Votes, quantity: Quantity, who: Sight
+    corpus: Corpus, stats: CampaignStats, votes: Votes, quantity: Quantity, who: PeopleAndJudges
 ) -> dict[str, tuple[int, Estimates]]:
     systems = np.array([corpus.system_of(unit.document) for unit in votes.units])
     document, (weight, stratum) = votes.document_groups(), weights(corpus, stats.scheme, votes.units)

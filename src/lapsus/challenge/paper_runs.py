@@ -67,7 +67,7 @@ not in which; here the second and third learn from one half of the training dial
 """
 
 
-class Part(NamedTuple):
+class Split(NamedTuple):
     """Dialogues to learn from, and dialogues to judge that are none of them."""
 
     learn: Sequence[Entry]
@@ -77,7 +77,7 @@ class Part(NamedTuple):
 class Corpus(NamedTuple):
     """A corpus split into parts, and what is scored of it."""
 
-    parts: Sequence[Part]
+    parts: Sequence[Split]
     trained_on: Track
     track: Track
 
@@ -117,7 +117,7 @@ def read_corpus(
     if both := {entry.id for entry in learn} & {entry.id for entry in judge}:
         name = min(both)
         raise InputError("dialogue-learned-scored", where=str(data), name=name)
-    parts = [Part(learn, judge)] if judge else _folds(learn)
+    parts = [Split(learn, judge)] if judge else _folds(learn)
     return Corpus(parts, _tracks(learn, data, found.language), found)
 
 
@@ -178,13 +178,13 @@ def _judged(run: PaperRun, corpus: Corpus) -> CheckedRun:
     return run_of_judgments(corpus.track, judgments)
 
 
-def _folds(entries: Sequence[Entry]) -> list[Part]:
+def _folds(entries: Sequence[Entry]) -> list[Split]:
     fold = np.random.default_rng(SEED).permutation(len(entries)) % FOLDS
     pairs = list(zip(entries, fold.tolist(), strict=True))
     if len(entries) < FOLDS:
         raise InputError("dialogues-too-few-take", hint="give-least", count=len(entries), folds=FOLDS)
     return [
-        Part([entry for entry, f in pairs if f != place], [entry for entry, f in pairs if f == place])
+        Split([entry for entry, f in pairs if f != place], [entry for entry, f in pairs if f == place])
         for place in range(FOLDS)
     ]
 

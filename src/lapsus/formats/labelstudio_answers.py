@@ -12,8 +12,8 @@ from lapsus.formats.labelstudio_controls import (
     NOTHING,
     RELATION,
     TURN,
-    Asked,
     Controls,
+    SchemeQuestion,
     asked_for_none,
     choices,
 )
@@ -113,7 +113,7 @@ class LabelStudioAnswers:
         number = int(match[1]) if match else len(self.known)
         return self.known[number] if number < len(self.known) else None
 
-    def _unit(self, result: Result, asked: Asked, place: Stretch | None) -> tuple[str, str | None]:
+    def _unit(self, result: Result, asked: SchemeQuestion, place: Stretch | None) -> tuple[str, str | None]:
         """What a result is about: as Lapsus wrote it, else the turn it stands at, else the whole document."""
         ours = self._ours(result)
         if ours is not None and ours.scheme == asked.scheme.id:
@@ -127,19 +127,19 @@ class LabelStudioAnswers:
             raise InputError("answered-only", hint="mark-whole-turn", name=asked.name, part=part)
         return asked.scheme.id, place.segment.id
 
-    def _spans(self, result: Result, asked: Asked, place: Stretch | None) -> list[Span]:
+    def _spans(self, result: Result, asked: SchemeQuestion, place: Stretch | None) -> list[Span]:
         if place is None or place.start == place.end:
             raise InputError("control-marks-nothing", from_name=result.from_name)
         labels = self.labels(result, asked)
         return [Span(place.segment.id, place.start, place.end, label) for label in labels]
 
-    def _answer(self, result: Result, asked: Asked) -> Answer:
+    def _answer(self, result: Result, asked: SchemeQuestion) -> Answer:
         try:
             return asked.kind.from_control(_Control(self, result, asked))
         except InvalidError as error:
             raise InputError("dotted", name=asked.scheme.id, text=error.what, hint=error.hint) from error
 
-    def labels(self, result: Result, asked: Asked) -> list[str]:
+    def labels(self, result: Result, asked: SchemeQuestion) -> list[str]:
         """The ids of the labels that a result gives."""
         known = asked.labels
         ours = self._ours(result)
@@ -158,7 +158,7 @@ class LabelStudioAnswers:
 class _Control:
     """A result as kinds read it."""
 
-    def __init__(self, answers: LabelStudioAnswers, result: Result, asked: Asked) -> None:
+    def __init__(self, answers: LabelStudioAnswers, result: Result, asked: SchemeQuestion) -> None:
         self.answers, self.result, self.asked = answers, result, asked
 
     def labels(self) -> list[str]:

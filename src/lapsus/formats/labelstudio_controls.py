@@ -27,7 +27,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class SchemeQuestion:
     """A question and the scheme it belongs to."""
 
     scheme: Scheme
@@ -57,7 +57,7 @@ class Controls:
     """The controls of a project. Once it is clear what one stands for, it stays so."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, str], Asked] = {}
+        self.known: dict[tuple[str, str], SchemeQuestion] = {}
 
     def settle(self, results: Iterable[Result]) -> None:
         """Find out what the controls of an annotation stand for: by name, by labels, by their neighbours."""
@@ -66,7 +66,7 @@ class Controls:
             key = (result.from_name, result.type)
             if result.type != RELATION and key not in self.known:
                 open_ones.setdefault(key, set()).update(choices(result))
-        doubtful: dict[tuple[str, str], list[Asked]] = {}
+        doubtful: dict[tuple[str, str], list[SchemeQuestion]] = {}
         for (name, kind), values in open_ones.items():
             doubtful[name, kind] = list(_candidates(name, kind, values))
             if len(doubtful[name, kind]) == 1:
@@ -78,7 +78,7 @@ class Controls:
                 raise _unclear(name, candidates)
             self.known[name, kind] = fitting[0]
 
-    def of(self, result: Result) -> Asked:
+    def of(self, result: Result) -> SchemeQuestion:
         """What the control of a result stands for, once that is settled."""
         return self.known[result.from_name, result.type]
 
@@ -97,7 +97,7 @@ def choices(result: Result) -> list[str]:
     return found
 
 
-def _candidates(name: str, kind: str, values: set[str]) -> Iterator[Asked]:
+def _candidates(name: str, kind: str, values: set[str]) -> Iterator[SchemeQuestion]:
     """Questions that a control may stand for: the one it names, else those of that id, else those it fits."""
     types = list(dict.fromkeys(type for one in KINDS for type in one.controls))
     if kind not in types:
@@ -117,26 +117,26 @@ def _candidates(name: str, kind: str, values: set[str]) -> Iterator[Asked]:
     yield from named
 
 
-def asked_by_name(name: str) -> Asked | None:
+def asked_by_name(name: str) -> SchemeQuestion | None:
     """The question that a control called `<scheme>.<question>` stands for."""
     scheme_id, _, question_id = name.partition(".")
     scheme = known_scheme(scheme_id)
     question = scheme.question(question_id) if scheme else None
-    return Asked(scheme, question) if scheme is not None and question is not None else None
+    return SchemeQuestion(scheme, question) if scheme is not None and question is not None else None
 
 
-def asked_for_none(result: Result) -> Asked | None:
+def asked_for_none(result: Result) -> SchemeQuestion | None:
     """The question to which a result says that there is nothing."""
     return asked_by_name(result.from_name.removesuffix(NONE)) if result.from_name.endswith(NONE) else None
 
 
-def _all() -> Iterator[Asked]:
+def _all() -> Iterator[SchemeQuestion]:
     for name in scheme_names():
         if (scheme := known_scheme(name)) is not None:
-            yield from (Asked(scheme, question) for question in scheme.questions)
+            yield from (SchemeQuestion(scheme, question) for question in scheme.questions)
 
 
-def _unclear(name: str, candidates: list[Asked]) -> InputError:
+def _unclear(name: str, candidates: list[SchemeQuestion]) -> InputError:
     could_be = ", ".join(asked.name for asked in candidates)
     problem = Notice("could-stand", could_be=could_be) if candidates else Notice("fits-no-question-known")
     return InputError("control", hint="name-control-scheme-question", name=name, problem=problem)

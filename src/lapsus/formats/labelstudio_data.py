@@ -34,7 +34,9 @@ def data_of(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, An
     """What Label Studio shows of a document, and all that Lapsus knows of it."""
     segments = [KnownSegment(s.id, s.role, s.parts, dict(s.metadata)) for s in document.segments]
     turns = [{"author": s.role.capitalize(), "text": s.text} for s in document.segments]
-    known = Known(VERSION, document.id, segments, document.language, dict(document.metadata), list(judgments))
+    known = WrittenDocument(
+        VERSION, document.id, segments, document.language, dict(document.metadata), list(judgments)
+    )
     return {DIALOGUE: turns, "lapsus": known}
 
 
@@ -59,7 +61,7 @@ def read_data(task: Task, number: int, options: ReadOptions) -> tuple[Document, 
 
 def _known(raw: Any, data: dict[str, Any]) -> tuple[Document, list[Judgment]]:
     try:
-        known = converted(raw, Known)
+        known = converted(raw, WrittenDocument)
         texts = msgspec.convert([turn["text"] for turn in data[DIALOGUE]], list[str])
     except (msgspec.ValidationError, KeyError, TypeError) as error:
         raise InputError("data-not-lapsus-wrote", error=error) from error
@@ -177,7 +179,7 @@ class KnownSegment(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=Tru
     metadata: dict[str, Any] = {}
 
 
-class Known(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+class WrittenDocument(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     """What Lapsus knew of a document and of its judgments when it wrote the task."""
 
     format: int

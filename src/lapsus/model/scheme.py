@@ -23,7 +23,7 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name.translate(_SAME_SIGN)).casefold().strip()
 
 
-class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class SchemeRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Base of everything in a scheme file: immutable, and a mistyped key is an error."""
 
     def __post_init__(self) -> None:
@@ -32,7 +32,7 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 msgspec.structs.force_setattr(self, field, freeze(value))
 
 
-class Example(Part, frozen=True):
+class Example(SchemeRecord, frozen=True):
     """A case that fits (or an answer that is right), or one that does not, and why."""
 
     why: str
@@ -46,7 +46,7 @@ class Example(Part, frozen=True):
 Examples: TypeAlias = Mapping[str, tuple[Example, ...]]
 
 
-class Label(Part, frozen=True):
+class Label(SchemeRecord, frozen=True):
     """One of the answers that a question offers."""
 
     id: str
@@ -62,14 +62,14 @@ class Label(Part, frozen=True):
     examples: Examples = EMPTY
 
 
-class Level(Part, frozen=True):
+class Level(SchemeRecord, frozen=True):
     """A step of a scale."""
 
     value: int
     meaning: Text
 
 
-class Calculator(Part, frozen=True):
+class Calculator(SchemeRecord, frozen=True):
     """A level worked out from two counts, where the guideline gives the arithmetic."""
 
     part: Text
@@ -85,7 +85,7 @@ class Calculator(Part, frozen=True):
         return max(self.least, (2 * part * self.times + whole) // (2 * whole))
 
 
-class AxisValue(Part, frozen=True):
+class AxisValue(SchemeRecord, frozen=True):
     """A row or a column of the grid."""
 
     id: str
@@ -93,21 +93,21 @@ class AxisValue(Part, frozen=True):
     definition: Text
 
 
-class Axis(Part, frozen=True):
+class Axis(SchemeRecord, frozen=True):
     """The rows or the columns of the grid."""
 
     name: Text
     values: tuple[AxisValue, ...]
 
 
-class Cell(Part, frozen=True):
+class Cell(SchemeRecord, frozen=True):
     """What the labels of one cell have in common."""
 
     at: tuple[str, str]
     definition: Text
 
 
-class Axes(Part, frozen=True):
+class Axes(SchemeRecord, frozen=True):
     """The grid in which a question's labels are drawn."""
 
     rows: Axis
@@ -115,7 +115,7 @@ class Axes(Part, frozen=True):
     cells: tuple[Cell, ...] = ()
 
 
-class Analysis(Part, frozen=True):
+class Analysis(SchemeRecord, frozen=True):
     """What is usual when the answers to a question are put together and measured. Annotators do not see it."""
 
     tie_break: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ class Analysis(Part, frozen=True):
 NO_ANALYSIS = Analysis()
 
 
-class Condition(Part, frozen=True):
+class Condition(SchemeRecord, frozen=True):
     """When a question is asked at all: where an earlier one was given one of these answers."""
 
     question: str
@@ -138,7 +138,7 @@ class Condition(Part, frozen=True):
     """Labels, or levels of a scale."""
 
 
-class Question(Part, frozen=True):
+class Question(SchemeRecord, frozen=True):
     """Something an annotator answers about a unit."""
 
     id: str
@@ -180,14 +180,14 @@ class Question(Part, frozen=True):
         return None
 
 
-class UnitRule(Part, frozen=True):
+class UnitRule(SchemeRecord, frozen=True):
     """What is judged, and how much of the document a judge sees of it."""
 
     role: Role | Literal["document"]
     context: Literal["before", "all", "none"] = "before"
 
 
-class TargetRule(Part, frozen=True):
+class TargetRule(SchemeRecord, frozen=True):
     """Which units are judged at all: those that enough annotators gave certain labels under another scheme."""
 
     scheme: str
@@ -203,7 +203,7 @@ class TargetRule(Part, frozen=True):
         return votes > 0 and wanted >= math.nextafter(self.at_least * votes, 0.0)
 
 
-class Section(Part, frozen=True):
+class Section(SchemeRecord, frozen=True):
     """Something to read before starting."""
 
     id: str
@@ -211,7 +211,7 @@ class Section(Part, frozen=True):
     text: Text
 
 
-class Step(Part, frozen=True):
+class Step(SchemeRecord, frozen=True):
     """One of the steps that the guideline prescribes, in order."""
 
     id: str
@@ -220,7 +220,7 @@ class Step(Part, frozen=True):
     labels: tuple[str, ...] = ()
 
 
-class ListItem(Part, frozen=True):
+class ListItem(SchemeRecord, frozen=True):
     """An entry of a reference list."""
 
     id: str
@@ -231,7 +231,7 @@ class ListItem(Part, frozen=True):
     """A picture that stands for it."""
 
 
-class ListGroup(Part, frozen=True):
+class ListGroup(SchemeRecord, frozen=True):
     """A named part of a reference list."""
 
     id: str
@@ -239,7 +239,7 @@ class ListGroup(Part, frozen=True):
     items: tuple[ListItem, ...]
 
 
-class ReferenceList(Part, frozen=True):
+class ReferenceList(SchemeRecord, frozen=True):
     """A list that questions refer to, such as the dialogue acts."""
 
     id: str
@@ -251,7 +251,7 @@ class ReferenceList(Part, frozen=True):
         return tuple(item for group in self.groups for item in group.items)
 
 
-class Scheme(Part, frozen=True):
+class Scheme(SchemeRecord, frozen=True):
     """A guideline: which units, which questions, which answers may stand together, and every word of it."""
 
     scheme: str

@@ -10,7 +10,7 @@ from lapsus.measures.score import Interval, Score
 from lapsus.model import Scheme
 from lapsus.notices import Notice
 from lapsus.reports import Table
-from lapsus.reports.report import Example, Part, Report
+from lapsus.reports.report import Example, Report, ReportSection
 from lapsus.schemes import load_scheme
 from lapsus.word_files import LANGUAGES, word_file
 
@@ -142,15 +142,15 @@ class Stress(msgspec.Struct, frozen=True):
         words = Words(language, self.scheme)
         about = {key: getattr(self, key) for key in ("scheme", "planted", "untouched", "documents", "seed")}
         parts = [
-            Part(
+            ReportSection(
                 "types", words("by-type"), (words("how"),), (self.table(language),), signatures=(SIGNATURE,)
             ),
-            Part("means", words("by-means"), tables=(self.means_table(language),)),
+            ReportSection("means", words("by-means"), tables=(self.means_table(language),)),
         ]
         for number, judge in enumerate(self.judges):
             title = words("misses").format(judge=judge.judge, type=words.type(judge.weakest.type))
             shown = tuple(words.example(miss) for miss in judge.misses)
-            parts.append(Part(f"misses-{number}", title, examples=shown))
+            parts.append(ReportSection(f"misses-{number}", title, examples=shown))
         subtitle = words("subtitle").format(**about)
         return Report(words("title"), language, subtitle, tuple(parts), {"table": words("table")})
 

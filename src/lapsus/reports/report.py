@@ -31,7 +31,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportSection:
     """A part of a report: words, tables, charts, examples."""
 
     id: str
@@ -50,7 +50,7 @@ class Report:
     title: str
     language: str
     subtitle: str
-    parts: tuple[Part, ...]
+    parts: tuple[ReportSection, ...]
     words: dict[str, str] = field(default_factory=dict)
     """The few words that the page itself says."""
 

@@ -9,8 +9,8 @@ from lapsus.store.decisions import StoredGold as StoredGold
 from lapsus.store.messages import Message as Message
 from lapsus.store.plan import Checks as Checks
 from lapsus.store.plan import Completion as Completion
-from lapsus.store.plan import Known as Known
 from lapsus.store.plan import KnownUnit as KnownUnit
+from lapsus.store.plan import KnownUnits as KnownUnits
 from lapsus.store.plan import Learn as Learn
 from lapsus.store.plan import Pilot as Pilot
 from lapsus.store.plan_file import Material as Material

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from lapsus.errors import InputError, UsageError
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.people import (
     HASHER,
     LONGEST_PASSWORD,
@@ -51,7 +51,7 @@ _OWNER = (
 )
 
 
-class Access(Part):
+class Access(StorePart):
     """Passwords, sessions, invitations and access tokens."""
 
     def __init__(self, database: Database, people: People) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from lapsus.errors import InputError
 from lapsus.store import tables as t
 from lapsus.store.access import Access
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.people import People, as_person, check_name, find_named, folded, new_person
 from lapsus.store.records import LONGEST_NAME, Person, RefusedError
 from lapsus.store.unit_places import of_person
@@ -19,7 +19,7 @@ PROXY = "proxy"
 """The issuer of those whom a proxy signs in."""
 
 
-class Identities(Part):
+class Identities(StorePart):
     """Accounts by the provider's issuer and subject."""
 
     def __init__(self, database: Database, people: People) -> None:
@@ -136,7 +136,7 @@ def arrival_in(query: Mapping[str, str]) -> PlatformArrival | None:
     return None
 
 
-class PlatformArrivals(Part):
+class PlatformArrivals(StorePart):
     """Admits people from a platform."""
 
     def __init__(self, database: Database, access: Access, people: People) -> None:

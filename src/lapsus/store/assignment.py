@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, func, insert, select, update
 
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.document_choice import HOLDS, PLANNED, had_planned, next_documents
 from lapsus.store.people import People
 from lapsus.store.records import Nothing, OwnUnit, Plan, RefusedError, Reservation, UnitPlace
@@ -25,7 +25,7 @@ AHEAD: Final = 10
 """How many units somebody gets who works ahead."""
 
 
-class Assignment(Part):
+class Assignment(StorePart):
     """Handing out units and taking them back."""
 
     def __init__(self, database: Database, people: People) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Row, select
 
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.records import Event
 from lapsus.store.validation import clamped
 
@@ -17,7 +17,7 @@ PROBED = "judge probed"
 ALIGNED = "judge aligned"
 
 
-class AuditTrail(Part):
+class AuditTrail(StorePart):
     """Reads the audit trail, and writes down what leaves no other trace."""
 
     def exported(

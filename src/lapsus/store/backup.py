@@ -20,7 +20,7 @@ from lapsus.formats.packed import DAMAGE
 from lapsus.formats.sink import put_in_place
 from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.database import connected, database_url, own_tables
 from lapsus.store.migrations import HEAD, STEPS, VERSION, schema_version, upgrade
 from lapsus.store.rows import analyze_tables, insert_rows
@@ -45,7 +45,7 @@ class Backup(msgspec.Struct, frozen=True):
     """How many rows each table has, in the order in which they are restored."""
 
 
-class Backups(Part):
+class Backups(StorePart):
     """Out of one database, to be put into another."""
 
     def backup(self, path: Path, *, overwrite: bool = False) -> Backup:

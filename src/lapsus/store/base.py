@@ -175,7 +175,7 @@ class Database:
         return UnitRow(row.document, row.name, row.digest, row.segment or None)
 
 
-class Part:
+class StorePart:
     """One part of the store, with one job, on the database that all parts share."""
 
     def __init__(self, database: Database) -> None:

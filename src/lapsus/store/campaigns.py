@@ -15,7 +15,7 @@ from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.chains import checked_chain, choose_units, chosen_so_far, copy_documents, followers
 from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.known_answers import KnownAnswers
@@ -38,7 +38,7 @@ CHUNK = 200
 """How many documents go to the database at a time."""
 
 
-class Campaigns(Part):
+class Campaigns(StorePart):
     """Setting up campaigns, and what is in them."""
 
     def create(self, plan: Plan, scheme: Scheme | None = None, *, by: int | None = None) -> Campaign:

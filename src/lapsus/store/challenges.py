@@ -14,7 +14,7 @@ from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.challenge_records import (
     Challenge,
     ChallengePlan,
@@ -38,7 +38,7 @@ LONGEST = 60
 Pair = tuple[int, int]
 
 
-class Challenges(Part):
+class Challenges(StorePart):
     """Test sets, teams and runs."""
 
     def create(

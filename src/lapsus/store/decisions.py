@@ -13,7 +13,7 @@ from lapsus.model.decoders import decoder
 from lapsus.registry import did_you_mean
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.chains import ANSWERS
 from lapsus.store.judgments import Judgments
 from lapsus.store.people import People, new_secret
@@ -73,7 +73,7 @@ class StoredGold(msgspec.Struct, frozen=True):
     decided: int
 
 
-class Decisions(Part):
+class Decisions(StorePart):
     """Decisions, and the gold that comes of them."""
 
     def __init__(self, database: Database, people: People, judgments: Judgments) -> None:

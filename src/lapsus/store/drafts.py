@@ -19,7 +19,7 @@ from lapsus.model.unit import WHOLE
 from lapsus.notices import Notice
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.people import new_secret
 from lapsus.store.records import RefusedError
 from lapsus.store.validation import is_storable, number, to_json
@@ -99,7 +99,7 @@ def _doubts(entry: Entry, known: Mapping[str, Mapping[str, Kind]]) -> dict[str, 
     }
 
 
-class Drafts(Part):
+class Drafts(StorePart):
     """Drafts are one person's, and gone after a week, or when the person has begun some more."""
 
     def new(self, person: int, plan: Mapping[str, Any], entries: Iterable[Entry]) -> str:

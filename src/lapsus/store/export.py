@@ -14,7 +14,7 @@ from lapsus.model.decoders import decoder
 from lapsus.model.judgment import PROGRAM
 from lapsus.store import tables as t
 from lapsus.store.access import Access
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.chains import ANSWERS
 from lapsus.store.rows import part_of_the_data
 from lapsus.store.unit_places import SAME_PLACE
@@ -23,7 +23,7 @@ CHUNK = 100
 """How many documents are in memory at a time."""
 
 
-class Export(Part):
+class Export(StorePart):
     """Writes a campaign's documents and judgments as entries, under names or pseudonyms."""
 
     def __init__(self, database: Database, access: Access) -> None:

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.people import People
 from lapsus.store.records import Flag, FlagReply, RefusedError
 from lapsus.store.rows import record
@@ -37,7 +37,7 @@ LONGEST_REMARK = 10_000
 _FLAG, _REPLY = t.flag, t.flag_reply
 
 
-class Flags(Part):
+class Flags(StorePart):
     """Flags of units. A flag is its author's; who else may look at it and reply is for those who call to know."""
 
     def __init__(self, database: Database, people: People) -> None:

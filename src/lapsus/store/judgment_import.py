@@ -19,7 +19,7 @@ from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers, without_open
 from lapsus.store import save_statements as sql
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.chains import choose_units, copy_documents, followers
 from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.people import folded, new_secret
@@ -40,7 +40,7 @@ CHUNK = 50
 """How many documents, with all their judgments, are in memory at a time."""
 
 
-class JudgmentImport(Part):
+class JudgmentImport(StorePart):
     """Takes judgments from files into a campaign."""
 
     def __init__(self, database: Database, stats: StatsCache) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, exists, select
 
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.chains import ANSWERS
 from lapsus.store.records import StoredJudgment
 from lapsus.store.rows import record
@@ -19,7 +19,7 @@ CHUNK = 500
 """Of how many units the judgments are asked for at a time."""
 
 
-class Judgments(Part):
+class Judgments(StorePart):
     """What was said, read back. Nothing here goes through all of history."""
 
     def get(self, campaign: str, unit: int, person: int) -> StoredJudgment | None:

@@ -14,7 +14,7 @@ from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
-from lapsus.store.plan import Block, Known, KnownUnit, Plan
+from lapsus.store.plan import Block, KnownUnit, KnownUnits, Plan
 from lapsus.store.rows import campaign_row, insert_rows, set_levels
 from lapsus.store.unit_places import of_person, release
 from lapsus.store.validation import chunks, to_json
@@ -234,7 +234,9 @@ def _failures(conn: Connection, campaign: int, person: int, block: str) -> int:
     return conn.scalar(select(func.count()).select_from(done).where(wrong)) or 0
 
 
-def _follow(conn: Connection, campaign: int, person: int, name: str, block: Known, now: datetime) -> None:
+def _follow(
+    conn: Connection, campaign: int, person: int, name: str, block: KnownUnits, now: datetime
+) -> None:
     """What follows from too many wrong answers."""
     details: dict[str, Any] = {"person": person, "block": name}
     if block.then == "stop":

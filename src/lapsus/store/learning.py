@@ -17,7 +17,7 @@ from lapsus.model import Answer, Document
 from lapsus.model.decoders import decoder
 from lapsus.notices import Notice, packed, unpacked
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.chains import ANSWERS
 from lapsus.store.plan import Learn
 from lapsus.store.rows import campaign_row, insert_rows, plan_of
@@ -122,7 +122,7 @@ class LearningState(NamedTuple):
     """Units that it has an answer for."""
 
 
-class Learning(Part):
+class Learning(StorePart):
     """What is known of campaigns' judges, and the work for them."""
 
     def set(self, campaign: str, learn: Learn | None, *, by: int | None = None) -> None:

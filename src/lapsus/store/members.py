@@ -12,7 +12,7 @@ from lapsus.model import Answer, Text
 from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.assignment import Assignment
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.known_answers import RIGHT
 from lapsus.store.records import RefusedError
 from lapsus.store.rows import campaign_row, ensure_members, plan_of, record
@@ -46,7 +46,7 @@ class Member(msgspec.Struct, frozen=True):
     origin: Mapping[str, str]
 
 
-class Members(Part):
+class Members(StorePart):
     """Members of campaigns."""
 
     def __init__(self, database: Database, assignment: Assignment) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Select, bindparam, insert, select, update
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.rows import record
 from lapsus.store.unit_places import of_person
 from lapsus.store.validation import check_words, number
@@ -30,7 +30,7 @@ class Message(msgspec.Struct, frozen=True):
     at: datetime
 
 
-class Messages(Part):
+class Messages(StorePart):
     """Messages of those who run a campaign."""
 
     def send(self, campaign: str, text: str, *, person: int | None = None, by: int | None = None) -> None:

@@ -12,7 +12,7 @@ from lapsus.model import ANONYMOUS
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.records import LONGEST_NAME, Person, Role, UnknownNameError
 from lapsus.store.rows import record
 from lapsus.store.validation import LARGEST, check_words, is_storable, number
@@ -27,7 +27,7 @@ PERSON = select(t.person).where(t.person.c.id == bindparam("id"))
 """One person, by number. Made once: it is asked for at every page."""
 
 
-class People(Part):
+class People(StorePart):
     """Accounts. A person without a password came with imported data, or is known by link or token only."""
 
     def add(

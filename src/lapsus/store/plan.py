@@ -70,7 +70,7 @@ class KnownUnit(PlanRecord, frozen=True):
         return self.answers if isinstance(self.answers, tuple) else (self.answers,)
 
 
-class Known(PlanRecord, frozen=True):
+class KnownUnits(PlanRecord, frozen=True):
     """Units whose answers are known, and what follows when somebody answers otherwise."""
 
     units: tuple[KnownUnit, ...] = ()
@@ -91,7 +91,7 @@ class Known(PlanRecord, frozen=True):
             raise InvalidError("allow-number-wrong-answers")
 
 
-class Checks(Known, frozen=True):
+class Checks(KnownUnits, frozen=True):
     """Documents that everybody gets among the others."""
 
     every: int = 5
@@ -170,10 +170,10 @@ class Plan(PlanRecord, frozen=True):
     per_person: int = 0
     """How many documents one person judges at most, practice and checks aside; 0: as many as there are."""
     pilot: Pilot | None = None
-    training: Known | None = None
+    training: KnownUnits | None = None
     """Documents that everybody judges first, with feedback."""
     checks: Checks | None = None
-    gold: Known | None = None
+    gold: KnownUnits | None = None
     """Units among the planned ones whose answers are known."""
     consent: Text = EMPTY
     """What people must agree to before they begin."""
@@ -233,9 +233,9 @@ class Plan(PlanRecord, frozen=True):
         return self.suggest if self.learn is None else f"judge-{self.name}"
 
     @property
-    def known(self) -> dict[Block, Known]:
+    def known(self) -> dict[Block, KnownUnits]:
         """What is known of units, by why."""
-        blocks: dict[Block, Known | None] = {
+        blocks: dict[Block, KnownUnits | None] = {
             "training": self.training, "checks": self.checks, "gold": self.gold,
         }  # fmt: skip
         return {name: block for name, block in blocks.items() if block is not None}

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, insert, or_, select, update
 
 from lapsus.errors import UsageError
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.programs import Programs
 from lapsus.store.records import Person, RefusedError
 from lapsus.store.unit_places import of_person
@@ -41,7 +41,7 @@ class ProgramRun(msgspec.Struct, frozen=True):
     """Open units that it has not judged."""
 
 
-class ProgramRuns(Part):
+class ProgramRuns(StorePart):
     """A run belongs to one server at a time, the one that holds it; the others leave it alone."""
 
     def __init__(self, database: Database, programs: Programs) -> None:

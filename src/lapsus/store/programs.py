@@ -11,7 +11,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.model import EMPTY, Document, Entry, Unit, units
 from lapsus.model.decoders import decoder
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.judgment_import import JudgmentImport
 from lapsus.store.judgments import Judgments
 from lapsus.store.people import as_person, check_name, folded, new_secret
@@ -24,7 +24,7 @@ CHUNK = 50
 """Documents whose judgments are committed together: what a program has done is kept should it be ended."""
 
 
-class Programs(Part):
+class Programs(StorePart):
     """Programs take no place of the plan, and count in no vote: they are compared with people, and can suggest."""
 
     def __init__(self, database: Database, imports: JudgmentImport, judgments: Judgments) -> None:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.selectable import CompoundSelect
 
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.chains import ANSWERS
 from lapsus.store.document_choice import checks_for
 from lapsus.store.records import OwnPlace, OwnProgress, PersonProgress, Progress
@@ -43,7 +43,7 @@ PRACTICE, NOT_COUNTED = ("training",), ("training", "checks")
 """Known answers beside the data: those that a person is told are practice, and those that managers leave out."""
 
 
-class CampaignProgress(Part):
+class CampaignProgress(StorePart):
     """Progress of campaigns and people, from counts that are kept."""
 
     def __init__(self, database: Database, saves: Saves) -> None:

@@ -18,8 +18,8 @@ from lapsus.model import Answer, Document, Scheme, freeze
 from lapsus.notices import Notice
 from lapsus.schemes import BrokenRule, broken_rules, spelt_answers
 from lapsus.schemes.procedure import Procedure, Required
-from lapsus.store.base import Database, Part, is_conflict, trouble
-from lapsus.store.plan import Known
+from lapsus.store.base import Database, StorePart, is_conflict, trouble
+from lapsus.store.plan import KnownUnits
 from lapsus.store.records import RefusedError, Saved, SaveRequest, StoreError
 from lapsus.store.rows import campaign_row, plan_of
 from lapsus.store.save_batch import Ready, SaveBatch
@@ -46,7 +46,7 @@ class _UnitRules(NamedTuple):
     required: Required
 
 
-class Saves(Part):
+class Saves(StorePart):
     """Keeping what people say."""
 
     def __init__(self, database: Database) -> None:
@@ -98,7 +98,7 @@ class Saves(Part):
                     self._rules.popitem(last=False)
         return known
 
-    def _find_blocks(self, campaign: int) -> tuple[Known, ...]:
+    def _find_blocks(self, campaign: int) -> tuple[KnownUnits, ...]:
         with self.reading() as conn:
             return tuple(plan_of(campaign_row(conn, campaign)).known.values())
 

@@ -21,7 +21,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from lapsus.model import Question, Scheme
 from lapsus.model.decoders import decoder
 from lapsus.store import tables as t
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.chains import ANSWERS
 from lapsus.store.records import StoreError
 from lapsus.store.rows import insert_missing, insert_rows
@@ -93,7 +93,7 @@ class _Change:
     sums: Sums = field(default_factory=lambda: Sums(Counter(), Counter(), Counter()))
 
 
-class StatsCache(Part):
+class StatsCache(StorePart):
     """Keeping figures, and reading them."""
 
     def __init__(self, database: Database) -> None:

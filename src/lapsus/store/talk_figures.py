@@ -6,7 +6,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.chains import followers
 from lapsus.store.rows import campaign_row, plan_of
 from lapsus.store.talk_records import SystemFigures
@@ -14,7 +14,7 @@ from lapsus.store.talk_records import SystemFigures
 LATE = 0.95
 
 
-class TalkFigures(Part):
+class TalkFigures(StorePart):
     """Reads these figures."""
 
     def of_campaign(self, campaign: str) -> list[SystemFigures]:

@@ -18,7 +18,7 @@ from lapsus.model import Answer, Document, Entry, Judgment, Segment, freeze
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
 from lapsus.store.assignment import admit
-from lapsus.store.base import Database, Part
+from lapsus.store.base import Database, StorePart
 from lapsus.store.chains import ANSWERS
 from lapsus.store.collect_plan import Collect
 from lapsus.store.judgment_import import take_in
@@ -39,7 +39,7 @@ R = TypeVar("R")
 _Work: TypeAlias = Callable[[Connection], Any]
 
 
-class Talks(Part):
+class Talks(StorePart):
     """People who talk to systems."""
 
     def __init__(self, database: Database) -> None:

@@ -14,7 +14,7 @@ from lapsus.model import Document, Unit
 from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.store import tables as t
-from lapsus.store.base import Part
+from lapsus.store.base import StorePart
 from lapsus.store.chains import ANSWERS, votes_on
 from lapsus.store.records import UnitPlace
 from lapsus.store.rows import (
@@ -27,7 +27,7 @@ from lapsus.store.unit_places import SUBMITTED, lock_units, planned_units
 from lapsus.store.validation import chunks, clamped, is_storable, number
 
 
-class Units(Part):
+class Units(StorePart):
     """Documents and units, by their campaign's name and their number."""
 
     def get(self, campaign: str, unit: int) -> UnitPlace:
@@ -140,7 +140,7 @@ class _More(msgspec.Struct):
 _MORE = msgspec.json.Decoder(_More)
 
 
-class UnitBrowsing(Part):
+class UnitBrowsing(StorePart):
     """All units of a campaign. Those for practice and checks are no part of the data and left out."""
 
     def numbers(

@@ -10,7 +10,7 @@ from lapsus.kinds.similarity import compared
 from lapsus.kinds.votes import quantities
 from lapsus.model import UnitKey
 from lapsus.model.votes import Votes
-from lapsus.trust.ranking import Sight, people_mean
+from lapsus.trust.ranking import PeopleAndJudges, people_mean
 
 BINS = 10
 
@@ -45,7 +45,7 @@ class Disagreement(msgspec.Struct, frozen=True):
     """1, or the best there is, where only one person judged it."""
 
 
-def confusion(votes: Votes, who: Sight) -> list[Confused]:
+def confusion(votes: Votes, who: PeopleAndJudges) -> list[Confused]:
     """People's labels against those of the first judge, for each pair of labels; nothing for scales and spans."""
     shares = [quantity for quantity in quantities(votes) if quantity.is_share]
     people, judge = _columns(votes, who)
@@ -75,7 +75,7 @@ def calibration(answers: Iterable[Sure], bins: int = BINS) -> list[CalibrationBi
     return found
 
 
-def sure_answers(votes: Votes, who: Sight, shares: dict[UnitKey, dict[str, float]]) -> list[Sure]:
+def sure_answers(votes: Votes, who: PeopleAndJudges, shares: dict[UnitKey, dict[str, float]]) -> list[Sure]:
     """For `calibration`: the judge's shares by unit beside what people said, label by label that it chose."""
     people, judge = _columns(votes, who)
     found = []
@@ -90,7 +90,7 @@ def sure_answers(votes: Votes, who: Sight, shares: dict[UnitKey, dict[str, float
     return found
 
 
-def disagreements(votes: Votes, who: Sight, top: int = 20) -> list[Disagreement]:
+def disagreements(votes: Votes, who: PeopleAndJudges, top: int = 20) -> list[Disagreement]:
     """The units on which the judge is farthest from people, those first on which people agree best."""
     answers = compared(votes)
     people, judge = _columns(votes, who)
@@ -108,6 +108,6 @@ def disagreements(votes: Votes, who: Sight, top: int = 20) -> list[Disagreement]
     return found[:top]
 
 
-def _columns(votes: Votes, who: Sight) -> tuple[list[int], int]:
+def _columns(votes: Votes, who: PeopleAndJudges) -> tuple[list[int], int]:
     place = {name: number for number, name in enumerate(votes.annotators)}
     return [place[name] for name in who.people if name in place], place[who.judges[0]]

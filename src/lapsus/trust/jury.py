@@ -30,7 +30,7 @@ def jury(answers: Answers, judges: Sequence[int]) -> Codes:
     return found
 
 
-class Likeness(NamedTuple):
+class AgreementWithPeople(NamedTuple):
     """How near a judge's answers are to people's, unit by unit; None where nobody judged what the judge did."""
 
     agreement: float | None
@@ -44,18 +44,21 @@ class Likeness(NamedTuple):
     """Units that people judged."""
 
 
-def likeness(answers: Answers, people: Sequence[int], judge: Codes, seed: int = 0) -> Likeness:
+def agreement_with_people(
+    answers: Answers, people: Sequence[int], judge: Codes, seed: int = 0
+) -> AgreementWithPeople:
     """Agreement of a judge with people, and of its shuffled answers."""
     given = answers.codes[:, list(people)]
     wanted = (given >= 0).any(axis=1)
     rows = np.flatnonzero(wanted & (judge >= 0))
     if not len(rows):
-        return Likeness(None, None, None, 0, int(wanted.sum()))
+        return AgreementWithPeople(None, None, None, 0, int(wanted.sum()))
     own = _agreement(answers, given[rows], judge[rows])
     rng = np.random.default_rng(seed)
     others = [_agreement(answers, given[rows], rng.permutation(judge[rows])) for _ in range(SHUFFLES)]
     as_good = sum(other >= own - 1e-12 for other in others)
-    return Likeness(own, float(np.mean(others)), (1 + as_good) / (1 + SHUFFLES), len(rows), int(wanted.sum()))
+    p_value = (1 + as_good) / (1 + SHUFFLES)
+    return AgreementWithPeople(own, float(np.mean(others)), p_value, len(rows), int(wanted.sum()))
 
 
 def _agreement(answers: Answers, given: Codes, judge: Codes) -> float:

@@ -36,7 +36,7 @@ NOTHING = Notice("data-test-tells-nothing")
 USUAL_EPSILON = 0.2
 
 
-class Sight(NamedTuple):
+class PeopleAndJudges(NamedTuple):
     """Who is who among the annotators of a table of votes."""
 
     people: tuple[str, ...]
@@ -101,7 +101,7 @@ class Standing(msgspec.Struct, frozen=True):
 def standings(
     question: str,
     votes: Votes,
-    who: Sight,
+    who: PeopleAndJudges,
     *,
     epsilon: float = USUAL_EPSILON,
     least_units: int = LEAST_UNITS,

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from lapsus.annotators.base import Annotator
-from lapsus.annotators.entries import judged_entries, lesson_of
+from lapsus.annotators.entries import documents_and_votes, judged_entries
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.learning import Report
@@ -120,8 +120,8 @@ def _learn(store: Store, work: Work, watch: _Watch) -> None:
     judge = Judge()
     judge.scheme, judge.name = scheme, plan.suggests or judge.name
     if any(_was_aided(judgment) for entry in entries for judgment in entry.judgments):
-        judge.measured_by = lesson_of(_unaided(entries), scheme)[1]
-    judge.fit(*lesson_of(entries, scheme), watch)
+        judge.measured_by = documents_and_votes(_unaided(entries), scheme)[1]
+    judge.fit(*documents_and_votes(entries, scheme), watch)
     seen, unseen = _followed(store, work.campaign, entries)
     questions = tuple(map(_learned, judge.reports_))
     latest = LearningRound(store.database.clock(), units, questions, seen, unseen)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.annotators import default_model, load_model, make_annotator
-from lapsus.annotators.entries import lesson_of
+from lapsus.annotators.entries import documents_and_votes
 from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.triples.marks import Cuts, likeness
 from lapsus.annotators.triples.pair import STRETCHES, TOKENS, WINDOWS, Pairs
@@ -255,7 +255,7 @@ def test_it_learns_from_marks_when_to_mark(
         )
         said = Judgment(document.id, None, "ada", "semantic-errors", tiny.scheme.version, {"errors": spans})
         entries.append(Entry(document.id, document, (said,)))
-    learned = make_annotator("triples").fit(*lesson_of(entries, tiny.scheme))
+    learned = make_annotator("triples").fit(*documents_and_votes(entries, tiny.scheme))
     assert isinstance(learned, Triples)
     for entry in entries:
         assert entry.document is not None

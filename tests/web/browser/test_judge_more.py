@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lapsus.model import Document, Entry, Judgment
-from lapsus.store import Known, KnownUnit, Plan
+from lapsus.store import KnownUnit, KnownUnits, Plan
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
 from tests.web.browser.judging import SCALES, begin, documents, ready, said, shows
 from tests.web.helpers import chat
@@ -38,7 +38,7 @@ def practising(house: Workbench, ada: Someone) -> str:
     told = {"en": "Nobody can go on from here.", "ja": "ここからは続けられません。"}
     known = tuple(KnownUnit(name, {"breakdown": "X"}, "0", told) for name in ("d0", "d1"))
     name = f"practice-{ada.id}"
-    plan = Plan(name, "breakdown", order="given", who="named", people=(ada.name,), training=Known(known))
+    plan = Plan(name, "breakdown", order="given", who="named", people=(ada.name,), training=KnownUnits(known))
     house.store.campaigns.set_up(plan, [chat(f"d{n}", 1) for n in range(3)])
     return name
 

@@ -35,7 +35,7 @@ _PLACES = 3
 """Decimals of counts: the same in memory and in a file."""
 
 
-class Known(NamedTuple):
+class TurnModel(NamedTuple):
     """What is learned from good turns: which act comes next, and which words are usual."""
 
     acts: NextActs
@@ -61,7 +61,7 @@ class Acts(NetworkAnnotator):
         self.middle_, self.spread_ = rows.mean(axis=0), rows.std(axis=0) + 1e-3
         return (self._scaled(rows),)
 
-    def _learn(self, examples: Sequence[Example]) -> Known:
+    def _learn(self, examples: Sequence[Example]) -> TurnModel:
         """From turns as far as people found them good, and from what users say."""
         pairs, texts = [], []
         for unit, counts in examples:
@@ -71,7 +71,7 @@ class Acts(NetworkAnnotator):
             texts.append((self.words_(target(unit).text, unit.language), good))
             if users := self.words_(last_said(unit, "user"), unit.language):
                 texts.append((users, 1.0))
-        return Known(NextActs.learn(pairs), Ngrams(self.order).add(texts))
+        return TurnModel(NextActs.learn(pairs), Ngrams(self.order).add(texts))
 
     def _crossed(self, examples: Sequence[Example]) -> NDArray[np.float32]:
         """Features of examples from what the *other* examples taught: their own words would look too usual."""
@@ -85,10 +85,10 @@ class Acts(NetworkAnnotator):
                 rows[inside] = self._features([examples[row].unit for row in inside], known)
         return rows
 
-    def _features(self, units: Sequence[Unit], known: Known) -> NDArray[np.float32]:
+    def _features(self, units: Sequence[Unit], known: TurnModel) -> NDArray[np.float32]:
         return np.array([self._row(unit, known) for unit in units], dtype=np.float32).reshape(-1, _width())
 
-    def _row(self, unit: Unit, known: Known) -> list[float]:
+    def _row(self, unit: Unit, known: TurnModel) -> list[float]:
         user, system = self._looks(unit)
         said, done = act_of(user), act_of(system)
         due = known.acts.after(said)
@@ -135,7 +135,7 @@ class Acts(NetworkAnnotator):
 
     def _restore(self, state: State) -> None:
         acts = NextActs(state.arrays["next"].reshape(len(ACTS), len(ACTS)))
-        self.known_ = Known(acts, Ngrams.from_data(state.data["ngrams"]))
+        self.known_ = TurnModel(acts, Ngrams.from_data(state.data["ngrams"]))
         self.middle_, self.spread_ = state.arrays["middle"], state.arrays["spread"]
         self._take_network_arrays(state)
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator, Lesson, Opinion
+from lapsus.annotators.base import Annotator, Opinion, TrainingData
 from lapsus.annotators.cases import Case, Origin, packed
 from lapsus.annotators.judge.decisions import Decision, decide
 from lapsus.annotators.judge.encoder_training import GRAPH, TOKENIZER, OwnVectors
@@ -149,18 +149,18 @@ class Judge(Annotator):
             "unanswered": self.unanswered,
         }
 
-    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+    def _learn_from(self, training: TrainingData, languages: Sequence[str], progress: Progress) -> Origin:
         if not any(kind.choices or kind.on_text for kind in kinds_of(self.scheme).values()):
             raise UsageError("asks-nothing-judge-can", hint="learns-questions-kind-label", id=self.scheme.id)
-        cases = drawn_cases(lesson.cases, self.most, self.seed)
+        cases = drawn_cases(training.cases, self.most, self.seed)
         self.features_ = FeatureSets(self.features, languages)
-        texts = packed(lesson.texts[name] for name in {case.unit.document for case in cases})
+        texts = packed(training.texts[name] for name in {case.unit.document for case in cases})
         if self.encoder:
-            cases = self._with_own_encoder(lesson, cases, part_of(progress, 0.0, 0.7))
+            cases = self._with_own_encoder(training, cases, part_of(progress, 0.0, 0.7))
             progress = part_of(progress, 0.7, 1.0)
         units = [case.unit.key for case in cases]
-        given = learnable_answers(self.scheme, lesson.votes, units)
-        marks = learnable_marks(self.scheme, lesson.votes, cases)
+        given = learnable_answers(self.scheme, training.votes, units)
+        marks = learnable_marks(self.scheme, training.votes, cases)
         if not given and not marks:
             raise InputError(
                 "no-question-answered-documents", hint="judge-more-documents", id=self.scheme.id, least=LEAST
@@ -178,7 +178,9 @@ class Judge(Annotator):
         self._set_weights(self._state())
         return msgspec.structs.replace(origin_of(self.scheme, cases, given, marks, languages), texts=texts)
 
-    def _with_own_encoder(self, lesson: Lesson, cases: Sequence[Case], progress: Progress) -> Sequence[Case]:
+    def _with_own_encoder(
+        self, training: TrainingData, cases: Sequence[Case], progress: Progress
+    ) -> Sequence[Case]:
         """Load the encoder and tune it where asked; the cases that are left to learn from.
 
         What it was tuned on it knows too well to be measured by, and a regression would trust it too far there.
@@ -188,7 +190,7 @@ class Judge(Annotator):
         loaded = LoadedEncoder(self.encoder)
         if self.tune:
             tuned, cases = parted_for_tuning(cases, self.seed)
-            given = learnable_answers(self.scheme, lesson.votes, [case.unit.key for case in tuned])
+            given = learnable_answers(self.scheme, training.votes, [case.unit.key for case in tuned])
             if not given:
                 raise InputError("too-little-tune-encoder", hint="judge-more-documents-leave", least=LEAST)
             loaded.tune(tuned, given, self.seed, progress)

@@ -91,7 +91,7 @@ class Readings(Protocol):
         """For each unit a row a place."""
 
 
-class Sight(NamedTuple):
+class PlaceFeatures(NamedTuple):
     """What is seen of the places of one unit: numbers, and the vector of each place."""
 
     places: list[Place]
@@ -99,9 +99,9 @@ class Sight(NamedTuple):
     vectors: Matrix
 
 
-def sights(
+def place_features(
     units: Sequence[tuple[Unit, list[list[Place]]]], vectors: Vectors, readings: Readings | None = None
-) -> list[Sight]:
+) -> list[PlaceFeatures]:
     """What is seen of the places of some units, and where there is a reader what it says of them."""
     names: dict[str, None] = {}
     others = [_other_side(unit, groups) for unit, groups in units]
@@ -110,13 +110,14 @@ def sights(
         names.update((_plain(place.text), None) for place in other[:_MEANT])
     known = dict(zip(names, vectors.of(list(names)), strict=True))
     found = [
-        _sight(groups, other, known, vectors.width) for (_, groups), other in zip(units, others, strict=True)
+        _features_of(groups, other, known, vectors.width)
+        for (_, groups), other in zip(units, others, strict=True)
     ]
     if readings is None:
         return found
     return [
-        sight._replace(numbers=np.hstack([sight.numbers, rows]))
-        for sight, rows in zip(found, readings.rows(units), strict=True)
+        seen._replace(numbers=np.hstack([seen.numbers, rows]))
+        for seen, rows in zip(found, readings.rows(units), strict=True)
     ]
 
 
@@ -132,12 +133,12 @@ def _other_side(unit: Unit, groups: Sequence[Sequence[Place]]) -> list[Place]:
     ]
 
 
-def _sight(
+def _features_of(
     groups: Sequence[Sequence[Place]], other: Sequence[Place], known: Mapping[str, Matrix], width: int
-) -> Sight:
+) -> PlaceFeatures:
     places = [place for group in groups for place in group]
     if not places:
-        return Sight([], np.zeros((0, _WIDTH), np.float32), np.zeros((0, width), np.float32))
+        return PlaceFeatures([], np.zeros((0, _WIDTH), np.float32), np.zeros((0, width), np.float32))
     mine = np.array([known[_plain(place.text)] for place in places], dtype=np.float32)
     theirs = np.array([known[_plain(place.text)] for place in other[:_MEANT]], dtype=np.float32)
     alike = mine @ theirs.T if len(theirs) else np.zeros((len(places), 1), np.float32)
@@ -164,7 +165,7 @@ def _sight(
             before[pair] += 1
         start += len(group)
     base = np.array(rows, dtype=np.float32)
-    return Sight(places, np.hstack([base, *_neighbours(base, groups)]), mine)
+    return PlaceFeatures(places, np.hstack([base, *_neighbours(base, groups)]), mine)
 
 
 _BASE: Final = 22

@@ -12,7 +12,7 @@ from lapsus.annotators.judge.features import Vectors
 from lapsus.annotators.judge.learning import FOLDS, PARTS, Point, Report
 from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.span_agreement import Mask, Matrix, Rows, Seen, mask_of, span_agreement
-from lapsus.annotators.judge.span_features import Meaning, Place, Readings, places_for, sights
+from lapsus.annotators.judge.span_features import Meaning, Place, Readings, place_features, places_for
 from lapsus.annotators.marks import best_threshold, without_edges
 from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
@@ -108,12 +108,12 @@ def mark(
     found: list[list[tuple[Span, float]]] = [[] for _ in units]
     expected: list[dict[str, float]] = [{} for _ in units]
     for side, labels in zip(learned, sides(kind), strict=True):
-        looked = sights([(unit, places_for(unit, labels[0])) for unit in units], vectors, readings)
-        for n, sight in enumerate(looked):
-            rows = _ready(side, sight.numbers, sight.vectors)
+        looked = place_features([(unit, places_for(unit, labels[0])) for unit in units], vectors, readings)
+        for n, seen in enumerate(looked):
+            rows = _ready(side, seen.numbers, seen.vectors)
             shares = predict(rows, side.weights, exclusive=False)
             for column, label in enumerate(labels):
-                found[n] += _spans(sight.places, shares[:, column], float(side.cuts[column]), label.id)
+                found[n] += _spans(seen.places, shares[:, column], float(side.cuts[column]), label.id)
                 expected[n][label.id] = round(float(shares[:, len(labels) + column].sum()), 4)
     return [
         _marked(kind, unit, spans, counts, vectors)
@@ -184,12 +184,12 @@ def _see(
     meaning: Meaning | None = None
     for start in range(0, len(units), _BLOCK):
         some = units[start : start + _BLOCK]
-        looked = sights([(unit, places_for(unit, labels[0])) for unit in some], vectors, readings)
-        found = np.vstack([sight.vectors for sight in looked])
+        looked = place_features([(unit, places_for(unit, labels[0])) for unit in some], vectors, readings)
+        found = np.vstack([seen.vectors for seen in looked])
         # The axes of the first units serve for all: to keep every vector would take much memory.
         meaning = Meaning.of(np.unique(found, axis=0)) if meaning is None else meaning
-        blocks.append((np.vstack([sight.numbers for sight in looked]), meaning.rows(found)))
-        places += [sight.places for sight in looked]
+        blocks.append((np.vstack([seen.numbers for seen in looked]), meaning.rows(found)))
+        places += [seen.places for seen in looked]
         progress(len(places), len(units))
     rows = np.vstack([np.hstack(block) for block in blocks])
     mean, spread = rows.mean(axis=0), rows.std(axis=0)

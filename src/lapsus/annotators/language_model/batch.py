@@ -12,7 +12,7 @@ from lapsus.annotators.bulk import Journal
 from lapsus.annotators.detection import UnfinishedError
 from lapsus.annotators.language_model.annotator import LanguageModel
 from lapsus.annotators.language_model.prompt import unit_digest
-from lapsus.annotators.language_model.providers.batches import Asked, Batches
+from lapsus.annotators.language_model.providers.batches import Batches, BatchRequest
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Unit
 from lapsus.model.decoders import decoder
@@ -138,12 +138,12 @@ class BatchRun:
                 return
             yield unit
 
-    def _parts(self, units: Sequence[Unit]) -> Iterator[list[Asked]]:
+    def _parts(self, units: Sequence[Unit]) -> Iterator[list[BatchRequest]]:
         """Batches as large as the provider takes them."""
-        part: list[Asked] = []
+        part: list[BatchRequest] = []
         size = 0
         for place, unit in enumerate(units):
-            asked = [Asked(f"{place}-{n}", body) for n, body in enumerate(self.model.requests(unit))]
+            asked = [BatchRequest(f"{place}-{n}", body) for n, body in enumerate(self.model.requests(unit))]
             more = sum(len(msgspec.json.encode(one.body)) + 200 for one in asked)
             if part and (len(part) + len(asked) > self._batches.most or size + more > self._batches.largest):
                 yield part

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 import msgspec
 import numpy as np
 
-from lapsus.annotators.base import Annotator, Lesson, Opinion
+from lapsus.annotators.base import Annotator, Opinion, TrainingData
 from lapsus.annotators.cases import Case, Origin
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.progress import Progress
@@ -57,10 +57,10 @@ class Triples(Annotator):
         """What the labeller says of some pairs."""
         return self.labeller_.read([_pair_in(unit) for unit in units])
 
-    def _learn_from(self, lesson: Lesson, languages: Sequence[str], progress: Progress) -> Origin:
+    def _learn_from(self, training: TrainingData, languages: Sequence[str], progress: Progress) -> Origin:
         from lapsus.annotators.library import default_model
 
-        marked = _marked(lesson)
+        marked = _marked(training)
         if not marked:
             raise InputError("no-marked-pair-learn", hint="give-pairs-data-text", scheme=SCHEME)
         _, state = read_model(default_model("en", SCHEME))
@@ -129,16 +129,16 @@ def _pair_in(unit: Unit) -> tuple[list[Segment], list[Segment], str | None]:
     return triples, texts, language
 
 
-def _marked(lesson: Lesson) -> list[tuple[Unit, tuple[tuple[Span, ...], ...]]]:
+def _marked(training: TrainingData) -> list[tuple[Unit, tuple[tuple[Span, ...], ...]]]:
     """The pairs that people answered about, and what each of them marked."""
-    votes = marks_in(lesson.votes.get(QUESTION))
+    votes = marks_in(training.votes.get(QUESTION))
     if votes is None:
         return []
     given = {
         unit: tuple(spans for spans in said if spans is not None)
         for unit, said in zip(votes.units, votes.spans, strict=True)
     }
-    return [(case.unit, given[case.unit.key]) for case in lesson.cases if given.get(case.unit.key)]
+    return [(case.unit, given[case.unit.key]) for case in training.cases if given.get(case.unit.key)]
 
 
 def _origin(

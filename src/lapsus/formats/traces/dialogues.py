@@ -69,10 +69,10 @@ class Turn(NamedTuple):
     message: Message
     behind: tuple[Message, ...] = ()
     """Calls of tools, their results and passages that came right before it."""
-    asked: Asked | None = None
+    asked: TalkCall | None = None
 
 
-class Asked(NamedTuple):
+class TalkCall(NamedTuple):
     """A call as a part of the talk."""
 
     number: int
@@ -110,10 +110,10 @@ class Line:
     """The same for lines that have a common beginning."""
     turns: list[Turn] = field(default_factory=list)
     keys: list[int] = field(default_factory=list)
-    calls: list[tuple[Asked, int]] = field(default_factory=list)
+    calls: list[tuple[TalkCall, int]] = field(default_factory=list)
     """Each call, and how many turns there were after it."""
 
-    def continued(self, asked: Asked, fit: Fit) -> Line:
+    def continued(self, asked: TalkCall, fit: Fit) -> Line:
         """The line as this call continues it: a new one where the call does not begin at the end."""
         line = self if fit.stays == len(self.turns) else self._begun(fit.stays)
         line.turns += asked.heard[fit.known :]
@@ -127,12 +127,12 @@ class Line:
         return Line(self.root, self.turns[:size], self.keys[:size], calls)
 
     @property
-    def first(self) -> Asked:
+    def first(self) -> TalkCall:
         """The call that began it."""
         return self.calls[0][0]
 
     @property
-    def last(self) -> Asked:
+    def last(self) -> TalkCall:
         """The call that continued it last."""
         return self.calls[-1][0]
 
@@ -172,7 +172,7 @@ def main_lines(calls: Sequence[Call], dropped: Counter[str], mended: Counter[str
     return kept
 
 
-def _asked(calls: Iterable[Call]) -> list[Asked]:
+def _asked(calls: Iterable[Call]) -> list[TalkCall]:
     known: dict[tuple[str, str], int] = {}
 
     def keys(turns: list[Turn]) -> list[int]:
@@ -185,7 +185,7 @@ def _asked(calls: Iterable[Call]) -> list[Asked]:
         said, _ = _turns([*behind, *(message for message in call.said if message.role != "user")])
         told = "\n".join(message.text for message in call.heard if message.role == "prompt")
         numbers = keys(heard)
-        found.append(Asked(number, call, heard, numbers, _ends(numbers), said, keys(said), told))
+        found.append(TalkCall(number, call, heard, numbers, _ends(numbers), said, keys(said), told))
     return found
 
 
@@ -209,7 +209,7 @@ def _ends(keys: Sequence[int]) -> dict[int, list[int]]:
     return ends
 
 
-def _as_they_come(asked: Iterable[Asked]) -> Line:
+def _as_they_come(asked: Iterable[TalkCall]) -> Line:
     line = Line(0)
     for one in asked:
         fit = _again(line, one) or _overlap(line, one) or Fit(0, len(line.turns), 0)
@@ -217,7 +217,7 @@ def _as_they_come(asked: Iterable[Asked]) -> Line:
     return line
 
 
-def _lines(asked: Iterable[Asked]) -> list[Line]:
+def _lines(asked: Iterable[TalkCall]) -> list[Line]:
     """All lines, the one continued last at the end."""
     lines: list[Line] = []
     for one in asked:
@@ -235,12 +235,12 @@ def _lines(asked: Iterable[Asked]) -> list[Line]:
     return lines
 
 
-def _fit(line: Line, asked: Asked) -> Fit | None:
+def _fit(line: Line, asked: TalkCall) -> Fit | None:
     fits = [fit for way in (_again, _overlap, _fork) if (fit := way(line, asked))]
     return max(fits, key=lambda fit: fit.shared, default=None)
 
 
-def _again(line: Line, asked: Asked) -> Fit | None:
+def _again(line: Line, asked: TalkCall) -> Fit | None:
     """The call answers once more what the line ends with: a retry, or one call traced twice."""
     end, size = len(line.turns), len(asked.heard)
     while end and line.turns[end - 1].message.role == "system":
@@ -253,7 +253,7 @@ def _again(line: Line, asked: Asked) -> Fit | None:
     return Fit(size, end, size) if size == end or same_trace else None
 
 
-def _overlap(line: Line, asked: Asked) -> Fit | None:
+def _overlap(line: Line, asked: TalkCall) -> Fit | None:
     """What was heard begins with the line, or with the latest part of it."""
     for size in asked.ends.get(line.keys[-1], ()) if line.keys else ():
         if line.keys[-size:] == asked.keys[:size]:
@@ -261,7 +261,7 @@ def _overlap(line: Line, asked: Asked) -> Fit | None:
     return None
 
 
-def _fork(line: Line, asked: Asked) -> Fit | None:
+def _fork(line: Line, asked: TalkCall) -> Fit | None:
     """Both begin alike for at least one exchange, then the call goes another way."""
     least, most = 0, min(len(line.keys), len(asked.keys))
     while least < most:
@@ -271,10 +271,10 @@ def _fork(line: Line, asked: Asked) -> Fit | None:
     return Fit(least, least, least) if least > 1 else None
 
 
-def _claim(main: Line, asked: Iterable[Asked]) -> set[int]:
+def _claim(main: Line, asked: Iterable[TalkCall]) -> set[int]:
     """Give turns that only a later history tells of to the calls that said them."""
     members = {call.number for call, _ in main.calls}
-    said: dict[tuple[int | None, int], Asked] = {
+    said: dict[tuple[int | None, int], TalkCall] = {
         (one.keys[-1] if one.keys else None, one.said_keys[0]): one
         for one in asked
         if one.number not in members and one.said_keys
@@ -309,7 +309,7 @@ def _kept(main: Line, lines: Iterable[Line]) -> list[Line]:
     return kept
 
 
-def _alike(main: Line) -> Callable[[Asked], bool]:
+def _alike(main: Line) -> Callable[[TalkCall], bool]:
     """Whether a call is of the program that leads the talk, as far as its instructions and its model tell."""
     instructions = _habit([call.instructions for call, _ in main.calls])
     models = _habit([str(call.call.turn.get("model")) for call, _ in main.calls])

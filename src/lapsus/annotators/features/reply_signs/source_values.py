@@ -57,7 +57,7 @@ class Record(NamedTuple):
     lengths: tuple[tuple[str, int], ...]
 
 
-class Known(NamedTuple):
+class SourceValues(NamedTuple):
     """What all sources hold, and the talk with them."""
 
     numbers: frozenset[float]
@@ -75,7 +75,7 @@ class Known(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def known_of(sources: tuple[str, ...], talk: tuple[str, ...], prompts: tuple[str, ...]) -> Known:
+def known_of(sources: tuple[str, ...], talk: tuple[str, ...], prompts: tuple[str, ...]) -> SourceValues:
     """What the texts of sources, of the talk and of the instructions hold."""
     texts = [_text_of(text) for text in (*sources, *talk, *prompts)]
     records = tuple(_record(source) for source in sources)
@@ -86,7 +86,7 @@ def known_of(sources: tuple[str, ...], talk: tuple[str, ...], prompts: tuple[str
     steps = {value for key, values in named.items() if key.casefold() in _DAY_KEYS for value in values}
     steps = steps.union(*(text.steps for text in texts[: len(sources) + len(talk)]))
     days = frozenset[tuple[int, int]]().union(*(text.days for text in texts))
-    return Known(
+    return SourceValues(
         numbers=frozenset[float]().union(*(text.numbers for text in texts)),
         values=frozenset[float]().union(*(record.values for record in records)),
         sums=frozenset[float]().union(*(record.worked_out for record in records)),

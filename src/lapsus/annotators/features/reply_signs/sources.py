@@ -13,7 +13,7 @@ from lapsus.annotators.features.reply_signs.source_values import (
     MOST,
     NUMBER,
     TIMES,
-    Known,
+    SourceValues,
     amount,
     day,
     known_of,
@@ -101,7 +101,7 @@ def _wrong_sum(text: str) -> Seen | None:
     return None
 
 
-def _number(text: str, known: Known, where: tuple[str, ...]) -> Seen | None:
+def _number(text: str, known: SourceValues, where: tuple[str, ...]) -> Seen | None:
     own = [amount(match["value"]) for match in NUMBER.finditer(text)]
     for match in NUMBER.finditer(text):
         value = amount(match["value"])
@@ -131,7 +131,7 @@ def _number(text: str, known: Known, where: tuple[str, ...]) -> Seen | None:
     return None
 
 
-def _is_share(value: float, text: str, match: regex.Match[str], known: Known) -> bool:
+def _is_share(value: float, text: str, match: regex.Match[str], known: SourceValues) -> bool:
     """Whether it is what falls to each: a known value by the length of the list that is named, or by any count."""
     per = _PER.match(text, match.end())
     beside = text[max(0, match.start() - 40) : match.end() + 20]

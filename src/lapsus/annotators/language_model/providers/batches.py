@@ -16,7 +16,7 @@ _NOT_COME_TO = ("batch_expired", "batch_cancelled", "expired", "canceled")
 Body: TypeAlias = dict[str, Any]
 
 
-class Asked(NamedTuple):
+class BatchRequest(NamedTuple):
     """One request of a batch, by a name of ours."""
 
     id: str
@@ -44,7 +44,7 @@ class Batches(ABC):
         self.service, self.model = service, model
 
     @abstractmethod
-    def submit(self, requests: Sequence[Asked]) -> str:
+    def submit(self, requests: Sequence[BatchRequest]) -> str:
         """Hand requests in; the id of the batch."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class OpenAiBatches(Batches):
     url: ClassVar[str] = "/v1/chat/completions"
     """Where each request of the file goes."""
 
-    def submit(self, requests: Sequence[Asked]) -> str:
+    def submit(self, requests: Sequence[BatchRequest]) -> str:
         """The file, then the batch."""
         lines = [
             {"custom_id": one.id, "method": "POST", "url": self.url, "body": one.body} for one in requests
@@ -156,7 +156,7 @@ class AnthropicBatches(Batches):
 
     most = 10_000
 
-    def submit(self, requests: Sequence[Asked]) -> str:
+    def submit(self, requests: Sequence[BatchRequest]) -> str:
         """All at once."""
         wanted = [{"custom_id": one.id, "params": one.body} for one in requests]
         return str(self._ask("POST", "/messages/batches", {"requests": wanted})["id"])
@@ -184,7 +184,7 @@ class GeminiBatches(Batches):
 
     largest = 15_000_000
 
-    def submit(self, requests: Sequence[Asked]) -> str:
+    def submit(self, requests: Sequence[BatchRequest]) -> str:
         """All at once."""
         wanted = [{"request": one.body, "metadata": {"key": one.id}} for one in requests]
         batch = {"displayName": "lapsus", "inputConfig": {"requests": {"requests": wanted}}}
