@@ -7,6 +7,7 @@ to the address that was named, and to no other. A key that a server says back is
 import ipaddress
 import json
 import random
+import re
 import socket
 import ssl
 import threading
@@ -32,6 +33,9 @@ _REFUSAL: Final = 20_000
 
 _SECRET: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
 """Headers that hold keys."""
+
+_RETRY_DELAY: Final = re.compile(rb'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
+"""Where Google says when to come back."""
 
 T = TypeVar("T")
 Trouble: TypeAlias = Literal["refused", "elsewhere", "nobody", "unsafe", "silent", "large", "not-json"]
@@ -206,6 +210,10 @@ def _object(content: bytes) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict):
         raise HttpError("not-json", "the reply is no JSON object", status=200)
+    match found:
+        case {"error": {"code": int(status)}} if status >= 400 and len(found) <= 2:
+            # Some who pass requests on say so what went wrong behind them.
+            raise HttpError("refused", _said(content), status=status, content=content)
     return found
 
 
@@ -218,6 +226,8 @@ def _refused(error: urllib.error.HTTPError, headers: Mapping[str, str]) -> HttpE
         if name.lower() in _SECRET:
             content = content.replace(value.split(" ")[-1].encode(), b"(the key)")
     wait = _wait_asked(error.headers.get("Retry-After"))
+    if wait is None and (told := _RETRY_DELAY.search(content)):
+        wait = float(told.group(1))
     trouble: Trouble = "elsewhere" if 300 <= error.code < 400 else "refused"
     return HttpError(trouble, _said(content), status=error.code, content=content, wait=wait)
 

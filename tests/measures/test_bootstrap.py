@@ -158,3 +158,19 @@ def test_an_interval_of_a_share_holds_as_often_as_it_says(n: int, share: float) 
         low, high = bootstrap_interval(values, mean, Bootstrap(400), bounds=SHARE) or (1, 0)
         held += chance[k] * (low <= share <= high)
     assert held >= 0.93
+
+
+def test_a_share_of_few_groups_with_many_answers_each_holds_as_often_as_it_says() -> None:
+    """Agreement of five people on ten even units: their spread is found from ten numbers, and is as unsure."""
+    chance = np.random.default_rng(4)
+    held = 0
+    for seed in range(400):
+        yes = chance.binomial(5, 0.5, 10)
+        pairs = (yes * (yes - 1) + (5 - yes) * (4 - yes)) / 20
+        sums = np.stack([np.ones(10), pairs], axis=1)
+        found = bootstrap_interval(
+            sums, lambda totals: totals[..., 1] / totals[..., 0], Bootstrap(200, seed), bounds=SHARE
+        )
+        assert found is not None
+        held += found.low <= 0.5 <= found.high
+    assert held / 400 > 0.9

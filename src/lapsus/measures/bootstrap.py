@@ -146,8 +146,16 @@ def interval(
     sure = share * (1 - share) * width**2 / variance if variance > _ROUNDING else math.inf
     # Resamples that are all alike are as sure as if each group had answered once.
     worth = min(max(sure, 1.0), _MOST) if math.isfinite(sure) and share * (1 - share) > 0 else float(groups)
-    low, high = share_bounds(share, worth, level)
+    low, high = share_bounds(share, _found_from(worth, groups, level), level)
     return Interval(least + width * low, least + width * high)
+
+
+def _found_from(worth: float, groups: int, level: float) -> float:
+    """How many answers are as sure where that was found from few groups, as Korn and Graubard (1998) have it."""
+    if worth <= groups:
+        return worth
+    up_to = (1 + level) / 2
+    return max(float(groups), worth * (t_quantile(up_to, worth - 1) / t_quantile(up_to, groups - 1)) ** 2)
 
 
 def smoothed_interval(

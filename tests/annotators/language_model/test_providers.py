@@ -23,6 +23,7 @@ from tests.annotators.language_model.stub import Said, Stub, serving
 KEY = "sk-very-secret-0123456789"
 ANSWER = {"breakdown": "X", "comment": None}
 TEXT, NUMBER, COUNT = {"type": "string"}, {"type": "number"}, {"type": "integer", "minimum": 1}
+WORDS = {"type": "string", "pattern": r"\S"}
 ANY: dict[str, Any] = {}
 
 
@@ -34,9 +35,9 @@ MESSAGES = {"type": "array", "minItems": 1, "items": closed(["role", "content"],
 TURNS = {
     "type": "array",
     "minItems": 1,
-    "items": closed(["role", "content"], role={"enum": ["user", "assistant"]}, content=TEXT),
+    "items": closed(["role", "content"], role={"enum": ["user", "assistant"]}, content=WORDS),
 }
-PARTS = {"type": "array", "items": closed(["text"], text=TEXT)}
+PARTS = {"type": "array", "items": closed(["text"], text=WORDS)}
 CHAT = closed(
     ["model", "messages"], model=TEXT, messages=MESSAGES, temperature=NUMBER, seed={"type": "integer"},
     max_tokens=COUNT, max_completion_tokens=COUNT, response_format=ANY, tools=ANY, tool_choice={"enum": ["required"]},
@@ -109,7 +110,7 @@ GEMINI = closed(
     generationConfig=closed([], temperature=NUMBER, seed={"type": "integer"}, maxOutputTokens=COUNT,
                             responseMimeType={"const": "application/json"}, responseJsonSchema=ANY),
 )  # fmt: skip
-BLOCKS = {"type": "array", "minItems": 1, "items": closed(["text"], text=TEXT)}
+BLOCKS = {"type": "array", "minItems": 1, "items": closed(["text"], text=WORDS)}
 TOOLS = closed(
     ["name", "inputSchema"],
     name=TEXT,
@@ -229,6 +230,34 @@ def test_a_refusal_is_told_in_its_words_and_not_asked_again(
     assert len(stub.asked) == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("azure", {"message": "The response was filtered.", "code": "content_filter", "param": "prompt"}),
+        ("openai", {"message": "Invalid prompt: it was flagged.", "code": "invalid_prompt"}),
+    ],
+)
+def test_texts_that_a_provider_does_not_take_are_a_refusal(
+    name: str, error: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with published(name, lambda body: Said(400, {"error": error})) as stub:
+        model = model_of(name, stub, monkeypatch)
+        assert judged(model) is None
+    assert (len(stub.asked), model.ended) == (1, None)
+    assert error["message"] in model.refused[0].reason
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_a_model_that_said_nothing_is_asked_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = INTERFACES[name].said
+    empty = json.loads(json.dumps(said(ANSWER)).replace(json.dumps(json.dumps(ANSWER)), '""'))
+    if name in ("anthropic", "bedrock"):
+        empty = {**empty, "content": [], "output": {"message": {"role": "assistant", "content": []}}}
+    replies = iter([empty, said(ANSWER)])
+    with published(name, lambda body: Said(200, next(replies))) as stub:
+        assert judged(model_of(name, stub, monkeypatch)).answers == {"breakdown": "X"}
+
+
 @pytest.mark.parametrize("name", INTERFACES)
 def test_the_next_form_is_tried_where_one_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(body: dict[str, Any]) -> Said:
@@ -288,12 +317,17 @@ def test_what_a_reasoning_model_refuses_is_renamed_or_dropped_once(monkeypatch: 
         ("anthropic", 400, {"type": "invalid_request_error", "message": "Your credit balance is too low to go on."},
          "top it up"),
         ("openai", 402, {"message": "Insufficient Balance"}, "top it up"),
+        ("openai", 429, {"message": "Billing hard limit has been reached", "code": "billing_hard_limit_reached"},
+         "top it up"),
+        ("anthropic", 400, {"type": "invalid_request_error",
+                            "message": "You have reached your specified API usage limits."}, "top it up"),
+        ("gemini", 400, {"message": "API key not valid.", "details": [{"reason": "API_KEY_INVALID"}]}, "key right"),
         ("gemini", 429, {"message": "You exceeded your current quota.", "details": [
             {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]}, "tomorrow"),
         ("bedrock", 429, {"message": "Too many tokens per day, please wait before trying again."}, "tomorrow"),
     ],
 )  # fmt: skip
-def test_an_empty_account_ends_it_at_once(
+def test_an_empty_account_or_a_wrong_key_ends_it_at_once(
     name: str, status: int, error: Any, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with published(name, lambda body: Said(status, {"error": error})) as stub:

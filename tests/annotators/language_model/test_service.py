@@ -49,6 +49,23 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_moment(monkeypatch: pytest.
     assert waits[2] < 1
 
 
+def test_a_wait_that_stands_in_the_reply_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    stop = threading.Event()
+    monkeypatch.setattr(stop, "wait", lambda seconds: bool(waits.append(seconds)))
+    busy = Said(429, {"error": {"message": "quota", "details": [{"retryDelay": "37s"}]}})
+    with serving(script(busy, completion("ok"))) as stub:
+        service(stub, stop=stop).ask("/chat/completions", {})
+    assert waits == [37]
+
+
+def test_an_error_in_a_reply_counts_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed_on = Said(200, {"error": {"code": 429, "message": "upstream is busy"}, "user_id": "u"})
+    with serving(script(passed_on, completion("ok"))) as stub:
+        assert service(stub).ask("/chat/completions", {})["model"] == "stub-2026"
+    assert len(stub.asked) == 2
+
+
 def test_a_server_that_asks_for_an_hour_is_not_waited_for() -> None:
     with serving(script(refusal(429, "quota", {"Retry-After": "3600"}))) as stub:
         began = time.monotonic()

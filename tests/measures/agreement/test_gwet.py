@@ -82,7 +82,9 @@ def test_undefined(rows: list[str], note: str, of: str) -> None:
 @pytest.mark.parametrize("of", ["O", "OT", "OTX"])
 def test_one_label_everywhere_is_full_agreement(of: str) -> None:
     for score in (gwet_ac1(labels(["OO", "OO"], of=of)), gwet_ac2(labels(["OO", "OO"], of=of))):
-        assert (score.value, score.interval, score.note) == (1.0, None, SAME)
+        assert (score.value, score.note) == (1.0, SAME)
+        # One label that alone could be given is no agreement to be unsure of.
+        assert (score.interval is None) == (len(of) == 1)
 
 
 def test_unknown_weights() -> None:

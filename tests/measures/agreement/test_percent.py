@@ -20,8 +20,10 @@ def test_numbers_agree_where_they_are_the_same() -> None:
 
 
 def test_one_label_everywhere_is_full_agreement_and_said() -> None:
-    score = percent_agreement(labels(["OO", "OO"]))
-    assert (score.value, score.interval, score.note) == (1.0, None, SAME)
+    score = percent_agreement(labels(["OO"] * 10))
+    assert (score.value, score.note) == (1.0, SAME)
+    # As Clopper and Pearson have it for ten of ten.
+    assert score.interval == pytest.approx((0.025**0.1, 1.0))
     assert percent_agreement(labels(["O-", "-O"])).value is None
 
 

@@ -397,7 +397,9 @@ class LanguageModel(Annotator):
             taken, problems = self._taken(found, unit, prompt)
             if not problems:
                 return _Sample(taken.answers, completions, taken.reason)
-            told = [_message("assistant", found.content[:_TOLD]), _message("user", prompt.again(problems))]
+            # Most providers take no message without a word.
+            said = found.content[:_TOLD].strip() or "{}"
+            told = [_message("assistant", said), _message("user", prompt.again(problems))]
             messages = [*messages[:1], *told]
         told_why = "; ".join(problems)
         if (

@@ -47,6 +47,8 @@ class Chat:
             try:
                 reply = self.service.ask(path, self.provider.body(request, forms[0]))
             except ServiceError as error:
+                if error.refusal:
+                    return Completion("", forms[0], False, None, 0, 0, error.refusal)
                 if error.status not in _NOT_TAKEN or error.hopeless:
                     raise
                 if self._adjusted(error, named):

@@ -14,11 +14,17 @@ CHAT = "/chat/completions"
 _TOP_UP, _TOMORROW = Notice("account-no-credit-left"), Notice("account-quota-of-day")
 _USED_UP = {
     b"insufficient_quota": _TOP_UP,
+    b"billing_hard_limit_reached": _TOP_UP,
+    b"billing_not_active": _TOP_UP,
+    b"specified API usage limits": _TOP_UP,
     b"credit balance is too low": _TOP_UP,
     b"PerDay": _TOMORROW,
     b"Too many tokens per day": _TOMORROW,
 }
 """What providers say of an account that has nothing left, and what helps; to some servers it looks like being busy."""
+_NOT_THESE_TEXTS = (b'"content_filter"', b'"invalid_prompt"')
+"""What providers say of texts that they will not have answered."""
+_WRONG_KEY = b"API_KEY_INVALID"
 _FILE = 1 << 30
 """Bytes of a file of replies that are read."""
 TRIES = 5
@@ -29,9 +35,17 @@ class ServiceError(LapsusError):
     """The server did not do what it was asked."""
 
     def __init__(
-        self, what: str, *, status: int = 0, hopeless: bool = False, hint: str | None = None
+        self,
+        what: str,
+        *,
+        status: int = 0,
+        hopeless: bool = False,
+        hint: str | None = None,
+        refusal: str = "",
     ) -> None:
         super().__init__(what, hint=hint)
+        self.refusal = refusal
+        """The words by which these very texts, and no others, were refused."""
         self.status = status
         """The HTTP status; 0 where there was no answer."""
         self.hopeless = hopeless
@@ -155,6 +169,10 @@ class Service:
             what = f"{host} answers {status}: {said}" if said else Notice("answers", host=host, status=status)
             if hint := _used_up(error):
                 return ServiceError(what, status=status, hopeless=True, hint=hint)
+            if status == 400 and any(told in error.content for told in _NOT_THESE_TEXTS):
+                return ServiceError(what, status=status, refusal=said)
+            if _WRONG_KEY in error.content:
+                return self._hopeless(what, 401)
             if status in (401, 403, 404, 405):
                 return self._hopeless(what, status)
             return ServiceError(what, status=status)

@@ -91,9 +91,10 @@ class Patterns(NamedTuple):
         sums of other patterns, for intervals where few units say anything.
         """
         if (undefined := self.undefined(measure)) is not None:
-            if undefined.note == SAME and if_same is not None:
-                return self.scored(measure, if_same, None, None, SAME)
-            return undefined
+            if undefined.note != SAME or if_same is None:
+                return undefined
+            around = self._interval(sums, value, bootstrap, bounds, prior)
+            return self.scored(measure, if_same, around, bootstrap, SAME)
         point = float(value(self.times @ sums))
         around = self._interval(sums, value, bootstrap, bounds, prior)
         return self.scored(measure, point, around, bootstrap)

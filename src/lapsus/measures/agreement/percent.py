@@ -39,7 +39,7 @@ def percent_agreement(
     """How often two annotators of a unit chose the same: the mean over units, each unit weighing the same.
 
     A unit with fewer than two votes is left out. Chance is not taken out, so the share says little by itself;
-    it is 1, without an interval, where everybody always chose the same label.
+    it is 1 where everybody always chose the same label.
     """
     found = patterns(votes, "percent").with_votes(2)
     return found.score(
