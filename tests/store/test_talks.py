@@ -11,6 +11,7 @@ from lapsus.language.masking import masked
 from lapsus.store import Chain, Nothing, Plan, RefusedError, SaveRequest, Store
 from lapsus.store.collect_plan import Collect, System
 from lapsus.store.talk_records import Reply, Talk, TurnRequest
+from tests.store.helpers import Clock
 
 WHOLE = """
 scheme: whole
@@ -141,6 +142,34 @@ def test_two_people_talk_and_one_wears_the_systems_mask(store: Store) -> None:
     for position, who in enumerate((wiz, ann, wiz)):
         store.talks.say(said(talk, position, f"turn {position}", who)).result()
     assert store.talks.get(talk.id).state == "done"
+
+
+def test_who_waits_is_joined_only_while_there(store: Store, clock: Clock) -> None:
+    collecting(store, systems=("person",), exchanges=1)
+    ann, ben = (store.people.add(name).id for name in ("ann", "ben"))
+    left = begun(store, ann)
+    clock.forward(hours=2)
+    waiting = begun(store, ben)
+    assert (waiting.state, waiting.person) == ("waiting", ben), "nobody talks to somebody who is gone"
+    clock.forward(seconds=60)
+    assert begun(store, ben).id == waiting.id
+    clock.forward(seconds=60)
+    joined = begun(store, ann)
+    assert (joined.id, joined.state, joined.partner) == (waiting.id, "open", ann)
+    with pytest.raises(RefusedError, match="no talk"):
+        store.talks.get(left.id)
+
+
+def test_whom_the_other_side_has_left_may_begin_again(store: Store, clock: Clock) -> None:
+    collecting(store, systems=("person",), minutes=30)
+    ann, ben = (store.people.add(name).id for name in ("ann", "ben"))
+    begun(store, ann)
+    left = begun(store, ben)
+    store.talks.say(said(left, 0, "hello", ben)).result()
+    assert begun(store, ann).id == left.id
+    clock.forward(minutes=31)
+    assert begun(store, ben).state == "waiting"
+    assert begun(store, ann).partner == ann
 
 
 def test_a_system_that_fails_is_asked_again_and_nothing_is_lost(store: Store) -> None:

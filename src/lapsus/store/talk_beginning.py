@@ -1,14 +1,29 @@
 """Beginning a talk: chooses system and topic, within an open transaction."""
 
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, or_, select, update
 
 from lapsus.store import tables as t
 from lapsus.store.collect_plan import PERSON, Collect
 from lapsus.store.random_order import shuffle_of
+
+PRESENT = timedelta(seconds=90)
+"""How long after the last look, one every 20 seconds, somebody who waits for a person counts as there."""
+
+
+def of_person(campaign: int, person: int) -> ColumnElement[bool]:
+    """The talks of a campaign in which somebody talks."""
+    return or_(t.talk.c.person == person, t.talk.c.partner == person) & (t.talk.c.campaign == campaign)
+
+
+def open_talk(conn: Connection, campaign: int, person: int, since: datetime) -> Row[Any] | None:
+    """The talk that somebody has open here; where a person is on the other side, only while both talk."""
+    goes_on = (t.talk.c.state != "done") & (t.talk.c.partner.is_(None) | (t.talk.c.last_at >= since))
+    query = select(t.talk).where(of_person(campaign, person), goes_on).order_by(t.talk.c.id).limit(1)
+    return conn.execute(query).one_or_none()
 
 
 class Beginning:
@@ -40,20 +55,33 @@ class Beginning:
         plays = any(self.name in system.people for system in self.plan.known)
         return plays or self._is_full(len(self.counted))
 
-    def joined(self, now: datetime) -> int | None:
-        """The talk of somebody who waits for a person on the other side, joined."""
-        mine = [
+    def joined(self, now: datetime, mine: Row[Any] | None = None) -> int | None:
+        """The talk of somebody who is there and waits for a person, joined; else one's own that waits, if there is one.
+
+        One's own goes where another is joined: nothing was said in it.
+        """
+        systems = [
             system.called
             for system in self.plan.known
             if system.use == PERSON and (not system.people or self.name in system.people)
         ]
         waiting = (
-            (t.talk.c.campaign == self.campaign) & (t.talk.c.state == "waiting") & t.talk.c.system.in_(mine)
+            (t.talk.c.campaign == self.campaign)
+            & (t.talk.c.state == "waiting")
+            & t.talk.c.system.in_(systems)
+            & (t.talk.c.last_at >= now - PRESENT)
         )
         first = (
             select(t.talk.c.id).where(waiting, t.talk.c.person != self.person).order_by(t.talk.c.id).limit(1)
         )
-        if (found := self.conn.scalar(first)) is None:
+        found = self.conn.scalar(first)
+        if mine is not None:
+            own = t.talk.c.id == mine.id
+            if found is None:
+                self.conn.execute(update(t.talk).where(own).values(last_at=now))
+                return int(mine.id)
+            self.conn.execute(delete(t.talk).where(own))
+        if found is None:
             return None
         values = {"partner": self.person, "state": "open", "begun": now, "last_at": now}
         self.conn.execute(update(t.talk).where(t.talk.c.id == found).values(values))

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from lapsus.errors import LapsusError
 from lapsus.language.masking import masked, masked_answers
@@ -24,7 +24,7 @@ from lapsus.store.collect_plan import Collect
 from lapsus.store.judgment_import import take_in
 from lapsus.store.records import Credential, Nothing, RefusedError, StoreError
 from lapsus.store.rows import campaign_row, plan_of, scheme_of
-from lapsus.store.talk_beginning import Beginning
+from lapsus.store.talk_beginning import Beginning, of_person, open_talk
 from lapsus.store.talk_records import Reply, Said, Talk, Turn, TurnRequest
 from lapsus.store.validation import check_words, number, showable, to_json
 from lapsus.store.writer import Writer
@@ -74,21 +74,21 @@ class Talks(StorePart):
 
         def work(conn: Connection) -> int | Nothing:
             row = campaign_row(conn, id, lock="units")
-            if (mine := _open_talk(conn, id, number(person))) is not None:
-                return mine
+            plan = plan_of(row)
+            since = now - timedelta(minutes=plan.minutes)
+            mine = open_talk(conn, id, number(person), since)
+            if mine is not None and mine.state != "waiting":
+                return int(mine.id)
             if row.state != "open":
                 return Nothing(row.state)
-            plan = plan_of(row)
             if plan.collect is None:
                 raise RefusedError("no-talks", "nobody talks in this campaign")
             if (reason := admit(conn, id, number(person), plan, now)) is not None:
                 return reason
-            beginning = Beginning(
-                conn, id, number(person), plan.collect, now - timedelta(minutes=plan.minutes)
-            )
-            if beginning.is_enough(plan.per_person):
+            beginning = Beginning(conn, id, number(person), plan.collect, since)
+            if mine is None and beginning.is_enough(plan.per_person):
                 return Nothing("done")
-            if (waiting := beginning.joined(now)) is not None:
+            if (waiting := beginning.joined(now, mine)) is not None:
                 return waiting
             if beginning.must_wait:
                 return Nothing("wait")
@@ -106,7 +106,7 @@ class Talks(StorePart):
         """The talk that a person began or joined last."""
         id = self._campaign_id(campaign)
         with self.reading() as conn:
-            mine = _of_person(id, number(person))
+            mine = of_person(id, number(person))
             found = conn.scalar(select(t.talk.c.id).where(mine).order_by(t.talk.c.id.desc()).limit(1))
             return None if found is None else _read(conn, found)
 
@@ -114,7 +114,7 @@ class Talks(StorePart):
         """How many talks a person has brought to their end."""
         id = self._campaign_id(campaign)
         with self.reading() as conn:
-            mine = _of_person(id, number(person)) & (t.talk.c.state == "done")
+            mine = of_person(id, number(person)) & (t.talk.c.state == "done")
             return conn.scalar(select(func.count()).select_from(t.talk).where(mine)) or 0
 
     def of(self, talk: int, campaign: str, person: int) -> Talk:
@@ -318,15 +318,6 @@ def _done_or_refused(work: _Work, conn: Connection) -> Any:
         return work(conn)
     except (RefusedError, LapsusError) as error:
         return error
-
-
-def _of_person(campaign: int, person: int) -> ColumnElement[bool]:
-    return or_(t.talk.c.person == person, t.talk.c.partner == person) & (t.talk.c.campaign == campaign)
-
-
-def _open_talk(conn: Connection, campaign: int, person: int) -> int | None:
-    open_ = _of_person(campaign, person) & (t.talk.c.state != "done")
-    return conn.scalar(select(t.talk.c.id).where(open_).order_by(t.talk.c.id).limit(1))
 
 
 def _locked(conn: Connection, talk: int) -> Row[Any]:

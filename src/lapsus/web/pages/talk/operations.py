@@ -52,9 +52,16 @@ def replies(visit: RequestContext) -> Replies:
 
 
 async def talk(visit: RequestContext) -> TalkResponse:
-    """Your talk so far. With `after`, the answer waits a while until there are more turns than that."""
+    """Your talk so far. With `after`, the answer waits a while until there are more turns than that.
+
+    While you wait for somebody to talk to, it may be another one: that of somebody else who waits.
+    """
     after = number_in(visit.request.query_params.get("after", ""))
     found = await run_in_threadpool(_shown, visit)
+    if found.state == "waiting":
+        other = await run_in_threadpool(begun, visit, found.campaign)
+        if isinstance(other, Talk) and other.id != found.talk:
+            return await run_in_threadpool(talk_response, visit, other)
     if after is not None and len(found.turns) <= after and found.state != "done":
         await replies(visit).wait(found.talk, after, PATIENCE)
         found = await run_in_threadpool(_shown, visit)

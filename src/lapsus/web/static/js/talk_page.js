@@ -132,6 +132,11 @@ async function deliver(entry) {
 async function refresh(after) {
   const found = await ask(after === undefined ? base : `${base}?after=${after}`);
   if (!found || found.status !== 200) return later();
+  // Whoever waits for somebody may have been given to another who waits.
+  if (found.said.talk !== talk.talk) {
+    location.reload();
+    return false;
+  }
   failures = 0;
   isOver ||= talk.state !== "done" && found.said.state === "done";
   talk = found.said;
