@@ -339,7 +339,8 @@ def _spoken(value: dict[str, Any]) -> Iterator[Conversation]:
 def _is_text_pair(value: dict[str, Any]) -> bool:
     if not value.keys().isdisjoint(OTHERS):
         return False
-    pairs = ((_ASKED[:4], _SAID[:4]), *(_EXCHANGED if "text" not in value else ()))
+    is_trace = "id" in value and ("session_id" in value or "sessionId" in value)  # Langfuse's
+    pairs = ((_ASKED[:4], _SAID[:4]), *(() if "text" in value or is_trace else _EXCHANGED))
     return any(
         all(_is_said(next((value[key] for key in keys if value.get(key) is not None), None)) for keys in pair)
         for pair in pairs
