@@ -169,3 +169,13 @@ def test_names_between_colons_are_shown_as_they_are(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "openai:m: which server?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("sample", "fitting"),
+    [("dialogues-en", ["breakdown", "error-types", "response-quality"]), ("pairs-en", ["semantic-errors"])],
+)
+def test_look_names_the_guidelines_that_fit(sample: str, fitting: list[str], tmp_path: Path) -> None:
+    in_process.lapsus("sample", sample, "a.jsonl", cwd=tmp_path)
+    done = in_process.lapsus("look", "a.jsonl", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["schemes"] == fitting

@@ -48,7 +48,12 @@ def invite_command(
         token = store.access.invite(campaign=name, uses=None if anybody else 1, days=days)
     query = f"?{PLACEHOLDERS[platform]}" if platform else ""
     link = f"{at.rstrip('/')}/join/{token}{query}"
-    print_json({"link": link}) if as_json else typer.echo(link)
+    if as_json:
+        print_json({"link": link})
+        return
+    typer.echo(link)
+    if not at:
+        remark("invitation-before")
 
 
 def _person(store: Store, name: str) -> int:

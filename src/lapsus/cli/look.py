@@ -10,7 +10,8 @@ from lapsus.cli.convert import tell_reading
 from lapsus.cli.output import print_json, remark, say
 from lapsus.formats import EntryStream, read
 from lapsus.formats.field_map import keep_map
-from lapsus.model import Document, Entry
+from lapsus.kinds import kind_of
+from lapsus.model import Document, Entry, Scheme
 from lapsus.schemes import load_scheme, scheme_names
 
 SHOWN, TURNS, WIDTH = 3, 6, 100
@@ -78,8 +79,18 @@ def _keys(documents: list[Document]) -> list[str]:
 
 def _schemes(documents: list[Document]) -> list[str]:
     """The guidelines whose units are in the documents."""
-    roles = set(_roles(documents))
-    return [name for name in scheme_names() if {load_scheme(name).unit.role} & {*roles, "document"}]
+    schemes = [load_scheme(name) for name in scheme_names()]
+    return [scheme.id for scheme in schemes if any(_fits(scheme, document) for document in documents)]
+
+
+def _fits(scheme: Scheme, document: Document) -> bool:
+    """Whether there is something to judge, and something to say of it."""
+    roles = {segment.role for segment in document.segments}
+    if scheme.unit.role != "document":
+        return scheme.unit.role in roles
+    kind = kind_of(scheme.questions[0], scheme)
+    places = {label.on for label in kind.labels if label.on is not None}
+    return bool(places & roles) if places else not kind.label_ids or kind.allows(kind.label_ids[0], document)
 
 
 def _summary(reading: EntryStream, entries: list[Entry], documents: list[Document]) -> dict[str, Any]:

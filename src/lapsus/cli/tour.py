@@ -46,4 +46,4 @@ def tour_command() -> None:
                 app(shlex.split(command), standalone_mode=False)
             except LapsusError as error:
                 complain(error)
-    console.print("\n" + in_words("documentation-docs-lapsus-help"))
+    console.print("\n" + in_words("lapsus-help-lists"))
