@@ -164,18 +164,18 @@ def show(language: str, figures: dict[str, Any], wordings: str) -> None:
 
 SORTS = {
     "empty": ["empty"],
-    "cut off": ["breaks-off", "no-end"],
+    "cut-off": ["breaks-off", "no-end"],
     "refusal": ["refuses"],
-    "other language": ["other-language"],
-    "error text": ["error-text", "raw-data"],
+    "other-language": ["other-language"],
+    "error-text": ["error-text", "raw-data"],
     "leak": ["special-token", "placeholder", "prompt-leak", "speaks-for-user"],
-    "same again": ["same-again"],
+    "same-again": ["same-again"],
     "looping": ["loops"],
     "abuse": ["abuses"],
     "encoding": ["broken-encoding"],
-    "another chat": ["another-chat"],
+    "another-chat": ["another-chat"],
     "left": ["request-left"],
-    "against tool": ["against-source", "differs-from-source"],
+    "against-tool": ["against-source", "differs-from-source"],
 }
 """The signs that are meant to see a kind of plant."""
 

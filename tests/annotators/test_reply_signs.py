@@ -240,6 +240,45 @@ def test_what_follows_from_the_tools_result_is_no_fault(reply: str) -> None:
     assert not {"differs-from-source", "against-source"} & seen("en", "What did I book?", reply, tool=BOOKING)
 
 
+VISIT = {"technician": "Mara Lindqvist", "plan": "Family Plus", "nights": 3, "wind": "12 km/h", "gate": "B38"}
+BASKET = {
+    "items": [{"product": "blue mug", "quantity": 3}, {"product": "towel", "quantity": 1}],
+    "rate": "4.9%",
+}
+PLAN = {"plan": "ファミリープラス", "nights": 3, "担当": "水野 涼", "attendees": 6, "total": 120000}
+
+
+@pytest.mark.parametrize(
+    ("tool", "good", "bad", "told"),
+    [
+        (VISIT, "Ms Mara Lindqvist comes today.", "Ms Petra Novak comes today.", ""),
+        (VISIT, "You are on Family Plus.", "You are on Family Basic.", "Family Plus"),
+        (VISIT, "The wind is 12 km/h.", "The wind is 21 km/h.", "12"),
+        (VISIT, "Go to gate B38.", "Go to gate B83.", "B38"),
+        (BASKET, "You have 3 blue mugs.", "You have 5 blue mugs.", "3"),
+        (BASKET, "The rate is 4.9%.", "The rate is 9.4%.", ""),
+        (PLAN, "ファミリープラスをご契約中です。", "ファミリーライトをご契約中です。", "ファミリープラス"),
+        (PLAN, "3泊のご予約です。", "4泊のご予約です。", "3"),
+        (PLAN, "水野涼様が伺います。", "小林大輔様が伺います。", ""),
+        (PLAN, "参加者は6名です。", "参加者は8名です。", "6"),
+        (PLAN, "合計は12万円です。", "合計は15万円です。", "120000"),
+    ],
+)
+def test_names_and_counts_are_compared_across_languages(tool: Any, good: str, bad: str, told: str) -> None:
+    language = "ja" if good.endswith("。") else "en"
+    signs = {"against-source", "differs-from-source"}
+    assert not signs & seen(language, "What is it?", good, tool=tool)
+    found = Reply.of(unit(language, "What is it?", bad, tool=tool))
+    assert [saw.source for sign in sorted(signs) if (saw := RULES[sign](found))] == [told]
+
+
+def test_a_name_that_begins_like_a_month_is_no_date() -> None:
+    tool = {"away": "Athletic Marlow", "score": "2-1", "date": "2025-04-12"}
+    assert not {"against-source", "differs-from-source"} & seen(
+        "en", "Who won?", "They beat Athletic Marlow 2-1.", tool=tool
+    )
+
+
 def test_both_values_are_told_in_japanese_too() -> None:
     found = {"泊数": 3, "人数": 2, "料金": 18000}
     reply = Reply.of(unit("ja", "予約の内容は？", "4泊、2名様で承っております。", tool=found))

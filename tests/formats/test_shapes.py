@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 from lapsus.errors import InputError
@@ -596,3 +597,32 @@ def test_python_takes_records_lists_of_messages_and_splits() -> None:
         (document,), _ = opened(data)
         assert talk(document) == PLAIN
     assert given == {"messages": MESSAGES}
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            [{"Customer message": ASKED, "Bot reply": REPLY}],
+            "--map 'prompt=Customer message,reply=Bot reply'",
+        ),
+        (
+            [
+                {"ticket": number, "sender": sender, "body": text}
+                for number in (1, 2)
+                for sender, text in (("customer", ASKED), ("agent", REPLY))
+            ],
+            "--map text=body,speaker=sender,dialogue=ticket",
+        ),
+    ],
+)
+def test_records_in_memory_whose_keys_leave_no_doubt(rows: list[dict[str, Any]], told: str) -> None:
+    for data in (rows, pandas.DataFrame(rows)):
+        reading = read(data)
+        assert {tuple(talk(entry.document)) for entry in reading if entry.document} == {tuple(PLAIN)}
+        assert str(reading.options.map) == told
+
+
+def test_a_frame_of_questions_and_answers_is_no_table_of_judgments() -> None:
+    (document,), _ = opened(pandas.DataFrame({"question": [ASKED], "answer": [REPLY]}))
+    assert talk(document) == PLAIN

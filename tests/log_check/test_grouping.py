@@ -34,6 +34,12 @@ def test_turns_with_the_same_sign_hang_together_and_others_stand_alone() -> None
     assert {one.text for one in found.groups[0].typical} == set(REFUSALS)
 
 
+def test_light_signs_beside_the_heaviest_do_not_part_what_hangs_together() -> None:
+    beside = [("refuses",), ("refuses", "too-little"), ("refuses", "ignores-question", "leaves-topic")]
+    turns = [Flagged(text, "", signs) for text, signs in zip(REFUSALS, beside, strict=True)]
+    assert [group.size for group in grouped(turns).groups] == [3]
+
+
 def test_words_are_those_of_the_group() -> None:
     refused, failed, _ = grouped(turns()).groups
     assert "sorry" in refused.words

@@ -43,8 +43,8 @@ def engine_of(name: str, address: str | None) -> Iterator[Engine]:
         yield cluster
 
 
-_READ = frozenset({"DATA", "DATA…", "IN…", "CHATLOG…"})
-"""What arguments are called that stand for data."""
+_READ = frozenset({"DATA", "DATA…", "IN…", "CHATLOG…", "LOG…"})
+"""What arguments are called that stand for data; options are called `--data`."""
 _OPTIONS = {
     "--map": (
         "Which field holds what, e.g. text=body,speaker=sender,dialogue=ticket, or a .yaml file.",
@@ -57,7 +57,10 @@ _OPTIONS = {
 
 def add_map_options(command: Any) -> None:
     """Give a command that reads data the options, unless it has them."""
-    reads = any(getattr(parameter, "metavar", None) in _READ for parameter in command.params)
+    reads = any(
+        getattr(parameter, "metavar", None) in _READ or "--data" in parameter.opts
+        for parameter in command.params
+    )
     if not reads or any("--map" in parameter.opts for parameter in command.params):
         return
     for name, (help, metavar) in _OPTIONS.items():

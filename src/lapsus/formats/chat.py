@@ -1,7 +1,7 @@
 """Chat logs in whatever shape they are exported; written in OpenAI's spelling."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -59,7 +59,7 @@ class Chat(Format):
                         yield from reader.entries(_spoken(member, source), called)
                 elif len(stems) == 1 or options.map or _is_known(member, reader):
                     yield from reader.entries(_placed(member, source), called)
-                elif told := map_told(member):
+                elif told := map_told(first_records(member)):
                     yield from reader.entries(_placed(member, source), called, told)
                 else:
                     source.passed_over.add(member.name)
@@ -86,9 +86,8 @@ def first_records(member: Member | None) -> list[dict[str, Any]]:
         return []
 
 
-def map_told(member: Member | None) -> FieldMap | None:
-    """The map of a table whose columns leave no doubt: a turn a row, or a question and its answer."""
-    some = first_records(member)
+def map_told(some: Sequence[Mapping[str, Any]]) -> FieldMap | None:
+    """The map of records whose keys leave no doubt: a turn a record, or a question and its answer."""
     found, is_sure = guessed_map(some)
     if found is not None and is_sure and found.dialogue:
         return found

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, get_args
 
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats.base import Format, ReadOptions
+from lapsus.formats.chat import LOOKED_AT, map_told
 from lapsus.formats.chat_csv import TABLE, columns_of, conversation_of, has_turns
 from lapsus.formats.conversations import Conversations
 from lapsus.formats.records import Record
@@ -110,7 +112,7 @@ def entries_of_table(table: Any, options: ReadOptions) -> Iterator[Entry]:
         yield from _documents(header, rows, options)
     elif has_turns(header) and options.map is None:
         yield from _turns(header, rows, options)
-    elif TABLE & set(header):
+    elif len(TABLE & set(header)) > 1:
         places(header, NAME)  # says which column a table of judgments needs
     else:
         yield from entries_of_records((_given(header, cells) for cells in rows), options, "row")
@@ -130,8 +132,15 @@ def entries_of_records(
     given: Iterable[Mapping[str, Any]], options: ReadOptions, word: str
 ) -> Iterator[Entry]:
     """The documents of records in memory, which stay as they are. `word` is what a record is called."""
+    given = iter(given)
+    some = [_copy(value) for value in islice(given, LOOKED_AT)]
+    if options.map is None and some:
+        with closing(Conversations(ReadOptions())) as reader:
+            is_known = reader.knows(_copy(some[0]))
+        options.map = None if is_known else map_told(some)
     records = (
-        Record(f"{NAME}, {word} {number}", _copy(value), number) for number, value in enumerate(given, 1)
+        Record(f"{NAME}, {word} {number}", _copy(value), number)
+        for number, value in enumerate(chain(some, given), 1)
     )
     with closing(Conversations(options)) as reader:
         yield from reader.entries(records, word)

@@ -64,14 +64,14 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
     from lapsus.formats.pairs import NEEDS, has_data_alone
     from lapsus.formats.records import SUFFIXES
 
-    member = source.first(*SUFFIXES)
-    if options is not None and (told := map_told(member)) is not None:
+    some = first_records(source.first(*SUFFIXES))
+    if options is not None and (told := map_told(some)) is not None:
         options.map = told
         return FORMATS.get("chat")()
     if has_data_alone(source):
         hint = Notice("pairs-data-text", needs=NEEDS)
         raise InputError("no-known-format", where=source.shown, hint=hint)
-    if some := first_records(member):
+    if some:
         error = unknown_shape(*some)
         raise InputError(error.what, where=source.shown, hint=error.hint)
     raise InputError("no-known-format", where=source.shown, hint="lapsus-formats-lists-those")

@@ -58,7 +58,7 @@ def _groups(check: LogCheck, language: str) -> Iterator[str]:
     yield groups_title(groups, language)
     for group in groups.groups[:_GROUPS]:
         name, about = one_line(group_name(group, language)), group_about(group, language)
-        yield f"  {group.size:>4,}  {name}{about}"
+        yield f"  {group.size:>4,}  {name}{about and f' · {about}'}"
         yield from (f"        “{one_line(one.text)[:_QUOTE]}”" for one in group.typical[:2])
     yield unseen(groups, language)
 

@@ -17,6 +17,7 @@ from lapsus.annotators.judges import JURY
 from lapsus.annotators.library import find_annotator, is_language_model
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream, read
+from lapsus.formats.field_map import FieldMap
 from lapsus.log_check import pair_ranking
 from lapsus.log_check.finding import CUT, Finding
 from lapsus.log_check.guideline_check import GuidelineCheck, check_answers
@@ -43,6 +44,7 @@ def check(
     top: int = TOP,
     only: str | None = None,
     language: str | None = None,
+    map: FieldMap | Mapping[str, Any] | str | None = None,
     engine: Engine | None = None,
     beside: Path | None = None,
     out: RankedFile | None = None,
@@ -60,7 +62,8 @@ def check(
     with marks on what they leave out, add and repeat. Where the model judges under another guideline: how often each
     answer is given, and the units that are most surely judged otherwise than usual.
 
-    `data` is a path, entries in memory, a list of conversations or a table; `model`, `reader` and `asking` as
+    `data` is a path, entries in memory, a list of conversations or a table; `map` says which field of it holds what,
+    where that is not plain, as `lapsus.read` takes it; `model`, `reader` and `asking` as
     `lapsus.detect` takes them. `adapt` is judged data, in the same forms: it moves the score from which turns are
     called likely, and neither evidence nor order. `engine` is where it is judged, here by default. Where the result
     is to be written to a file, `beside` names it: finished chunks are kept there until all is judged. `out` takes
@@ -69,7 +72,7 @@ def check(
     `to_html()`, `to_frame()` and `as_data()` of it show it elsewhere.
     """
     names = [] if model is None else [model] if isinstance(model, Annotator | Path | str) else list(model)
-    reading = read(data, only=only, language=language)
+    reading = read(data, only=only, language=language, map=map)
     of_pairs = holds_pairs(reading)
     if of_pairs and adapt is not None:
         raise UsageError("pairs-data-text-not", hint="lapsus-train-triples-learns")

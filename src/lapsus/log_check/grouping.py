@@ -1,8 +1,8 @@
 """Flagged turns in groups that hang together, and how many kinds of fault are probably still unseen.
 
-Two turns are near each other where the same signs are seen in them and they say alike things; turns without a sign are
-compared by what they say alone. Groups grow by average linkage until none are near. How well a group holds is measured
-by grouping four fifths of the turns again and again.
+Two turns are near each other where the heaviest sign of both is of one kind, and the nearer the more alike they are in
+what they say; turns without a sign are compared by what they say alone. Groups grow by average linkage until none are
+near. How well a group holds is measured by grouping four fifths of the turns again and again.
 """
 
 import math
@@ -25,7 +25,7 @@ MOST: Final = 300
 _NEAR = 0.5
 """Likeness from which two groups are one."""
 _OF_SIGNS = 0.6
-"""What signs count for in the likeness of two turns; what is said counts for the rest."""
+"""What the kind of fault counts for in the likeness of two turns; what is said counts for the rest."""
 _ROUNDS, _KEPT = 20, 0.8
 _QUOTES, _WORDS = 3, 5
 _LONG = 500
@@ -164,14 +164,11 @@ def _likeness(turns: Sequence[Flagged]) -> NDArray[np.float64]:
     """How near any two turns are, from 0 to 1."""
     vectors = np.asarray(sentence_vectors().of([one.text[:_LONG] or " " for one in turns]), dtype=np.float64)
     said = np.clip(vectors @ vectors.T, 0.0, 1.0)
-    names = sorted({sign for one in turns for sign in one.signs})
-    if not names:
-        return said
-    seen = np.array([[sign in one.signs for sign in names] for one in turns], dtype=np.float64)
-    both = seen @ seen.T
-    either = seen.sum(1)[:, None] + seen.sum(1)[None, :] - both
-    signs = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
-    return np.where(either > 0, _OF_SIGNS * signs + (1 - _OF_SIGNS) * said, said)
+    # Light signs come along with any fault: what weighs most says which it is.
+    kinds = np.array([kind_of(one.signs[0]) if one.signs else "" for one in turns])
+    same = kinds[:, None] == kinds[None, :]
+    explained = (kinds != "")[:, None] | (kinds != "")[None, :]
+    return np.where(explained, _OF_SIGNS * same + (1 - _OF_SIGNS) * said, said)
 
 
 def _linked(near: NDArray[np.float64]) -> list[list[int]]:

@@ -74,7 +74,7 @@ class SystemSummary:
     likely: int = 0
     """Turns called likely."""
     kinds: Counter[str] = field(default_factory=Counter)
-    """How many turns called likely have evidence of each kind."""
+    """How many turns called likely are of each kind, by their heaviest evidence."""
     squares: tuple[int, int, int] = (0, 0, 0)
     """Over dialogues, the sums of likely², likely · turns and turns²: what the share's interval needs."""
 
@@ -85,7 +85,7 @@ class SystemSummary:
             turns += 1
             if finding.is_likely(cut):
                 likely += 1
-                self.kinds.update(finding.kinds)
+                self.kinds.update(finding.kinds[:1])
         self.dialogues, self.turns, self.likely = self.dialogues + 1, self.turns + turns, self.likely + likely
         a, b, c = self.squares
         self.squares = (a + likely**2, b + likely * turns, c + turns**2)
@@ -196,7 +196,7 @@ class LogCheck(Check):
 
     @property
     def kinds(self) -> Counter[str]:
-        """How many turns called likely have evidence of each kind."""
+        """How many turns called likely are of each kind, by their heaviest evidence."""
         return self.whole.kinds
 
     def differences(self) -> dict[str | None, Estimate]:

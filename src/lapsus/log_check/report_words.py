@@ -74,7 +74,7 @@ def group_about(group: Group, language: str) -> str:
     between = "、" if language == "ja" else ", "
     told = [] if group.holds is None else [word("group-holds", language, share=f"{group.holds:.0%}")]
     told += [word("group-words", language, words=between.join(group.words))] if group.words else []
-    return "".join(f" · {plain(one, 200)}" for one in told)
+    return " · ".join(plain(one, 200) for one in told)
 
 
 def unseen(groups: Grouping, language: str) -> str:

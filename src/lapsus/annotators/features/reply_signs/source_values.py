@@ -19,11 +19,19 @@ CLOCK = regex.compile(
     r"|時(?:(?P<after>\d{1,2})分)?|\s*(?P<half2>[ap]\.?m\.?)\b)",
     regex.I,
 )
-_MONTH_NAMES = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_MONTHS = {name: place for place, name in enumerate(_MONTH_NAMES.split("|"), 1)}
+_MONTHS = {
+    name: place
+    for place, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+    )
+}
+_MONTH_NAMES = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
 DATE = regex.compile(
-    rf"\b(?P<name>{_MONTH_NAMES})[a-z]*\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s*\d{{4}})?"
-    rf"|\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<name2>{_MONTH_NAMES})[a-z]*"
+    rf"\b(?P<name>{_MONTH_NAMES})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s*\d{{4}})?"
+    rf"|\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<name2>{_MONTH_NAMES})\b"
     r"|(?P<month3>\d{1,2})月(?P<day3>\d{1,2})日|\b\d{4}[-/](?P<month4>\d{1,2})[-/](?P<day4>\d{1,2})",
     regex.I,
 )
@@ -32,9 +40,13 @@ TIMES = 10
 """How many times a value may be taken, or among how many it may be shared."""
 MOST = 12
 """Whole numbers of one name among which sums are looked for."""
+_TEN_THOUSANDS = regex.compile(r"(\d+(?:\.\d+)?)万(\d[\d,]*)?")
+_RATE = regex.compile(r"\d\s?[%％]|rate\b|percent")
+_CALLED = ("name", "item", "product", "title", "品名", "商品", "商品名")
+_COUNTS = ("qty", "quantity", "count", "個数", "数量")
 _VALUES = 20
 """Values under one name up to which a number under that name must be one of them."""
-_AMOUNT = regex.compile(r"^\s*(?P<value>\d+(?:\.\d+)?)\s*(?P<unit>\p{L}{2,10})?\s*$")
+_AMOUNT = regex.compile(r"^\s*(?P<value>\d+(?:\.\d+)?)\s*(?P<unit>\p{L}{2,10}|\p{L}{1,3}/\p{L}{1,3})?\s*$")
 _NEXT_DAY = regex.compile(
     r"\d\+1\b|\b(?:(?:next|following|previous|same|one|a|another) day|day (?:after|before|later|earlier)|tomorrow"
     r"|yesterday|overnight)\b|翌日|明日|前日|昨日|次の日|[1一]日(?:後|前|早|遅|延)",
@@ -72,6 +84,8 @@ class SourceValues(NamedTuple):
     talk: frozenset[float]
     """Numbers that were said in the talk."""
     records: tuple[Record, ...]
+    has_rates: bool
+    """Whether a source says anything in percent."""
 
 
 @lru_cache(maxsize=64)
@@ -95,8 +109,9 @@ def known_of(sources: tuple[str, ...], talk: tuple[str, ...], prompts: tuple[str
         times=frozenset[tuple[int, int]]().union(*(text.times for text in texts)),
         # A name with many values says nothing for sure.
         named=tuple((name, frozenset(values)) for name, values in named.items() if len(values) <= _VALUES),
-        talk=frozenset[float]().union(*(text.written for text in texts[len(sources) :])),
+        talk=frozenset[float]().union(*(text.alone for text in texts[len(sources) :])),
         records=records,
+        has_rates=any(_RATE.search(source) for source in sources),
     )
 
 
@@ -104,9 +119,10 @@ class _Text(NamedTuple):
     """A text: its numbers, days and times, and by how many days it speaks of moving."""
 
     text: str
-    written: frozenset[float]
+    alone: frozenset[float]
+    """Those that are no part of a date or a code."""
     numbers: frozenset[float]
-    """Those that are written, rounded, and in words."""
+    """Those that are written anywhere, rounded, and in words."""
     days: frozenset[tuple[int, int]]
     times: frozenset[tuple[int, int]]
     steps: frozenset[float]
@@ -114,9 +130,10 @@ class _Text(NamedTuple):
 
 @lru_cache(maxsize=512)
 def _text_of(text: str) -> _Text:
-    text = unicodedata.normalize("NFKC", text)
+    text = written_out(text)
     written = {amount(found) for found in regex.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)}
     numbers = written | {round(value, places) for value in written for places in range(3)}
+    alone = {amount(match["value"]) for match in NUMBER.finditer(text)}
     words = text.casefold()
     numbers |= {float(value) for value, word in enumerate(_COUNTED) if word in words}
     steps = {1.0} if _NEXT_DAY.search(text) else set()
@@ -125,7 +142,7 @@ def _text_of(text: str) -> _Text:
         steps.add(float(_COUNTED.index(many) if many in _COUNTED else many))
     days = frozenset(found for match in DATE.finditer(text) if (found := day(match)))
     times = frozenset(found for match in CLOCK.finditer(text) if (found := time(match)))
-    return _Text(text, frozenset(written), frozenset(numbers), days, times, frozenset(steps))
+    return _Text(text, frozenset(alone), frozenset(numbers), days, times, frozenset(steps))
 
 
 @lru_cache(maxsize=256)
@@ -190,6 +207,7 @@ def _walk(data: Any, name: str, lengths: list[tuple[str, int]]) -> Iterator[tupl
     if isinstance(data, dict):
         for key, value in data.items():
             yield from _walk(value, str(key), lengths)
+        yield from _of_thing(data)
     elif isinstance(data, list):
         lengths.append((name, len(data)))
         for value in data:
@@ -200,6 +218,27 @@ def _walk(data: Any, name: str, lengths: list[tuple[str, int]]) -> Iterator[tupl
         yield name, float(match["value"])
         if match["unit"]:
             yield match["unit"], float(match["value"])
+
+
+def _of_thing(data: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """A count under the name of the thing that is counted, and a number that is all that is said of a thing."""
+    texts = [value for value in data.values() if isinstance(value, str)]
+    numbers = [
+        value for value in data.values() if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    called = next((data[key] for key in _CALLED if isinstance(data.get(key), str)), None)
+    if called is not None:
+        yield from ((called, float(data[key])) for key in _COUNTS if type(data.get(key)) is int)
+    elif len(texts) == len(numbers) == 1 and len(data) == 2 and texts[0].replace(" ", "").isalpha():
+        yield texts[0], float(numbers[0])
+
+
+def written_out(text: str) -> str:
+    """A text in one form for full and half width, its tens of thousands in digits: 3万5,000 is 35000."""
+    return _TEN_THOUSANDS.sub(
+        lambda match: f"{float(match[1]) * 10_000 + amount(match[2] or '0'):.0f}",
+        unicodedata.normalize("NFKC", text),
+    )
 
 
 def amount(text: str) -> float:

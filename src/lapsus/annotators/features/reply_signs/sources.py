@@ -1,12 +1,12 @@
 """Rules on replies that rest on what a tool returned: numbers, dates and codes that stand otherwise in the result."""
 
-import unicodedata
 from functools import lru_cache
 from itertools import combinations
 
 import regex
 
 from lapsus.annotators.features.reply_signs.reply import Reply, Seen, is_source
+from lapsus.annotators.features.reply_signs.source_names import other_name
 from lapsus.annotators.features.reply_signs.source_values import (
     CLOCK,
     DATE,
@@ -19,23 +19,51 @@ from lapsus.annotators.features.reply_signs.source_values import (
     known_of,
     reached,
     time,
+    written_out,
 )
 
 _CODE = regex.compile(
     r"(?<![\p{Latin}\d_#@.-])#?(?=[A-Z\d-]*\d)(?=[A-Z\d-]*[A-Z])[A-Z\d]{5,}(?![\p{Latin}\d_@-])"
 )
-_UNIT = regex.compile(r"\s*[-‐ ]?(?P<unit>\p{Latin}{3,}|[\p{Han}\p{Katakana}]{1,6})")
+_UNIT = regex.compile(
+    r"\s*[-‐ ]?(?P<unit>\p{Latin}{1,3}/\p{Latin}{1,3}|\p{Latin}{3,}|(?:[kKMGT]B|km|kg|cm|mm|ml)(?!\p{Latin})"
+    r"|[\p{Han}\p{Katakana}]{1,6})"
+)
 _LABEL = regex.compile(
-    r"(?P<label>[\p{Latin} ]{3,30}|[\p{Han}\p{Katakana}ー]{1,10})\s*(?:\*\*)?\s*"
+    r"(?P<label>[\p{Latin} ]{3,30}|[\p{Han}\p{Katakana}ー]{1,10}|残り)\s*(?:\*\*)?\s*"
     r"(?:is|are|was|of|:|：|は|が|の)\s*(?:\*\*)?\s*[$€£¥]?\s*$"
 )
 _ORDER = regex.compile(r"^\s*(?:[*_#>-]+\s*)*\d+[.)]\s", regex.M)
 _SAME_NAMES = (
-    {"人数", "名", "名様", "人", "大人"},
-    {"泊数", "泊"},
+    {
+        "人数",
+        "名",
+        "名様",
+        "人",
+        "大人",
+        "party",
+        "people",
+        "guests",
+        "passengers",
+        "adults",
+        "attendees",
+        "party size",
+    },
+    {"席", "座席", "空席", "seats", "seats left", "available seats"},
+    {"泊数", "泊", "nights", "night"},
     {"料金", "合計", "代金", "金額", "円"},
-    {"個数", "数量", "個", "点"},
+    {"個数", "数量", "個", "点", "本", "枚", "冊", "箱", "qty", "quantity", "count", "copies"},
+    {"分", "min", "mins", "minutes"},
+    {"残り", "残", "remaining", "left"},
+    {"残高", "balance"},
+    {"合計", "総額", "total", "total price", "total amount"},
 )
+_SMALL = frozenset(
+    {"and", "per", "for", "with", "from", "each", "are", "was", "the", "you", "your", "but", "off"}
+)
+_SHORT = frozenset({"kb", "mb", "gb", "tb", "km", "kg", "cm", "mm", "ml"})
+_ROUND = (0, 10, 50, 100)
+"""Shares that are said of anything."""
 _LARGE = 100
 """From here on a number is no count: it stands in a source, or follows from what does."""
 _WORKED_OUT = regex.compile(
@@ -66,7 +94,7 @@ def _against(reply: Reply) -> Seen | None:
         return None
     talk = tuple(one.text for one in reply.unit.context if one.role != "prompt" and not is_source(one))
     known = known_of(tuple(one.text for one in sources), talk, tuple(one.text for one in reply.prompts))
-    text = unicodedata.normalize("NFKC", _ORDER.sub(" ", reply.prose))
+    text = written_out(_ORDER.sub(" ", reply.prose))
     where = (sources[-1].id,)
     said = [(match, found) for match in DATE.finditer(text) if (found := day(match))]
     # The day after one that is right and named beside it: an arrival, a way back.
@@ -84,6 +112,9 @@ def _against(reply: Reply) -> Seen | None:
     for match in _CODE.finditer(rest):
         if match.group().lstrip("#") not in known.text:
             return Seen(match.group(), where)
+    texts = tuple(one.text for one in sources)
+    if (name := other_name(text, texts, known.text)) is not None:
+        return Seen(name[0], where, name[1])
     return _number(rest, known, where)
 
 
@@ -115,9 +146,15 @@ def _number(text: str, known: SourceValues, where: tuple[str, ...]) -> Seen | No
             for found in (unit and unit["unit"], label and label["label"], before and before["label"])
             if found
         ]
-        amounts = {amount for name, values in known.named if _names(name, beside) for amount in values}
+        by_word = (
+            {amount for name, values in known.named if _names(name, [word]) for amount in values}
+            for word in beside
+        )
+        # The word that says most exactly what is counted: `6 lamps`, not `6 pieces`.
+        amounts = min(filter(None, by_word), key=len, default=set[float]())
+        is_named = unit is not None and unit["unit"].casefold() not in _SMALL
         shown = match.group().strip() + (
-            f"{' ' if unit['unit'].isascii() else ''}{unit['unit']}" if unit else ""
+            f"{' ' if unit['unit'].isascii() else ''}{unit['unit']}" if unit and is_named else ""
         )
         # A count is not excused by a sum; of several values one may have been worked out from another.
         excused = value in known.sums and (value >= _LARGE or len(amounts) > 1)
@@ -126,7 +163,8 @@ def _number(text: str, known: SourceValues, where: tuple[str, ...]) -> Seen | No
             return Seen(shown, where, told)
         if value in known.numbers or value in known.sums or (value < 1 and not match["money"]):
             continue
-        if match["money"] or value >= _LARGE:
+        is_rate = text[match.end() : match.end() + 1] == "%" and known.has_rates and value not in _ROUND
+        if match["money"] or value >= _LARGE or is_rate:
             return Seen(shown, where)
     return None
 
@@ -165,8 +203,10 @@ def _names(name: str, beside: list[str]) -> bool:
     for word in beside:
         if word.isascii():
             stem = word.rstrip("s")
-            if len(stem) > 2 and stem in (part.rstrip("s") for part in plain.split()):
+            if (len(stem) > 2 or stem in _SHORT) and stem in (part.rstrip("s") for part in plain.split()):
                 return True
-        elif word in plain or any(plain in same and word in same for same in _SAME_NAMES):
+        elif word in plain:
+            return True
+        if any(word in same and not same.isdisjoint((plain, *plain.split())) for same in _SAME_NAMES):
             return True
     return False
