@@ -78,7 +78,7 @@ def main() -> None:
 
 def make_types() -> Judge:
     """The judge of error types, for every language."""
-    judge = judge_of("error-types", "signs,words,reader", ("en", "ja"))
+    judge = judge_of("error-types", "signs,moves,words,reader,hidden", ("en", "ja"))
     examples = typed()
     rows = features(judge, examples)
     judge.projection_ = Projection.of(repeated(rows, examples), 3 * sentence_vectors().width)

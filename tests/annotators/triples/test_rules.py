@@ -68,6 +68,10 @@ def test_a_name_cut_short_is_left_out_and_what_is_left_of_it_added() -> None:
     found = marks("Hotel Silver Wharf is in Torland.", data)
     assert {("omission", "QX_Hotel_Silver_Wharf"), ("addition", "Hotel Silver Wharf")} <= found
     assert marks("QX Hotel Silver Wharf is in Torland.", data) == set()
+    found = marks(
+        "The architect of museum of glass is Ida Vale.", "NV_Museum_of_Glass | architect | Ida_Vale"
+    )
+    assert found == {("omission", "NV_Museum_of_Glass"), ("addition", "museum of glass")}
 
 
 def test_values_that_stand_in_the_text_as_they_are_are_never_marked() -> None:
@@ -118,7 +122,7 @@ def test_most_of_the_guidelines_own_examples_are_told() -> None:
     [
         ("32 °F", "0 °C"), ("100 km/h", "62.1 mph"), ("$1.5 million", "US$1,500,000"), ("2 hours", "120 minutes"),
         ("5 ft", "1.524 m"), ("3 square kilometres", "300 hectares"), ("12%", "12 percent"),
-        ("77 °F", "25 degrees Celsius"),
+        ("77 °F", "25 degrees Celsius"), ("2 weeks", "14 days"), ("£90", "90 pounds"), ("3 lb", "3 pounds"),
     ],
 )  # fmt: skip
 def test_as_much_in_another_unit(one: str, other: str) -> None:
@@ -128,7 +132,16 @@ def test_as_much_in_another_unit(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["3 March 1987", "March 3, 1987", "1987-03-03", "3/3/1987", "1987年3月3日", "3rd of march 1987"]
+    "text",
+    [
+        "3 March 1987",
+        "March 3, 1987",
+        "1987-03-03",
+        "3/3/1987",
+        "1987年3月3日",
+        "3rd of march 1987",
+        "3-Mar-1987",
+    ],
 )
 def test_one_day_in_many_forms(text: str) -> None:
     (found,) = mentions(text)

@@ -80,13 +80,21 @@ class ChatReader:
 
     def said(self, passages: Sequence[Passage], view: str) -> NDArray[np.float64]:
         """A row a passage: all that the upper layers of a view have to say."""
+        return self.read(passages, view)[0]
+
+    def read(self, passages: Sequence[Passage], view: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same, and beside it what the lower layers make of each reply: the mean over its pieces."""
         if len(passages) < 2:
             rows = [self._row(passage, view) for passage in passages]
         else:
             self._pool = self._pool or ThreadPoolExecutor(_READ_BESIDE, "lapsus-reader")
             rows = list(self._pool.map(lambda passage: self._row(passage, view), passages))
-        width = self._upper[view].get_outputs()[0].shape[1]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+        widths = self._upper[view].get_outputs()[0].shape[1], self._lower.get_outputs()[0].shape[2]
+        said, inside = (
+            np.array([row[part] for row in rows], dtype=np.float64).reshape(len(rows), width)
+            for part, width in enumerate(widths)
+        )
+        return said, inside
 
     def state(self) -> State:
         """What it must keep to be what it is."""
@@ -97,7 +105,7 @@ class ChatReader:
         """The reader whose state a model's file holds."""
         return cls(state)
 
-    def _row(self, passage: Passage, view: str) -> NDArray[Any]:
+    def _row(self, passage: Passage, view: str) -> tuple[NDArray[Any], NDArray[Any]]:
         tokens, own = self._tokens.encode(passage)
         ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (tokens, own))
         (rows,) = self._lower.run(None, {"ids": ids, _SEGMENT: segment})
@@ -105,7 +113,7 @@ class ChatReader:
         if _FEATURES in self._takes[view]:
             given[_FEATURES] = np.array([numbers_of(passage)], dtype=np.float32)
         (said,) = self._upper[view].run(None, given)
-        return np.asarray(said[0])
+        return said[0], rows[0][segment[0] > 0].mean(axis=0)
 
 
 def shared_lower(model: str = "breakdown-en") -> tuple[Any, bytes]:

@@ -1,4 +1,4 @@
-"""Further features of turns, by name: signs and what the user did, rare words and knowledge, what a reader says."""
+"""Further features of turns, by name: signs, moves, rare words and knowledge, what the readers of chat make of them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.encoder.chat_reader import ChatReader
+from lapsus.annotators.encoder.large_reader import LANGUAGE, large_reader
 from lapsus.annotators.encoder.passages import passages_of
 from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.annotators.features.cues import SurfaceCues, look
 from lapsus.annotators.features.evidence import evidence
+from lapsus.annotators.features.moves import moves
 from lapsus.annotators.features.sign_rules import RULES
 from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
@@ -24,7 +26,9 @@ from lapsus.registry import did_you_mean
 
 Matrix: TypeAlias = NDArray[np.float32]
 
-SIGNS, WORDS, READER = "signs", "words", "reader"
+SIGNS, MOVES, WORDS = "signs", "moves", "words"
+READER, HIDDEN, LARGE = "reader", "hidden", "large"
+"""What a shipped reader of chat says; what it makes of the reply before it says anything; what the large one says."""
 READ_IN: Final = frozenset({"en", "ja"})
 """Languages with a shipped reader of chat."""
 _DONE: Final = ("greeting", "farewell", "thanks", "agree", "deny", "unsure", "confused", "request", "turn")
@@ -47,17 +51,21 @@ class FeatureSets:
     def __init__(self, names: str, languages: Iterable[str] = ()) -> None:
         self.names = tuple(name.strip() for name in names.split(",") if name.strip())
         for name in self.names:
-            if name not in (known := sorted([*_SETS, READER])):
+            if name not in (known := sorted([*_SETS, READER, HIDDEN, LARGE])):
                 raise UsageError("judge-knows-no-features", hint=did_you_mean(name, known), name=name)
-        self.languages = tuple(sorted(READ_IN.intersection(languages))) if READER in self.names else ()
+        is_read = {READER, HIDDEN}.intersection(self.names)
+        self.languages = tuple(sorted(READ_IN.intersection(languages))) if is_read else ()
 
     def rows(self, units: Sequence[Unit]) -> Matrix:
         """A row a unit."""
-        blocks = [np.zeros((len(units), 0), dtype=np.float32)]
+        blocks: list[Any] = [np.zeros((len(units), 0))]
+        read = [_read(units, language) for language in self.languages]
         for name in self.names:
-            made = [_read(units, one) for one in self.languages] if name == READER else [_SETS[name](units)]
-            blocks += [np.asarray(block, dtype=np.float32) for block in made]
-        return np.hstack(blocks)
+            if name in (READER, HIDDEN):
+                blocks += [said if name == READER else inside for said, inside in read]
+            else:
+                blocks.append(_large(units) if name == LARGE else _SETS[name](units))
+        return np.hstack([np.asarray(block, dtype=np.float32) for block in blocks])
 
     def evidence(self, unit: Unit) -> list[dict[str, Any]] | None:
         """The signs of a breakdown that a reader can check, as JSON values, where signs are among the features."""
@@ -71,7 +79,8 @@ class FeatureSets:
     @property
     def readers(self) -> dict[str, str]:
         """The fingerprint of the reader of each language: what was fitted on one fits no other."""
-        return {language: _reader(language)[1] for language in self.languages}
+        known = {language: _reader(language)[1] for language in self.languages}
+        return known | {LARGE: large_reader().digest} if LARGE in self.names else known
 
 
 def _signs(units: Sequence[Unit]) -> list[list[float]]:
@@ -144,18 +153,33 @@ def _known(unit: Unit) -> list[float]:
     ]
 
 
-def _read(units: Sequence[Unit], language: str) -> Matrix:
-    """What the shipped reader of a language says of turns in it."""
-    reader = _reader(language)[0]
-    mine = [
+def _read(units: Sequence[Unit], language: str) -> tuple[Matrix, Matrix]:
+    """What the shipped reader of a language says of turns in it, and what it makes of them."""
+    mine = _turns_in(units, language)
+    read = _reader(language)[0].read([passages_of(units[place])[0] for place in mine], GENERAL)
+    said, inside = (_among(units, mine, rows) for rows in read)
+    return said, inside
+
+
+def _large(units: Sequence[Unit]) -> Matrix:
+    """What the large reader says of English turns."""
+    mine = _turns_in(units, LANGUAGE)
+    return _among(units, mine, large_reader().said([passages_of(units[place])[0] for place in mine]))
+
+
+def _turns_in(units: Sequence[Unit], language: str) -> list[int]:
+    return [
         place
         for place, unit in enumerate(units)
         if unit.target is not None and plain_language(unit.language) in ("", language)
     ]
-    said = reader.said([passages_of(units[place])[0] for place in mine], GENERAL)
-    rows = np.full((len(units), said.shape[1]), np.nan, dtype=np.float32)
-    rows[mine] = said
-    return rows
+
+
+def _among(units: Sequence[Unit], mine: Sequence[int], rows: NDArray[np.float64]) -> Matrix:
+    """Rows of some units in their places; those of the others are unknown."""
+    found = np.full((len(units), rows.shape[1]), np.nan, dtype=np.float32)
+    found[mine] = rows
+    return found
 
 
 @cache
@@ -173,4 +197,4 @@ def _reader(language: str) -> tuple[ChatReader, str]:
     return ChatReader.restore(kept), fingerprint(state)
 
 
-_SETS: Mapping[str, Callable[[Sequence[Unit]], Any]] = {SIGNS: _signs, WORDS: _words}
+_SETS: Mapping[str, Callable[[Sequence[Unit]], Any]] = {SIGNS: _signs, MOVES: moves, WORDS: _words}

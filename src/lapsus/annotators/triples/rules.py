@@ -206,7 +206,7 @@ def _shortened(pair: Pair, found: Settled) -> None:
     words = [plain_word(word.text) for word in pair.words]
     parts = [part for triple in pair.triples for part in triple.parts or ()]
     phrases = {_phrase(part, place) for place, part in enumerate(parts) if place % 3 != 1}
-    inside = set(chain.from_iterable(phrases))
+    inside = set(chain.from_iterable(phrases)) - _LITTLE
     for place, part in enumerate(parts):
         phrase = _phrase(part, place)
         if place % 3 == 1 or not _is_name(part, phrase) or place in found.said or phrase[0] in words:
@@ -215,7 +215,7 @@ def _shortened(pair: Pair, found: Settled) -> None:
             end = phrase[-size:]
             at = [one for one in _places(words, end) if found.added.isdisjoint(one)]
             if at and end not in phrases and end[0] not in _LITTLE:
-                if not any(word in inside for word in words[max(at[0].start - 1, 0) : at[0].start] if word):
+                if not any(word in inside for word in words[max(at[0].start - 1, 0) : at[0].start]):
                     found.left_out.update(n for n, other in enumerate(parts) if other == part)
                     found.added.update(*at)
                 break

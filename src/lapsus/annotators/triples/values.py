@@ -29,7 +29,7 @@ _DATES: Final = (
         regex.compile(rf"(?<![\w-]){form}(?![\w-])", regex.IGNORECASE)
         for form in (
             rf"{_YEAR}[-/.](?P<number>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
-            rf"(?:the\s+)?{_DAY}\s+(?:day\s+)?(?:of\s+)?{_MONTH},?(?:\s+(?:of\s+)?{_YEAR})?",
+            rf"(?:the\s+)?{_DAY}[\s-]+(?:day\s+)?(?:of\s+)?{_MONTH},?(?:(?:\s+(?:of\s+)?|-){_YEAR})?",
             rf"{_MONTH}\s+(?:the\s+)?{_DAY},?(?:\s+{_YEAR})?",
             rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}",
             r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
@@ -85,6 +85,8 @@ def _units() -> Iterator[tuple[str, Unit]]:
 
 
 _UNITS: Final = dict(_units())
+_POUNDS: Final = {_UNITS["£"], _UNITS["pound"]}
+"""A pound may be money or a weight; the sign tells which is meant."""
 _LOWER: Final = {name.lower(): unit for name, unit in _UNITS.items() if len(name) > _SINGULAR}
 _NAMES: Final = "|".join(regex.escape(name) for name in sorted(_UNITS, key=len, reverse=True))
 _BEFORE: Final = "|".join(regex.escape(sign) for sign in _SIGNS_BEFORE)
@@ -145,6 +147,8 @@ def same_amount(one: Mention, other: Mention) -> bool:
     if one.number is None or other.number is None:
         return False
     if one.unit == other.unit:
+        return same_number(one.number, other.number)
+    if {one.unit, other.unit} == _POUNDS:
         return same_number(one.number, other.number)
     if one.unit is None or other.unit is None or one.unit.measure != other.unit.measure:
         return False
