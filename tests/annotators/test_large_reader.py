@@ -157,6 +157,13 @@ def test_it_is_asked_about_what_the_small_reader_doubts(installed: LargeReader) 
     assert large[1][2] > 0.99
 
 
+def test_of_a_dialogue_that_is_bad_all_through_it_reads_what_stands_out(tiny: Path) -> None:
+    reader = LargeReader(tiny)
+    shares = np.array([[0.4, 0.2, 0.4], [0.1, 0.2, 0.7], [0.9, 0.05, 0.05]] * 3)
+    before = np.repeat([[0.0, 0.0, 0.0], [2.0, -1.0, -1.0], [-1.0, 0.0, 1.0]], 3, axis=0)
+    assert reader.doubts(shares, before, "general").tolist() == [0, 1, 3, 4]
+
+
 def test_models_that_judge_differently_have_digests_of_their_own(installed: LargeReader) -> None:
     model = load_model(default_model("en"))
     assert len({model.read_by(name).digest for name in ("small", "", "large")}) == 3

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import lapsus
 from lapsus.annotators import load_model
+from lapsus.annotators.features.moves import moves
 from lapsus.annotators.judge import feature_sets
 from lapsus.annotators.judge.feature_sets import FeatureSets
 from lapsus.annotators.judge.judge import Judge
@@ -97,7 +101,7 @@ def test_what_is_plain_is_named_with_its_evidence(
     assert any(expected in one["types"] for one in found.metadata["evidence"])
 
 
-@pytest.mark.parametrize(("language", "fitting"), [("en", 0.85), ("ja", 0.65)])
+@pytest.mark.parametrize(("language", "fitting"), [("en", 0.85), ("ja", 0.74)])
 def test_examples_of_the_guideline_that_nothing_was_learned_from(language: str, fitting: float) -> None:
     scheme = load_scheme(TYPES)
     told: dict[bool, list[bool]] = {True: [], False: []}
@@ -216,6 +220,58 @@ def test_further_features() -> None:
     assert uses[0] == does_not[0] == 1
     assert uses[1] > 0.9 > does_not[1] == 0
     assert FeatureSets("").rows(judged).shape == (2, 0)
+
+
+def test_what_a_reader_makes_of_a_turn_is_known_in_its_language_alone() -> None:
+    judged = [
+        unit
+        for language, text in (("en", "I like tea."), ("ja", "お茶が好きです。"))
+        for unit in units(chat("Hi!", text, language=language), load_scheme(QUALITY).unit)
+    ]
+    rows = FeatureSets("hidden", ("en", "ja", "fr")).rows(judged)
+    english, japanese = np.split(rows, 2, axis=1)
+    assert np.isfinite([english[0], japanese[1]]).all()
+    assert np.isnan([english[1], japanese[0]]).all()
+
+
+def test_what_the_large_reader_says_is_a_feature_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Reader:
+        digest = "one"
+
+        def said(self, passages: Sequence[Any]) -> NDArray[np.float64]:
+            return np.array([[float(len(one.target))] * 22 for one in passages])
+
+    monkeypatch.setattr(feature_sets, "large_reader", Reader)
+    model = lapsus.train("judge", sample_path("dialogues-en"), scheme="breakdown", features="large")
+    assert model.features_.readers == {"large": "one"}  # type: ignore[attr-defined]
+    path = tmp_path / "mine.lapsus"
+    model.save(path)
+    talk = chat("Hi!", "Hello!")
+    again, before = (next(iter(one.judge([talk]))).distributions for one in (load_model(path), model))
+    assert again == before
+    monkeypatch.setattr(Reader, "digest", "another")
+    with pytest.raises(UsageError, match="other readers of chat"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "taken_up", "passed_over"),
+    [
+        ("en", "Let's play chess.", "Great idea, let's!", "Towers are tall."),
+        ("ja", "将棋を指しましょう。", "いいですね、やりましょう。", "塔は高いです。"),
+    ],
+)
+def test_moves_are_heard(language: str, asked: str, taken_up: str, passed_over: str) -> None:
+    one, other = (
+        moves(list(units(chat(asked, said, language=language), load_scheme(QUALITY).unit)))[0]
+        for said in (taken_up, passed_over)
+    )
+    assert len(one) == len(other)
+    assert one != other
+    again = moves(list(units(chat("Hi!", "Hello!"), load_scheme(QUALITY).unit)))
+    assert len(again[0]) == len(one)
 
 
 def test_a_row_that_counts_twice_is_two_rows() -> None:

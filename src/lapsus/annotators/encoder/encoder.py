@@ -123,11 +123,13 @@ class Encoder(BreakdownAnnotator):
         self.profiles_ = {self.main_: Profile(weights, start.rule, start.view)}
 
     def _distributions(self, units: Sequence[Unit]) -> NDArray[Any]:
-        shares = shares_of(rows_of(self.seen(units)), self._chosen().weights)
+        seen = self.seen(units)
+        shares = shares_of(rows_of(seen), self._chosen().weights)
         large = self._large()
         if large is not None:
             profile = self.profile or self.main_
-            again = large.doubts(shares, profile) if self.reader != LARGE else np.arange(len(units))
+            doubted = large.doubts(shares, seen.before, profile)
+            again = doubted if self.reader != LARGE else np.arange(len(units))
             passages = [passages_of(units[place])[0] for place in again]
             shares[again] = large.shares(passages, shares[again], profile)
         return shares

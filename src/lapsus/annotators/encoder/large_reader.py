@@ -1,7 +1,7 @@
 """The large English reader, from the data-only package `lapsus-large` where that is installed.
 
 It reads again what the small reader of `breakdown-en` doubts or takes for broken, and both have a say. A turn costs
-about eight times as much as with the small one.
+about eight times as much as with the small one, so that of a dialogue it reads the turns that stand out.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.calibration import Matrix, centred, shares_of
 from lapsus.annotators.encoder.reader import Passage
 from lapsus.annotators.encoder.tokens import LargeTokens
+from lapsus.annotators.features.network_layers import softmax
 from lapsus.errors import UsageError
 from lapsus.model.decoders import decoder
 
@@ -41,6 +42,8 @@ _HEADS: Final = {"dbdc5": 3, "dbdc3": 6}
 _BESIDE: Final = 2
 _REMEMBERED: Final = 1 << 11
 _LEAST: Final = 1e-4
+_STANDS_OUT: Final = 1.3
+"""How many times the risk of the turns before a turn's own must be."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -99,10 +102,15 @@ class LargeReader:
                 self._known = dict(list((self._known | found).items())[-_REMEMBERED:])
         return np.array([found[one] for one in passages], dtype=np.float64).reshape(-1, NUMBERS)
 
-    def doubts(self, shares: Matrix, profile: str) -> NDArray[np.intp]:
-        """Which turns are worth another look after the small reader's shares."""
+    def doubts(self, shares: Matrix, before: Matrix, profile: str) -> NDArray[np.intp]:
+        """Which turns are worth another look after the small reader's shares, and its mean_before.
+
+        Where the turns before were bad too, only those that stand out from them: else a log of bad turns would be read
+        as a whole, and cost as much.
+        """
         least = self.manifest.doubt.get(profile, self.manifest.doubt[""])
-        return np.flatnonzero(shares[:, 2] + shares[:, 1] / 2 >= least)
+        usual = _risk(softmax(before)) * before.any(axis=1)
+        return np.flatnonzero(_risk(shares) >= np.maximum(least, _STANDS_OUT * usual))
 
     def shares(self, passages: Sequence[Passage], small: Matrix, profile: str) -> Matrix:
         """What both readers say together; `small` are the shares of the small one under that profile."""
@@ -123,6 +131,11 @@ class LargeReader:
         if hashlib.sha256(content).hexdigest() != self.manifest.sha256.get(name):
             raise _damaged(self._folder / name)
         return content
+
+
+def _risk(shares: Matrix) -> Matrix:
+    risk: Matrix = shares[:, 2] + shares[:, 1] / 2
+    return risk
 
 
 def columns(said: NDArray[np.float64], small: Matrix, profile: str) -> Matrix:
