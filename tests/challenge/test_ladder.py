@@ -13,14 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from lapsus.analysis.scores import SHOWN
-from lapsus.challenge.feedback import MOST_ANSWERED, ScoredAnswers, _Ladder, grain, secret_shift
-from lapsus.challenge.run_scores import Answers, RunScores, ScoreValue, ScoreValues
+from lapsus.challenge.feedback import MOST_ANSWERED, _Ladder, grain, secret_shift
+from lapsus.challenge.run_scores import Answers, RunScores, ScoredRun, ScoreValue, ScoreValues
 from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER, breakdown_tally
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
 
 TURNS, VOTERS, RUNS = 400, 10, 3000
 Codes = NDArray[np.int8]
-Answer = Callable[[ScoredAnswers], RunScores | None]
+Answer = Callable[[ScoredRun], RunScores | None]
 """What a team is told of a run."""
 
 
@@ -35,7 +35,7 @@ def truth() -> Codes:
     return strict_labels(votes() / VOTERS, 0.0).astype(np.int8)
 
 
-def scored(labels: Codes, shares: NDArray[np.float64] | None = None) -> ScoredAnswers:
+def scored(labels: Codes, shares: NDArray[np.float64] | None = None) -> ScoredRun:
     """A run as it is kept, without intervals."""
     shares = np.eye(3)[labels] if shares is None else shares
     tally = breakdown_tally(votes(), labels, shares, np.arange(TURNS) // 10, t=0.0)
@@ -47,10 +47,10 @@ def scored(labels: Codes, shares: NDArray[np.float64] | None = None) -> ScoredAn
     }
     figures = RunScores(ScoreValues(TURNS, values, "exact"), {}, 0, 0)
     answers = Answers("".join(LABELS[code] for code in labels), [(o, t, x) for o, t, x in shares.tolist()])
-    return ScoredAnswers(figures, answers, tally.sums)
+    return ScoredRun(answers, tally.sums, figures)
 
 
-def exactly(run: ScoredAnswers) -> RunScores:
+def exactly(run: ScoredRun) -> RunScores:
     return run.figures
 
 
@@ -146,7 +146,7 @@ def test_a_best_changes_only_by_more_than_noise() -> None:
     assert ladder(scored(truth())) is None or answered < MOST_ANSWERED
 
 
-def _better_and_better() -> Iterator[ScoredAnswers]:
+def _better_and_better() -> Iterator[ScoredRun]:
     rng = np.random.default_rng(2)
     for share in np.linspace(0, 1, 60):
         known = rng.random(TURNS) < share

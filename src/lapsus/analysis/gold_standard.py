@@ -27,6 +27,15 @@ HALF = 0.5
 """The share of annotators that an answer needs unless told otherwise."""
 
 
+class Made(NamedTuple):
+    """The gold of each question, and what is to be said of judgments that break the guideline."""
+
+    scheme: Scheme
+    gold: dict[str, Gold]
+    broken: int
+    notes: list[str]
+
+
 def gold(
     data: Any,
     *,
@@ -39,12 +48,11 @@ def gold(
     announce: Announce = lambda reading: None,
 ) -> dict[str, Gold]:
     """The gold of every question that was answered, by the question's id."""
-    return _make(data, method, threshold, scheme, questions, only, drop_broken, announce).gold
+    return gold_entries(data, method, threshold, scheme, questions, only, drop_broken, announce)[0].gold
 
 
 def gold_entries(
     data: Any,
-    *,
     method: str = "majority",
     threshold: float | None = None,
     scheme: AnyScheme | None = None,
@@ -54,30 +62,6 @@ def gold_entries(
     announce: Announce = lambda reading: None,
 ) -> tuple[Made, Iterator[Entry]]:
     """The gold, and the documents with the gold as their only judgments."""
-    made = _make(data, method, threshold, scheme, questions, only, drop_broken, announce)
-    judgments = gold_judgments(made.scheme, made.gold)
-    return made, _with_documents(data, only, judgments)
-
-
-class Made(NamedTuple):
-    """The gold of each question, and what is to be said of judgments that break the guideline."""
-
-    scheme: Scheme
-    gold: dict[str, Gold]
-    broken: int
-    notes: list[str]
-
-
-def _make(
-    data: Any,
-    method: str,
-    threshold: float | None,
-    scheme: AnyScheme | None,
-    questions: Sequence[str],
-    only: str | None,
-    drop_broken: bool,
-    announce: Announce,
-) -> Made:
     corpus = load_corpus(data, only=only, scheme=scheme, drop_broken=drop_broken, announce=announce)
     chosen = choose_scheme([corpus], scheme)
     asked = {q.id: (q, corpus.votes(chosen, q)) for q in countable_questions(chosen, questions)}
@@ -91,7 +75,8 @@ def _make(
         found = {
             id: replace(made, signature=signed_without(made.signature, broken)) for id, made in found.items()
         }
-    return Made(chosen, found, broken, broken_notes([corpus], chosen))
+    made = Made(chosen, found, broken, broken_notes([corpus], chosen))
+    return made, _with_documents(data, only, gold_judgments(chosen, found))
 
 
 def settled_gold(

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lapsus.analysis.scores import SHOWN
-from lapsus.challenge.run_scores import Answers, RunScores, ScoreValue, ScoreValues
+from lapsus.challenge.run_scores import RunScores, ScoredRun, ScoreValue, ScoreValues
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.scores import LOWER_IS_BETTER
 from lapsus.measures.scores.breakdown_labels import LABELS
@@ -31,14 +31,6 @@ _PARTS: Final = (slice(None), 0, 2)
 
 Shift = Callable[[str], float]
 """Where the rounding of a sum changes over: from -0.5 to 0.5 for a sum's name."""
-
-
-class ScoredAnswers(NamedTuple):
-    """A run as it is kept: its scores, its answers, and its sums by dialogue."""
-
-    figures: RunScores
-    answers: Answers
-    sums: Floats
 
 
 class _Sum(NamedTuple):
@@ -63,7 +55,7 @@ def secret_shift(secret: str, challenge: int, language: str) -> Shift:
     return shift
 
 
-def coarse_figures(runs: Iterable[ScoredAnswers], shift: Shift) -> list[RunScores | None]:
+def coarse_figures(runs: Iterable[ScoredRun], shift: Shift) -> list[RunScores | None]:
     """The scores to show for a team's runs in one language, in the order in which they came; None: not answered."""
     ladder = _Ladder(shift)
     return [ladder.answer(run) for run in runs]
@@ -90,7 +82,7 @@ class _Ladder:
         self.answered: dict[str, list[Floats]] = {}
         """By sum: what it was made from in the runs that were answered."""
 
-    def answer(self, run: ScoredAnswers) -> RunScores | None:
+    def answer(self, run: ScoredRun) -> RunScores | None:
         """What is shown of the next run."""
         if not self.left:
             return None
@@ -156,7 +148,7 @@ def _precision(name: str, hits: float, said: float, there: float) -> dict[str, f
     }
 
 
-def _sums(run: ScoredAnswers, strict: Floats, lenient: Floats) -> dict[str, _Sum]:
+def _sums(run: ScoredRun, strict: Floats, lenient: Floats) -> dict[str, _Sum]:
     labels = np.array([LABELS.index(label) for label in run.answers.labels])
     said = np.eye(3)[labels]
     shares = np.array(run.answers.shares).reshape(-1, 3)

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from lapsus.analysis.scores import SHOWN
-from lapsus.challenge.feedback import ScoredAnswers, coarse_figures, secret_shift
+from lapsus.challenge.feedback import coarse_figures, secret_shift
 from lapsus.challenge.leaderboard import (
     FIRST,
     Entrant,
@@ -22,7 +22,16 @@ from lapsus.challenge.leaderboard import (
     order,
 )
 from lapsus.challenge.paper_tables import Scored
-from lapsus.challenge.run_scores import Answers, Floors, RunScores, by_measure, floors, kept_tally, score_run
+from lapsus.challenge.run_scores import (
+    Answers,
+    Floors,
+    RunScores,
+    ScoredRun,
+    by_measure,
+    floors,
+    kept_tally,
+    score_run,
+)
 from lapsus.challenge.run_validation import CheckedRun, check_run, run_of_judgments
 from lapsus.challenge.testset import SCHEME, Track, given_out, gold_of, read_gold, tracks, unlabelled
 from lapsus.errors import UsageError
@@ -284,10 +293,10 @@ def coarse_runs(store: Store, challenge: Challenge, runs: Sequence[StoredRun]) -
     for language in dict.fromkeys(run.language for run in runs):
         mine = [run for run in runs if run.language == language]
         kept = [
-            ScoredAnswers(
-                _FIGURES.decode(run.scores),
+            ScoredRun(
                 _ANSWERS.decode(store.challenges.run_answers(run.id)),
                 np.array(_SUMS.decode(sums[run.id])),
+                _FIGURES.decode(run.scores),
             )
             for run in mine
         ]

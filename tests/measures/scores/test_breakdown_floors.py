@@ -5,41 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lapsus.errors import InputError
 from lapsus.measures.bootstrap import Bootstrap
-from lapsus.measures.scores.breakdown_floors import (
-    constant_floor,
-    constant_prior,
-    draw_half,
-    half_floor,
-    majority_accuracy,
-)
+from lapsus.measures.scores.breakdown_floors import constant_floor, draw_half, half_floor
 from tests.measures.scores.official import official_scores
 
 GOLD = np.array([[4, 3, 3], [1, 2, 7], [10, 0, 0], [3, 3, 4]])
 GROUPS = np.array([0, 0, 1, 1])
-
-
-def test_the_prior_is_the_mean_distribution_and_its_label() -> None:
-    label, shares = constant_prior(GOLD)
-    # Means: (.4+.1+1+.3)/4, (.3+.2+0+.3)/4, (.3+.7+0+.4)/4.
-    assert (label, shares.tolist()) == (0, pytest.approx([0.45, 0.2, 0.35]))
-    assert constant_prior(GOLD[[1]])[0] == 2
-    # No label of (.1, .2, .7) has .8.
-    assert constant_prior(GOLD[[1]], t=0.8)[0] == 0
-
-
-def test_majority_accuracy_is_of_the_most_frequent_label() -> None:
-    # Strict labels O, X, O, X and X: X is most frequent, although O has the largest mean share.
-    gold, groups = np.vstack([GOLD, [[3, 3, 4]]]), np.arange(5)
-    assert constant_prior(gold)[0] == 0
-    assert majority_accuracy(gold, groups, bootstrap=None).value == 3 / 5
-    # A tie of two each goes to O; at t=.5 the labels are O, X, O, O.
-    assert majority_accuracy(GOLD, GROUPS, bootstrap=None).value == 2 / 4
-    found = majority_accuracy(GOLD, GROUPS, t=0.5, training=GOLD[[1]], bootstrap=Bootstrap(20))
-    assert (found.measure, found.value, found.n) == ("accuracy", 1 / 4, 4)
-    assert "|floor:majority|prior:training|" in found.signature
-    assert majority_accuracy(GOLD[:0], GROUPS[:0]).value is None
 
 
 def test_constant_floor_of_the_gold_itself() -> None:
@@ -49,17 +20,7 @@ def test_constant_floor_of_the_gold_itself() -> None:
     assert "|floor:constant|prior:gold|" in found.jsd.signature
 
 
-def test_constant_floor_of_training_data() -> None:
-    found = constant_floor(GOLD, GROUPS, training=np.array([[0, 0, 5], [0, 5, 5]]), bootstrap=Bootstrap(20))
-    expected = official_scores(GOLD.tolist(), [2] * 4, [[0.0, 0.25, 0.75]] * 4, 0.0)
-    assert {name: score.value for name, score in found.scores().items()} == pytest.approx(expected)
-    assert "|floor:constant|prior:training|" in found.jsd.signature
-    assert found.jsd.interval is not None
-
-
-def test_no_training_data_is_an_error_and_no_gold_is_undefined() -> None:
-    with pytest.raises(InputError, match="no votes"):
-        constant_floor(GOLD, GROUPS, training=np.empty((0, 3), int))
+def test_without_gold_floors_are_undefined() -> None:
     nothing = np.empty((0, 3), int), np.empty(0, np.intp)
     assert constant_floor(*nothing).jsd.value is None
     assert half_floor(*nothing).jsd.value is None

@@ -254,18 +254,6 @@ def jensen_shannon_terms(gold: Floats, predicted: Floats) -> Floats:
     return np.maximum(terms, 0.0, out=terms)
 
 
-def jensen_shannon(gold: Floats, predicted: Floats) -> Floats:
-    """The Jensen-Shannon divergence along the last axis: base 2, no square root."""
-    divergence: Floats = jensen_shannon_terms(gold, predicted).sum(axis=-1)
-    return divergence
-
-
-def squared_error(gold: Floats, predicted: Floats) -> Floats:
-    """The squared difference along the last axis, divided by the number of labels."""
-    error: Floats = np.square(gold - predicted).mean(axis=-1)
-    return error
-
-
 def _x_log_x(x: Floats) -> Floats:
     logs = np.maximum(x, _TINY)
     np.log2(logs, out=logs)

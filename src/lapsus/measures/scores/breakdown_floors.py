@@ -5,77 +5,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.errors import InputError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
-from lapsus.measures.score import Score
 from lapsus.measures.scores.breakdown import BreakdownScores, breakdown_tally
 from lapsus.measures.scores.breakdown_labels import Rule, strict_labels, vote_shares
-from lapsus.measures.scores.tally import Tally
-
-
-def constant_prior(counts: NDArray[Any], t: float = 0.0, rule: Rule = "program") -> tuple[int, Floats]:
-    """The one answer to give without looking: the mean distribution, and the strict label of that."""
-    if not len(counts):
-        raise InputError("no-votes-take-prior")
-    shares: Floats = vote_shares(counts).mean(axis=0)
-    return int(strict_labels(shares, t, rule)), shares
 
 
 def constant_floor(
     gold: NDArray[Any],
     groups: NDArray[np.intp],
     *,
-    training: NDArray[Any] | None = None,
     t: float = 0.0,
     rule: Rule = "program",
     bootstrap: Bootstrap | None = USUAL,
 ) -> BreakdownScores:
-    """The scores of always giving the same answer: the prior of the training data's counts.
+    """The scores of always giving the same answer: the gold's mean distribution, and the strict label of that.
 
-    Without training data the prior is taken from the gold itself, and the signature says so (`prior:gold`):
-    a floor that is a little too good, since nobody can know it beforehand.
+    A floor that is a little too good, since nobody can know the gold beforehand; the signature says `prior:gold`.
     """
-    label, shares = (
-        constant_prior(gold if training is None else training, t, rule) if len(gold) else (0, np.zeros(3))
-    )
-    tally = _constant_tally(gold, groups, label, shares, t, rule, "constant", training)
-    return BreakdownScores.of(tally, bootstrap)
-
-
-def majority_accuracy(
-    gold: NDArray[Any],
-    groups: NDArray[np.intp],
-    *,
-    training: NDArray[Any] | None = None,
-    t: float = 0.0,
-    rule: Rule = "program",
-    bootstrap: Bootstrap | None = USUAL,
-) -> Score:
-    """The accuracy of always giving the most frequent strict label of the training data, or of the gold.
-
-    That need not be the label of the constant floor: where X wins often but narrowly, the mean may favour O.
-    """
-    source = gold if training is None else training
-    frequent = np.bincount(strict_labels(vote_shares(source), t, rule), minlength=3)
-    label = int(frequent.argmax())
-    tally = _constant_tally(gold, groups, label, np.eye(3)[label], t, rule, "majority", training)
-    return BreakdownScores.of(tally, bootstrap).accuracy
-
-
-def _constant_tally(
-    gold: NDArray[Any],
-    groups: NDArray[np.intp],
-    label: int,
-    shares: Floats,
-    t: float,
-    rule: Rule,
-    floor: str,
-    training: NDArray[Any] | None,
-) -> Tally:
-    labels = np.full(len(gold), label, dtype=np.int8)
-    own = {"floor": floor, "prior": "gold" if training is None else "training"}
-    return breakdown_tally(
-        gold, labels, np.broadcast_to(shares, (len(gold), 3)), groups, t=t, rule=rule, own=own
+    shares: Floats = vote_shares(gold).mean(axis=0) if len(gold) else np.zeros(3)
+    labels = np.full(len(gold), strict_labels(shares, t, rule), dtype=np.int8)
+    given, own = np.broadcast_to(shares, (len(gold), 3)), {"floor": "constant", "prior": "gold"}
+    return BreakdownScores.of(
+        breakdown_tally(gold, labels, given, groups, t=t, rule=rule, own=own), bootstrap
     )
 
 
