@@ -17,8 +17,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind
 from lapsus.measures.score import Interval, Score
 from lapsus.model import ANONYMOUS, Judgment, Scheme
-from lapsus.model.judgment import GOLD
-from lapsus.model.notes import learned_from
+from lapsus.model.judgment import GOLD, learned_from
 from lapsus.model.unit import WHOLE
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean

@@ -18,8 +18,7 @@ from lapsus.annotators.progress import Progress, unwatched
 from lapsus.errors import LapsusError, UsageError
 from lapsus.language import plain_language
 from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze
-from lapsus.model.judgment import SETTING
-from lapsus.model.notes import LEARNED
+from lapsus.model.judgment import LEARNED, SETTING
 from lapsus.model.votes import Votes
 from lapsus.notices import Notice, listed
 from lapsus.schemes import asked_answers, load_scheme, scheme_differences, scheme_digest

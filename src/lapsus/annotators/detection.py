@@ -22,7 +22,7 @@ from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_
 from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
 from lapsus.model import Document, Entry, Judgment, Scheme, Span, Unit
-from lapsus.model.notes import without_notes
+from lapsus.model.judgment import without_notes
 from lapsus.model.targets import target_votes, voted_segments
 from lapsus.model.votes import LabelVotes
 from lapsus.notices import Notice

@@ -23,8 +23,7 @@ from lapsus.kinds.similarity import compared
 from lapsus.kinds.votes import quantities, scheme_votes
 from lapsus.language import has_letters, language_of_turns, plain_language
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, UnitKey
-from lapsus.model.judgment import PROGRAM
-from lapsus.model.notes import LEARNED, learned_from
+from lapsus.model.judgment import LEARNED, PROGRAM, learned_from
 from lapsus.model.votes import LabelVotes
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme

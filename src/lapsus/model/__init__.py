@@ -23,13 +23,13 @@ from lapsus.model.judgment import UnitKey as UnitKey
 from lapsus.model.judgment import anonymous_annotator as anonymous_annotator
 from lapsus.model.judgment import latest as latest
 from lapsus.model.scheme import Label as Label
+from lapsus.model.scheme import Notes as Notes
 from lapsus.model.scheme import Question as Question
 from lapsus.model.scheme import Scheme as Scheme
 from lapsus.model.scheme import TargetRule as TargetRule
+from lapsus.model.scheme import Text as Text
 from lapsus.model.scheme import UnitRule as UnitRule
-from lapsus.model.text import Notes as Notes
-from lapsus.model.text import Text as Text
-from lapsus.model.text import in_language as in_language
+from lapsus.model.scheme import in_language as in_language
 from lapsus.model.unit import Unit as Unit
 from lapsus.model.unit import unit as unit
 from lapsus.model.unit import units as units

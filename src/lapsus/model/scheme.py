@@ -5,14 +5,32 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from lapsus.errors import InvalidError
 from lapsus.model.document import Role
 from lapsus.model.frozen import EMPTY, freeze
-from lapsus.model.text import Notes, Text
+
+T = TypeVar("T")
+
+Text: TypeAlias = Mapping[str, str]
+"""The same thing said in each language: `{"en": …, "ja": …}`."""
+
+Notes: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Remarks in each language. Languages may differ in what there is to remark."""
+
+FALLBACK = "en"
+
+
+def in_language(words: Mapping[str, T], language: str) -> T:
+    """The entry for a language; English, then whatever there is, where that language is missing."""
+    for wanted in (language, language.partition("-")[0], FALLBACK):
+        if wanted in words:
+            return words[wanted]
+    return next(iter(words.values()))
+
 
 _SAME_SIGN = str.maketrans("◯〇⭕◦☓✕✖╳❌Δ∆▵", "○○○○×××××△△△")
 """Signs that look alike and are typed for one another."""

@@ -12,8 +12,7 @@ from lapsus.errors import InputError
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Scheme
 from lapsus.model.decoders import decoder
-from lapsus.model.judgment import PROGRAM
-from lapsus.model.notes import without_notes
+from lapsus.model.judgment import PROGRAM, without_notes
 from lapsus.model.targets import screened
 from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers, without_open
