@@ -45,3 +45,9 @@ def test_signature() -> None:
         == f"t:0|ties:O>T>X|raters:30|lapsus:{__version__}"
     )
     assert signature() == f"lapsus:{__version__}"
+
+
+def test_no_point_of_a_chart_rests_on_fewer_than_ten_units() -> None:
+    assert Score("alpha", 0.5, 9, Interval(0.1, 0.8)).drawn == (None, 0.1, 0.8)
+    assert Score("alpha", 0.5, 10, Interval(0.1, 0.8)).drawn == (0.5, 0.1, 0.8)
+    assert Score("percent", 1.0, 10).drawn == (1.0, None, None)

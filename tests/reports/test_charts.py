@@ -118,3 +118,15 @@ def test_the_style_sheet_says_both_themes_and_every_class() -> None:
             for name in names.split():
                 assert f".{name}" in sheet, name
     assert "prefers-color-scheme: dark" in sheet
+
+
+def test_what_rounds_to_nothing_has_no_sign() -> None:
+    drawn = inline(Chart("intervals", "Kappa", ("n", "v", "low", "high"), (("O", -0.0004, -0.2, 0.2),)), "x")
+    assert "-0.00" not in drawn
+    assert ">0.00<" in drawn
+
+
+def test_an_interval_without_a_value_has_no_point() -> None:
+    drawn = inline(Chart("intervals", "Kappa", ("n", "v", "low", "high"), (("O", None, -0.2, 0.2),)), "x")
+    assert "<circle" not in drawn
+    assert "O: [-0.200, 0.200]" in drawn

@@ -151,7 +151,7 @@ def agreement_chart(by_question: Sequence[CampaignStats], say: Say, language: st
     if len(by_question) == 1:
         return _labels_chart(by_question[0], by_question[0].by_label(), say, language)
     rows = tuple(
-        (in_language(stats.question.name, language), score.value, *(score.interval or (None, None)))
+        (in_language(stats.question.name, language), *score.drawn)
         for stats in by_question
         for score in list(stats.agreement().values())[:1]
         if score.value is not None
@@ -163,7 +163,7 @@ def agreement_chart(by_question: Sequence[CampaignStats], say: Say, language: st
 def _labels_chart(stats: CampaignStats, scores: Mapping[str, Score], say: Say, language: str) -> list[Chart]:
     names = _names(stats, language)
     rows = tuple(
-        (names.get(label, label), score.value, *(score.interval or (None, None)))
+        (names.get(label, label), *score.drawn)
         for label, score in scores.items()
         if score.value is not None
     )

@@ -14,7 +14,7 @@ from lapsus.campaign_stats.results import SIGNATURE, Results, results_of
 from lapsus.kinds import kind_of
 from lapsus.language import word_count
 from lapsus.measures.gold import Gold
-from lapsus.measures.score import Interval, Score
+from lapsus.measures.score import Interval, Score, shown
 from lapsus.model import ANONYMOUS, Question, Unit, in_language
 from lapsus.reports.report import Example, Report, ReportSection
 from lapsus.reports.table import Cell, Table
@@ -327,11 +327,11 @@ class _Reporter:
         about = in_language(stats.question.name, self.language)
         if score.value is None:
             return f"{about}: {row.name} n/a"
-        values = {"measure": f"{about}: {row.name}", "value": f"{score.value:.3f}", "n": f"{score.n:,}"}
+        values = {"measure": f"{about}: {row.name}", "value": shown(score.value), "n": f"{score.n:,}"}
         if score.interval is None:
             return self.say("how-agreed-plain", **values)
         low, high = score.interval
-        return self.say("how-agreed", low=f"{low:.3f}", high=f"{high:.3f}", **values)
+        return self.say("how-agreed", low=shown(low), high=shown(high), **values)
 
     def _card(self) -> ReportSection:
         """The data in a few lines that may stand beside the files."""

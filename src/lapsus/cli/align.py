@@ -87,6 +87,8 @@ def align_command(
 
 
 def _tell(found: Alignment, told: Told | None, target: Path) -> None:
+    from lapsus.measures.score import shown
+
     columns = ("addition", "clauses", "examples", "agreement")
     tried = [
         (
@@ -101,9 +103,11 @@ def _tell(found: Alignment, told: Told | None, target: Path) -> None:
     if told is None:
         warn("align-nothing-better")
         return
-    shown = ("kept apart", "agreement", "interval")
+    head = ("kept apart", "agreement", "interval")
     figures = (("plain prompt", told.before), ("aligned prompt", told.after), ("difference", told.difference))
-    apart = [(name, f"{one.value:.3f}", f"[{one.low:.2f}, {one.high:.2f}]") for name, one in figures]
-    print_table(shown, apart, numbers=shown[1:])
+    apart = [
+        (name, shown(one.value), f"[{shown(one.low, 2)}, {shown(one.high, 2)}]") for name, one in figures
+    ]
+    print_table(head, apart, numbers=head[1:])
     outcome = {"helped": "align-helped", "harmed": "align-harmed", "unsure": "align-unsure"}[told.outcome]
     say(outcome, to=target, units=told.units, documents=told.documents)

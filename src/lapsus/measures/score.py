@@ -17,6 +17,10 @@ SAME = Notice("everybody-chose-same")
 """Why most coefficients are undefined when they are: without variation there is nothing to agree on."""
 
 
+LEAST_DRAWN = 10
+"""From so many units on a value is a point of a chart."""
+
+
 class Interval(NamedTuple):
     """Where the value would lie in most other samples like this one."""
 
@@ -41,6 +45,12 @@ class Score(msgspec.Struct, frozen=True, omit_defaults=True):
             msgspec.structs.force_setattr(self, "value", None)
         if self.interval is not None and not all(map(math.isfinite, self.interval)):
             msgspec.structs.force_setattr(self, "interval", None)
+
+    @property
+    def drawn(self) -> tuple[float | None, float | None, float | None]:
+        """Value and bounds for a chart; no value where too few units were compared for a point."""
+        low, high = self.interval or (None, None)
+        return (self.value if self.n >= LEAST_DRAWN else None), low, high
 
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value

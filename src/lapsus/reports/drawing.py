@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
+from lapsus.measures.score import shown as figure
 from lapsus.reports.svg import (
     date_name,
     date_ticks,
@@ -89,8 +90,8 @@ def stacked(chart: Chart, width: float) -> Drawn:
 
 
 def intervals(chart: Chart, width: float) -> Drawn:
-    """Name, value and bounds: a point with its interval each, on one line of numbers."""
-    rows = [(place, row) for place, row in enumerate(chart.rows) if row[1] is not None]
+    """Name, value and bounds: a point with its interval each, on one line of numbers; without a value no point."""
+    rows = [(place, row) for place, row in enumerate(chart.rows) if row[1] is not None or row[2] is not None]
     left, step, right = _label_room(chart, width), _step(chart, width), 46.0
     bounds = [_number(cell) for _, row in rows for cell in row[1:4]]
     known = [value for value in bounds if value is not None]
@@ -107,19 +108,21 @@ def intervals(chart: Chart, width: float) -> Drawn:
     ]
     for line, (place, row) in enumerate(rows):
         name, value, low, high = str(row[0]), *(_number(cell) for cell in row[1:4])
-        if value is None:
-            continue
         y = line * step + step / 2
         one = [
             element("rect", x=0, y=line * step, width=width, height=step, class_="hit"),
             words(name, left - 10, y, left - 12, anchor="end"),
-            element("circle", cx=across(value), cy=y, r=5, class_="s0"),
-            element("text", f"{value:.2f}", x=width, y=y + 4.5, text_anchor="end", class_="figure"),
         ]
-        title = f"{name}: {value:.3f}"
+        title = f"{name}:"
+        if value is not None:
+            one += [
+                element("circle", cx=across(value), cy=y, r=5, class_="s0"),
+                element("text", figure(value, 2), x=width, y=y + 4.5, text_anchor="end", class_="figure"),
+            ]
+            title += f" {figure(value)}"
         if low is not None and high is not None:
             one.insert(2, element("path", d=f"M{across(low):.1f} {y:.1f}H{across(high):.1f}", class_="line"))
-            title += f" [{low:.3f}, {high:.3f}]"
+            title += f" [{figure(low)}, {figure(high)}]"
         parts.append(linked(Markup("").join(one), chart.link(place), title))
     return Drawn(Markup("").join(parts), width, bottom + 26)
 
@@ -141,10 +144,10 @@ def lines(chart: Chart, width: float) -> Drawn:
     for (x, y), (place, row) in zip(points, rows, strict=True):
         low, high = _number(row[2]), _number(row[3])
         dot = [element("rect", x=x - 9, y=8, width=18, height=height - 8, class_="hit")]
-        title = f"{row[0]}: {_number(row[1]):.3f}"
+        title = f"{row[0]}: {figure(_number(row[1]) or 0.0)}"
         if low is not None and high is not None:
             dot.append(element("path", d=f"M{x:.1f} {up(low):.1f}V{up(high):.1f}", class_="line thin"))
-            title += f" [{low:.3f}, {high:.3f}]"
+            title += f" [{figure(low)}, {figure(high)}]"
         dot.append(element("circle", cx=x, cy=y, r=4.5, class_="s0"))
         parts.append(linked(Markup("").join(dot), chart.link(place), title))
     return Drawn(Markup("").join(parts), width, height + 26)
@@ -209,7 +212,7 @@ def matrix(chart: Chart, width: float) -> Drawn:
         for column, cell in enumerate(row[1:]):
             if (value := _number(cell)) is None:
                 continue
-            said = f"{100 * value:.0f}%" if is_share else f"{value:.2f}"
+            said = f"{100 * value:.0f}%" if is_share else figure(value, 2)
             depth = round(10 * min(max(value / (high or 1), 0.0), 1.0))
             x = left + column * step
             box = [

@@ -10,6 +10,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import RedirectResponse, Response
 
+from lapsus.measures.score import shown as figure
 from lapsus.model import in_language
 from lapsus.notices import as_text
 from lapsus.web.addresses import Addresses, at
@@ -164,6 +165,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         extensions=[Addresses],
     )
+    environment.filters["figure"] = figure
     environment.filters["formatted"] = _formatted
     environment.filters["breakable"] = _breakable
     environment.filters["commands"] = _commands

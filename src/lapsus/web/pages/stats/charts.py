@@ -172,8 +172,7 @@ def _units(stats: CampaignStats) -> Callable[..., str]:
 
 
 def _bounded(name: str, score: Score) -> tuple[Cell, ...]:
-    low, high = score.interval or (None, None)
-    return name, score.value, low, high
+    return name, *score.drawn
 
 
 def _word(language: str, key: str) -> str:
