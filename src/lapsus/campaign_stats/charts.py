@@ -163,9 +163,7 @@ def agreement_chart(by_question: Sequence[CampaignStats], say: Say, language: st
 def _labels_chart(stats: CampaignStats, scores: Mapping[str, Score], say: Say, language: str) -> list[Chart]:
     names = _names(stats, language)
     rows = tuple(
-        (names.get(label, label), *score.drawn)
-        for label, score in scores.items()
-        if score.value is not None
+        (names.get(label, label), *score.drawn) for label, score in scores.items() if score.value is not None
     )
     columns = (say("answer"), "fleiss", "low", "high")
     return [Chart("intervals", say("by-label"), columns, rows)] if rows else []
