@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lapsus.analysis.bundle import CONTENTS, VOTES, verify, write_bundle
 from lapsus.cli.app import app
-from lapsus.errors import InputError
+from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.model.judgment import PROGRAM
@@ -99,3 +99,34 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"no")
     with pytest.raises(InputError, match="is no bundle"):
         verify(tmp_path / "x.zip")
+
+
+@pytest.mark.parametrize("more", [b"-1", b"1000000000", b"1e3"])
+@pytest.mark.parametrize("field", [b'"resamples": ', b'"seed": -'])
+def test_a_bundle_of_a_stranger_cannot_ask_for_any_work(bundle: Path, field: bytes, more: bytes) -> None:
+    asked = field.rstrip(b"-")
+    now = changed(bundle, CONTENTS, asked, field + more + b', "old": ')
+    with pytest.raises(InputError, match="is no bundle"):
+        verify(now)
+    with pytest.raises(UsageError, match="resamples at most"):
+        write_bundle(entries(), SCHEME, bundle, bootstrap=Bootstrap(10**9), overwrite=True)
+
+
+@pytest.mark.parametrize("member", [CONTENTS, VOTES])
+def test_a_bundle_that_would_grow_without_end_is_not_unpacked(bundle: Path, member: str) -> None:
+    with zipfile.ZipFile(bundle) as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in (files | {member: b" " * 30_000_000}).items():
+            packed.writestr(name, content)
+    with pytest.raises(InputError, match="would grow"):
+        verify(bundle)
+
+
+def test_a_bundle_that_is_encrypted_or_damaged_is_told(bundle: Path) -> None:
+    content = bytearray(bundle.read_bytes())
+    content[6] |= 1
+    content[content.find(b"PK\x01\x02") + 8] |= 1
+    bundle.write_bytes(content)
+    with pytest.raises(InputError, match="is no bundle"):
+        verify(bundle)

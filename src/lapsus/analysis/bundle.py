@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
@@ -18,10 +18,12 @@ from lapsus.analysis.corpus import countable_questions, known_schemes, load_corp
 from lapsus.analysis.estimate import question_estimates
 from lapsus.analysis.gold_standard import gold
 from lapsus.analysis.trust import all_standings, only_drawn, people_and_judges
-from lapsus.errors import InputError
+from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
+from lapsus.formats.packed import DAMAGE
 from lapsus.formats.sink import put_in_place
+from lapsus.formats.source import check_zip_member
 from lapsus.kinds import kind_of
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.model import ANONYMOUS, Entry, Scheme
@@ -31,6 +33,8 @@ from lapsus.trust.ranking import PeopleAndJudges
 from lapsus.version import __version__
 
 VOTES, CONTENTS = "judgments.jsonl", "bundle.json"
+MOST_RESAMPLES = 100_000
+"""Of a bundle that is verified: a stranger's may ask for any number."""
 _WORDS = ("signature", "signatures", "note", "notes", "data", "verdict")
 """What is no figure: signatures hold the version of the program, and the rest are words."""
 _Figure: TypeAlias = float | int | str | bool | None
@@ -47,8 +51,8 @@ class Contents(msgspec.Struct, frozen=True):
     """The digest of the judgments."""
     method: str
     """How gold was made."""
-    resamples: int
-    seed: int
+    resamples: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESAMPLES)]
+    seed: Annotated[int, msgspec.Meta(ge=0)]
     figures: dict[str, _Figure]
 
 
@@ -80,6 +84,8 @@ def write_bundle(
     overwrite: bool = False,
 ) -> int:
     """Write judgments with their documents, and all figures; how many figures that are."""
+    if bootstrap.resamples > MOST_RESAMPLES:
+        raise UsageError("bundle-resamples", most=f"{MOST_RESAMPLES:,}")
     with tempfile.TemporaryDirectory() as folder:
         votes = Path(folder) / VOTES
         Jsonl().write(entries, votes)
@@ -100,9 +106,11 @@ def verify(path: Path) -> Verification:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with zipfile.ZipFile(path) as packed:
+                for name in (CONTENTS, VOTES):
+                    check_zip_member(path.name, packed.getinfo(name))
                 contents = msgspec.json.decode(packed.read(CONTENTS), type=Contents)
                 votes = Path(packed.extract(VOTES, folder))
-        except (OSError, KeyError, zipfile.BadZipFile, msgspec.MsgspecError) as error:
+        except (*DAMAGE, KeyError, msgspec.MsgspecError, RecursionError) as error:
             raise InputError("no-bundle", where=str(path), hint="lapsus-report-bundle-writes") from error
         found: dict[str, Any] = {"guideline": scheme_digest(contents.scheme), "votes": _digest(votes)}
         plan = Bootstrap(contents.resamples, contents.seed)

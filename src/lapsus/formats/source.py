@@ -183,7 +183,7 @@ class Source:
     def _of_zip(self) -> Iterator[Member]:
         infos = sorted(self._archive.infolist(), key=lambda info: info.filename)
         for info in infos:
-            _check_zip_member(self.shown, info)
+            check_zip_member(self.shown, info)
         for info in infos:
             if not info.is_dir():
                 # Some programs write backslashes for slashes.
@@ -236,7 +236,8 @@ def _printable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _check_zip_member(place: str, info: zipfile.ZipInfo) -> None:
+def check_zip_member(place: str, info: zipfile.ZipInfo) -> None:
+    """Complain of a member that leads out of its archive, is a link, or would grow beyond measure."""
     name = info.filename
     if not name:
         raise InputError("member-no-name", where=place, hint="pack-again")
