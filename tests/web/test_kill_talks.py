@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +27,7 @@ class Chatter:
         self.token = token
         self.acknowledged: dict[tuple[int, int], str] = {}
         """What was acknowledged, by talk and position."""
-        self.waiting: dict[str, object] | None = None
+        self.waiting: dict[str, Any] | None = None
         self.wrong: list[str] = []
 
     def work(self, address: str, gone: threading.Event) -> None:
@@ -40,26 +41,21 @@ class Chatter:
                     continue
 
     def _turn(self, http: httpx.Client) -> None:
-        talk = http.post(API, json={}).json()
-        where = f"{API}/{talk['talk']}"
-        while talk["awaits"] == "other":
-            talk = http.get(where, params={"after": len(talk["turns"])}).json()
-        if talk["state"] != "open":
-            return
-        position = len(talk["turns"])
-        known = self.waiting
-        if known is None or known["position"] != position or known["talk"] != talk["talk"]:
+        if self.waiting is None:
+            talk = http.post(API, json={}).json()
+            where = f"{API}/{talk['talk']}"
+            while talk["awaits"] == "other":
+                talk = http.get(where, params={"after": len(talk["turns"])}).json()
+            if talk["state"] != "open":
+                return
+            position = len(talk["turns"])
             key = f"{talk['talk']}-{position}"
-            known = self.waiting = {
-                "talk": talk["talk"],
-                "key": key,
-                "position": position,
-                "text": f"I like {key}",
-            }
+            self.waiting = {"talk": talk["talk"], "key": key, "position": position, "text": f"I like {key}"}
+        known = self.waiting
         body = {name: known[name] for name in ("key", "position", "text")}
-        answer = http.post(f"{where}/turns", json=body)
+        answer = http.post(f"{API}/{known['talk']}/turns", json=body)
         if answer.status_code == 201:
-            self.acknowledged[talk["talk"], position] = answer.json()["text"]
+            self.acknowledged[known["talk"], known["position"]] = answer.json()["text"]
             self.waiting = None
         else:
             self.wrong.append(answer.text)
