@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
-from lapsus.measures.scores.correlation import spearman
 from numpy.typing import NDArray
 
 import breakdown
@@ -31,6 +30,7 @@ from lapsus.annotators import METHODS, Annotator, find_annotator, load_model
 from lapsus.annotators.judges import as_usual
 from lapsus.annotators.library import model_file, shipped_models
 from lapsus.formats import read
+from lapsus.measures.scores.ratings import spearman
 from lapsus.model import Segment, Unit
 from lapsus.samples import sample_path
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Opinion
-from lapsus.annotators.entries import lesson_of
+from lapsus.annotators.entries import documents_and_votes
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.ranking import Ranking
@@ -135,7 +135,7 @@ def learned(name: str, scheme: Scheme, entries: list[Entry]) -> tuple[list[tuple
     """The rows of one corpus: how well, and at what cost."""
     judge = Judge()
     judge.scheme = scheme
-    lesson = lesson_of(entries, scheme)
+    lesson = documents_and_votes(entries, scheme)
     begin = time.perf_counter()
     try:
         judge.fit(*lesson)
@@ -202,7 +202,7 @@ def memory(units: int) -> str:
         if turn.role == "system"
     ]
     by_chat = [Entry(chat.id, chat, tuple(one for one in said if one.document == chat.id)) for chat in chats]
-    judge.fit(*lesson_of(by_chat, scheme))
+    judge.fit(*documents_and_votes(by_chat, scheme))
     few = 0
     for count, _ in enumerate(judge.judge(_chat(number) for number in range(units // 10 + 1)), 1):
         if count == max(units // 100, 1):

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lapsus.client import Client, ServerError
 from lapsus.model import Document, Segment, UnitKey
-from lapsus.store import Checks, Known, KnownUnit, Pilot, Plan, Store, open_store
+from lapsus.store import Checks, KnownUnit, KnownUnits, Pilot, Plan, Store, open_store
 from lapsus.web.server import address, listen, serve
 
 FASTER = 60
@@ -97,7 +97,7 @@ def set_up(store: Store, documents: int, per_unit: int) -> None:
     plan = Plan(
         "crowd", "breakdown", per_unit=per_unit, minutes=1, batch=2, order="random",
         pilot=Pilot(documents // 5, per_unit + 1),
-        training=Known(known[:2], then="nothing"),
+        training=KnownUnits(known[:2], then="nothing"),
         checks=Checks(known[2:], every=4, then="stop"),
     )  # fmt: skip
     turns = (1, 1, 1, 1, *(3 for _ in range(documents)))

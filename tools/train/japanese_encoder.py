@@ -23,14 +23,13 @@ import torch
 from chat_training import DEVICE, PAD, Arrays, Encoded, QuickChatTokens, batches, cast, padded
 from japanese_data import read_dbdc2
 from japanese_network import SIZES, Net, Size
-from lapsus.annotators.encoder.turn_features import TurnWords
 from numpy.typing import NDArray
 from pool import CONFIG, LATER, RANDOM, REAL, REPEATED, TRAIN, Talk, cut, part_of, records, reply_at, talks
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lapsus.annotators.encoder.reader import Passage
+from lapsus.annotators.encoder.reader import Passage, TurnWords
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 
 SETTINGS: Final[dict[str, Any]] = CONFIG["encoder"]
