@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import lapsus
 
 SOURCE = Path(lapsus.__file__).parent
+ROOT = Path(__file__).parents[1]
 VOTES = {"Votes", "LabelVotes", "LabelSetVotes", "ScaleVotes", "SpanVotes"}
 BREAKDOWN_ONLY = (
     "formats/dbdc",
@@ -68,3 +70,29 @@ def test_nothing_else_asks_for_the_guideline_of_the_challenge() -> None:
         and any(isinstance(part, ast.Constant) and part.value == "breakdown" for part in ast.walk(node))
     ]
     assert asked == []
+
+
+def test_scripts_take_from_the_package_what_it_has() -> None:
+    """Benchmarks and tools are run by hand, and no checker of types reads them."""
+    scripts = [
+        path for folder in ("benchmarks", "tools", "examples") for path in (ROOT / folder).rglob("*.py")
+    ]
+    lacking = [
+        f"{path.relative_to(ROOT)}: {node.module}.{alias.name}"
+        for path in scripts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "lapsus"
+        for alias in node.names
+        if not _has(str(node.module), alias.name)
+    ]
+    assert scripts
+    assert lacking == []
+
+
+def _has(module: str, name: str) -> bool:
+    try:
+        return hasattr(importlib.import_module(module), name) or bool(
+            importlib.import_module(f"{module}.{name}")
+        )
+    except ModuleNotFoundError as error:
+        return not (error.name or "").startswith("lapsus")  # else a library that is not installed here
