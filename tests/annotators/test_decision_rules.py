@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lapsus.annotators.decision_rules import decision, tune_cuts
+from lapsus.annotators.breakdown import decision, tune_cuts
 from lapsus.errors import UsageError
 
 ROWS = np.array([[0.4, 0.3, 0.3], [0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [0.1, 0.5, 0.4], [0.6, 0.0, 0.4]])

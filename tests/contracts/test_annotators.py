@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from lapsus.annotators import METHODS, Annotator, load_model, make_annotator
-from lapsus.annotators.decision_rules import decision
+from lapsus.annotators.breakdown import decision
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Document, Judgment, Segment
 from lapsus.model.votes import LabelVotes

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from runs import write_run
 
 from lapsus.annotators import State, training_data
+from lapsus.annotators.breakdown import ARGMAX, decision
 from lapsus.annotators.cases import Example, Origin, digest, folds, make_examples, shares
-from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.encoder.calibration import (
     HELD,
     Matrix,

@@ -54,7 +54,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from lapsus.annotators.decision_rules import ARGMAX, decision
+from lapsus.annotators.breakdown import ARGMAX, decision
 from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_tally
 
 ALL, DEV = "all", "dev"

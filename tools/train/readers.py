@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pool import CONFIG, RATED, REAL, TEST, VOTES, Row, cut, folder, part_of, replies, talks, wanted
 from safetensors.numpy import load_file
 
-from lapsus.annotators.decision_rules import decision, tune_cuts
+from lapsus.annotators.breakdown import decision, tune_cuts
 from lapsus.annotators.encoder.calibration import (
     LOGITS,
     Seen,

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Opinion, TrainingData
-from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Case, Example, Origin, shares
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_share
 from lapsus.annotators.progress import Progress

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Example, by_document, shares
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.network_layers import softmax
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.network_layers import Arrays, softmax
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require

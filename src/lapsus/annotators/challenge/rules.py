@@ -6,10 +6,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.challenge.svm import fit_softmax, predict_softmax
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.sign_rules import RULES, Sign, signs
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_above_zero, one_or_more

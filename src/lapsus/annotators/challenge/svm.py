@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Example, folds, shares
 from lapsus.annotators.challenge.network import UNKNOWN, Vocabulary
-from lapsus.annotators.decision_rules import ARGMAX
 from lapsus.annotators.features.network_layers import softmax
 from lapsus.annotators.features.turn_context import last_said, target
 from lapsus.annotators.model_files import State

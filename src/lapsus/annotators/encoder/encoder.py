@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator, decision
 from lapsus.annotators.cases import Example, shares
-from lapsus.annotators.decision_rules import ARGMAX, decision
 from lapsus.annotators.encoder.calibration import (
     HELD,
     LOGITS,
