@@ -66,6 +66,32 @@ def test_odd_columns_are_shown_guessed_and_mapped(bench: Bench, mori: Browser) -
     assert bench.store.drafts.file(base.rsplit("/", 1)[1]) is None
 
 
+@pytest.mark.parametrize("encoding", ["cp932", "utf-16", "euc_jp"])
+def test_a_table_as_japanese_spreadsheets_write_it(bench: Bench, mori: Browser, encoding: str) -> None:
+    rows = "".join(
+        f"会話{n};{who};{said};エー\r\n"
+        for n in range(3)
+        for who, said in (("お客様", "届きません"), ("応答ボット", "そうですか"))
+    )
+    content = f"会話番号;話し手;発言;モデル\r\n{rows}".encode(encoding)
+    base = str(post(mori, "/new", {"file": ("表.csv", content)}, name="odd").url.path).removesuffix(
+        "/columns"
+    )
+    told = mori.get(f"{base}/columns.json").json()
+    assert [one["holds"] for one in told["columns"]] == ["dialogue", "speaker", "text", "model"]
+    assert [(one["name"], one["side"]) for one in told["speakers"]] == [
+        ("お客様", "user"),
+        ("応答ボット", "system"),
+    ]
+    assert (told["documents"], told["turns"]) == (3, 6)
+
+
+def test_what_is_still_to_be_said_is_no_error(mori: Browser) -> None:
+    told = mori.get(f"{str(sent(mori).url.path)}.json").json()
+    assert "whose turns are judged" in told["missing"]
+    assert "error" not in told
+
+
 def test_a_file_is_kept_when_the_name_is_wrong(bench: Bench, mori: Browser) -> None:
     answer = sent(mori, name="No Name!")
     assert answer.status_code == 422

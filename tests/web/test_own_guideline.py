@@ -200,8 +200,11 @@ def test_a_guideline_begins_with_nothing_but_a_name(mori: Browser) -> None:
     assert {one["input"] for one in shown["problems"]} >= {"title.en", "summary.en"}
     for kind in ("label", "labels", "scale", "spans", "text", "preference"):
         shown = post(mori, f"{base}/own.json", go=f"question:{kind}").json()
-    kinds = [question["kind"] for question in shown["scheme"]["questions"]] if shown["scheme"] else []
-    assert kinds == []
+    # It is shown while words are missing, with dots in their places; nobody can judge by it yet.
+    assert (shown["scheme"]["title"], len(shown["scheme"]["questions"])) == ({"en": "…"}, 6)
+    assert mori.get(f"{base}/guideline.json").json()["fields"]["scheme"] == ""
+    refused = post(mori, f"{base}/own", go="done")
+    assert (refused.status_code, "Title · " in refused.text) == (422, True)
     text = with_words(shown["text"], "words")
     text = with_form(text, {**said_by(text), "title.en": "T", "summary.en": "S"}, "en")
     said = post(mori, f"{base}/own.json", go="check", text=text).json()

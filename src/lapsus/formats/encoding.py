@@ -50,14 +50,34 @@ def decoded_json(content: bytes, where: str, hint: str) -> Any:
 
 def not_utf8(error: UnicodeDecodeError, where: str) -> InputError:
     """What to say of bytes that are no UTF-8."""
+    if (found := _japanese(error.object)) is None:
+        return InputError("not-utf-8-text", where=where, hint="save-utf-8-excel-csv", error=error.reason)
+    shown, _ = found
+    return _looks_like(shown, _ENCODINGS[shown].upper().replace("_", "-"), where)
+
+
+def in_utf8(content: bytes) -> bytes:
+    """The same text in UTF-8 where it is in UTF-16 or a Japanese encoding, as spreadsheets write it; else as it is."""
+    try:
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return content.decode("utf-16").encode()
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        found = _japanese(content)
+        return content if found is None else found[1].encode()
+    return content
+
+
+def _japanese(content: bytes) -> tuple[str, str] | None:
+    """The Japanese encoding that a text with kana is in, and the text; its end may be cut off."""
     for shown, codec in _ENCODINGS.items():
         try:
-            text = codecs.getincrementaldecoder(codec)().decode(error.object)
+            text = codecs.getincrementaldecoder(codec)().decode(content)
         except UnicodeDecodeError:
             continue
         if _KANA.search(text):
-            return _looks_like(shown, codec.upper().replace("_", "-"), where)
-    return InputError("not-utf-8-text", where=where, hint="save-utf-8-excel-csv", error=error.reason)
+            return shown, text
+    return None
 
 
 def _looks_like(shown: str, codec: str, where: str) -> InputError:

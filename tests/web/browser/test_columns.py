@@ -21,6 +21,10 @@ def test_columns_are_mapped_and_what_comes_of_it_is_shown_at_once(
     page.set_input_files("#file", file)
     page.click("button[value=next]")
     expect(page.locator(".column-map tbody tr")).to_have_count(5)
+    for head in page.locator(".column-map th").all():
+        assert head.evaluate("head => head.scrollWidth <= head.clientWidth"), (
+            "what it holds is in its own column"
+        )
     page.select_option("select[name=speaker-1]", "system")
     expect(page.locator("#understood .turns li")).to_have_count(3)
     page.select_option("select[name=column-3]", "model")

@@ -60,6 +60,9 @@ def test_a_guideline_is_written_from_nothing_and_judged_by(
     place = "questions__0__labels__0__examples__en__0"
     fill(page, **{f"{place}__text": "Shut up.", f"{place}__why": "Nobody says that kindly."})
     press(page, "question:scale")
+    # While words are missing it says where, and what annotators will see is there all the same.
+    expect(page.locator("#problem-list")).to_contain_text("Level 1 › Meaning is empty")
+    expect(page.locator("#questions .question, #questions [data-question]").first).to_be_visible()
     fill(page, questions__1__name__en="How bad", questions__1__ask__en="How bad is it?")
     for place, meaning in enumerate(("fine", "odd", "poor", "bad", "awful")):
         page.locator(f'details[id="questions.1.levels.{place}"] > summary').click()

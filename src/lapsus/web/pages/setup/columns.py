@@ -21,7 +21,7 @@ from lapsus.web.page_routes import for_managers, managing, twins
 from lapsus.web.page_words import say
 from lapsus.web.pages.judging.unit import segment_response
 from lapsus.web.pages.setup import draft_file
-from lapsus.web.pages.setup.forms import STEPS
+from lapsus.web.pages.setup.forms import steps_of
 from lapsus.web.pages.setup.preview import draft_here
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
@@ -79,6 +79,8 @@ class ColumnsResponse(msgspec.Struct, frozen=True):
     sample_language: str | None
     option: str
     """The same map on the command line."""
+    missing: str | UnsetType = UNSET
+    """What is still to be said before the file can be read."""
     error: str | UnsetType = UNSET
     hint: str | UnsetType = UNSET
 
@@ -210,7 +212,7 @@ def _record(
     known: FieldMap,
     error: LapsusError | None = None,
 ) -> ColumnsResponse:
-    documents: list[Document] = []
+    documents, missing = list[Document](), None
     if known.taken and error is None:
         try:
             _check(visit, known, rows)
@@ -220,12 +222,12 @@ def _record(
                 if entry.document is not None
             ]
         except LapsusError as problem:
-            error = problem
+            missing = problem
     file = visit.store.drafts.file(draft.id)
     first = documents[0] if documents else None
     return ColumnsResponse(
         draft=draft.id,
-        steps=list(STEPS),
+        steps=steps_of(draft.plan),
         file="" if file is None else file[0],
         columns=[_column(name, known, rows) for name in _names(rows)],
         speakers=[SpeakerResponse(name, count, _side(known, name)) for name, count in speakers(known, rows)],
@@ -234,6 +236,7 @@ def _record(
         sample=[] if first is None else [segment_response(one) for one in first.segments[:TURNS]],
         sample_language=None if first is None else first.language,
         option=str(known),
+        missing=told(missing, visit.language)["error"],
         **told(error, visit.language),
     )
 

@@ -10,6 +10,7 @@ import msgspec
 from lapsus.kinds import KINDS
 from lapsus.model.document import Role
 from lapsus.schemes.marked_yaml import parse_yaml
+from lapsus.web.page_words import say
 from lapsus.web.pages.setup.own_guideline import FILE, Tree
 
 Form: TypeAlias = Literal["words", "long", "lines", "number", "choice", "ticks", "id", "pairs"]
@@ -54,19 +55,25 @@ def guideline_form(tree: Tree, language: str) -> list[GuidelinePart]:
     return _Reader(tree, language).parts()
 
 
-def inputs_by_line(text: str, tree: Tree, language: str) -> dict[int, str]:
-    """The first input that stands in each line of a file; a part's first where a problem is with the part."""
+def inputs_by_line(text: str, tree: Tree, language: str) -> dict[int, tuple[str, str]]:
+    """The first input that stands in each line of a file, and where that is in words; a part's own line is its id's."""
     lines = parse_yaml(text, FILE).lines
-    found: dict[int, str] = {}
+    found: dict[int, tuple[str, str]] = {}
 
-    def note(parts: Iterable[GuidelinePart]) -> None:
+    def note(parts: Iterable[GuidelinePart], *around: str) -> None:
         for part in parts:
-            for one in part.inputs:
+            here = around
+            if part.place:
+                kind = say(f"setup.own.parts.{part.kind}", language)
+                name = "" if part.kind == "example" else part.title or part.id
+                here = (*around, name if part.kind == "question" else f"{kind} {name}".strip())
+            for one in sorted(part.inputs, key=lambda one: one.what != "id"):
+                said = " › ".join((*here, say(f"setup.own.words.{one.what}", language)))
                 steps = tuple(int(step) if step.isdigit() else step for step in one.name.split("."))
                 for place in (steps, steps[:-1] if one.language or len(steps) == 3 else steps):
                     if place in lines:
-                        found.setdefault(lines[place], one.name)
-            note(part.parts)
+                        found.setdefault(lines[place], (one.name, said))
+            note(part.parts, *here)
 
     note(guideline_form(tree, language))
     return found
@@ -138,18 +145,19 @@ class _Reader:
         kind = _said(here.get("kind"))
         keys = KINDS.get(kind).keys if kind in KINDS.names() else frozenset()
         inputs = [
-            self._input(f"{place}.id", "id"),
+            *self._texts(place, "name"),
             self._input(f"{place}.kind", "choice", options=[(name, "") for name in KINDS.names()]),
-            *self._texts(place, "name", "ask"),
+            *self._texts(place, "ask"),
             self._input(f"{place}.required", "choice", "yes", [("yes", ""), ("no", "")]),
             *self._condition(place),
             *self._notes(place),
         ]
         inputs += [self._input(f"{place}.{key}", "number") for key in ("at_least", "at_most") if key in keys]
-        labels = [_said(one.get("id")) for _, one in numbered(here.get("labels"))]
         if "alone" in keys:
-            inputs.append(self._ticks(f"{place}.alone", [(id, "") for id in labels]))
+            labels = [(_said(one.get("id")), self._title(one)) for _, one in numbered(here.get("labels"))]
+            inputs.append(self._ticks(f"{place}.alone", labels))
         inputs += [self._pairs(f"{place}.{key}") for key in ("apart", "ties") if key in keys]
+        inputs.append(self._input(f"{place}.id", "id"))
         parts, adds = self._examples(place, here, "answer")
         if "labels" in keys and "labels_from" not in here:
             own = numbered(here.get("labels"))
@@ -162,10 +170,11 @@ class _Reader:
 
     def _label(self, place: str, here: Tree, kind: str) -> GuidelinePart:
         inputs = [
-            self._input(f"{place}.id", "id"),
+            *self._texts(place, "name"),
             self._input(f"{place}.key", "words"),
-            *self._texts(place, "name", "definition"),
+            *self._texts(place, "definition"),
             *self._notes(place),
+            self._input(f"{place}.id", "id"),
         ]
         if kind in KINDS.names() and KINDS.get(kind).on_text:
             roles = [(role, "") for role in get_args(Role)]

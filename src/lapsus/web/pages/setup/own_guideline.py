@@ -45,6 +45,22 @@ def read_own(text: str) -> Scheme:
     return scheme
 
 
+def sketched(tree: Tree) -> Scheme | None:
+    """A guideline that is being written, with dots for the words it lacks; None where more is missing."""
+    try:
+        return read_own(to_yaml(_with_dots(tree)))
+    except InputError:
+        return None
+
+
+def _with_dots(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _with_dots(inner) for key, inner in part.items()}
+    if isinstance(part, list):
+        return [_with_dots(inner) for inner in part]
+    return "…" if part == "" else part
+
+
 def checked(text: str) -> tuple[Scheme | None, list[SchemeProblem]]:
     """The guideline in a text and all that is wrong with it, its name included."""
     if len(text) > LONGEST:

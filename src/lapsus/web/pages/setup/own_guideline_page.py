@@ -1,5 +1,6 @@
 """The page on which a manager writes a guideline of their own, and sample files to try the wizard with."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -13,10 +14,12 @@ from lapsus.model import Scheme
 from lapsus.notices import localized
 from lapsus.samples import sample_path
 from lapsus.schemes import scheme_names
+from lapsus.schemes.scheme_check import SchemeProblem
 from lapsus.store import RefusedError
 from lapsus.store.drafts import Draft
 from lapsus.web.forms import field, fields, posts, told, upload
 from lapsus.web.page_routes import for_managers, managing, single, twins
+from lapsus.web.page_words import say
 from lapsus.web.pages.setup import own_guideline as own
 from lapsus.web.pages.setup.guideline_edit import (
     PARTS,
@@ -41,6 +44,8 @@ class GuidelineProblemResponse(msgspec.Struct, frozen=True):
     severe: bool
     input: str
     """The input of the form that stands there; empty where none does."""
+    where: str
+    """That input in words, or else the line."""
 
 
 class OwnGuidelineResponse(msgspec.Struct, frozen=True):
@@ -54,7 +59,7 @@ class OwnGuidelineResponse(msgspec.Struct, frozen=True):
     text: str
     """The whole file."""
     scheme: Scheme | None
-    """The guideline as questions are made from it, where it holds together."""
+    """The guideline as questions are made from it, with dots for missing words; None where more is missing."""
     preview: PreviewResponse | None
     """One of the draft's units."""
     error: str | UnsetType = UNSET
@@ -137,23 +142,33 @@ def _record(
     tree = own.tree_of(text) or {}
     scheme, problems = own.checked(text)
     if any(one.severe for one in problems):
-        scheme = None
-    named = inputs_by_line(text, tree, visit.language) if tree and problems else {}
+        scheme = own.sketched(tree)
     return OwnGuidelineResponse(
         draft=draft.id,
         parts=guideline_form(tree, visit.language) if tree else [],
         written_in=[str(one) for one in mapping(tree, "title")],
-        problems=[
-            GuidelineProblemResponse(
-                one.line, localized(one.message, visit.language), one.severe, named.get(one.line, "")
-            )
-            for one in problems
-        ],
+        problems=_told(problems, text, tree, visit.language),
         text=text,
         scheme=scheme,
         preview=None if scheme is None else DraftUnits(visit, draft, scheme, is_whole=False).preview(),
         error=error,
     )
+
+
+def _told(
+    problems: Sequence[SchemeProblem], text: str, tree: own.Tree, language: str
+) -> list[GuidelineProblemResponse]:
+    """What is wrong, each with the field of the form that it is about."""
+    named = inputs_by_line(text, tree, language) if tree and problems else {}
+    return [
+        GuidelineProblemResponse(
+            one.line,
+            localized(one.message, language),
+            one.severe,
+            *named.get(one.line, ("", say("setup.own.line", language, line=one.line))),
+        )
+        for one in problems
+    ]
 
 
 def change(visit: RequestContext, form: FormData) -> OwnGuidelineResponse | Response:
@@ -166,7 +181,10 @@ def change(visit: RequestContext, form: FormData) -> OwnGuidelineResponse | Resp
     text, place = _worked_on(text, go, visit.language)
     _keep(visit, draft, text)
     if action == "done":
-        own.read_own(text)
+        _, problems = own.checked(text)
+        severe = [one for one in problems if one.severe]
+        for one in _told(severe, text, own.tree_of(text) or {}, visit.language):
+            raise InputError(one.message, where=one.where)
         return redirect(visit, f"/new/{draft.id}/guideline")
     return redirect(visit, f"/new/{draft.id}/own{place and '#' + place}")
 

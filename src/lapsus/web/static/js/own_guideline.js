@@ -8,8 +8,6 @@ import { loadWidgets } from "./widgets/registry.js";
 import { fetchWords } from "./words.js";
 
 const PAUSE = 400;
-const script = /** @type {HTMLScriptElement|null} */ (document.querySelector("script[data-line]"));
-const line = script?.dataset.line ?? "{line}";
 const fetched = fetchWords(byId("preview").dataset.words);
 let waiting = 0;
 let newest = 0;
@@ -17,11 +15,11 @@ let newest = 0;
 let now = {};
 let shown = readJson("shown");
 
-/** @param {{line: number, message: string, severe: boolean, input: string}[]} problems */
+/** @param {{message: string, severe: boolean, input: string, where: string}[]} problems */
 function tell(problems) {
   byId("sound").hidden = problems.some((one) => one.severe);
   byId("problem-list").replaceChildren(...problems.map((one) => {
-    const where = el("a", { class: "number small", href: `#${one.input || "text"}`, text: line.replace("{line}", String(one.line)) });
+    const where = el("a", { class: "small", href: `#${one.input || "text"}`, text: one.where });
     return el("li", { class: one.severe ? "warn" : "quiet" }, where, ` ${one.message}`);
   }));
 }
