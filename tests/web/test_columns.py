@@ -87,7 +87,7 @@ def test_a_table_as_japanese_spreadsheets_write_it(bench: Bench, mori: Browser, 
 
 
 def test_what_is_still_to_be_said_is_no_error(mori: Browser) -> None:
-    told = mori.get(f"{str(sent(mori).url.path)}.json").json()
+    told = mori.get(f"{sent(mori).url.path!s}.json").json()
     assert "whose turns are judged" in told["missing"]
     assert "error" not in told
 

@@ -1,6 +1,7 @@
 """A campaign as its annotators see it: their own judgments and, for those who manage it, everybody's progress."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import UNSET
@@ -82,7 +83,10 @@ def _people(visit: RequestContext, campaign: str) -> list[PersonRow]:
         filled(PersonRow, one, done=one.submitted, program=one.person in programs)
         for one in visit.store.progress.of_campaign(campaign).people
     ]
-    return sorted(rows, key=lambda row: row.program)
+    # As on the page from which it is managed: who holds units and has saved nothing for the longest comes first.
+    return sorted(
+        rows, key=lambda row: (row.program, not row.held, row.last_at or datetime.min.replace(tzinfo=UTC))
+    )
 
 
 PAGE = 50

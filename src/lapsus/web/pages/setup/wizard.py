@@ -232,7 +232,8 @@ def routes() -> list[BaseRoute]:
 
 
 def _first(visit: RequestContext) -> WizardResponse:
-    return wizard_page(visit, "data", None)
+    # Whoever comes from talks wants a campaign in which they are judged.
+    return wizard_page(visit, "data", None, fields={"chain": visit.request.query_params.get("chain")})
 
 
 def begin(visit: RequestContext, form: FormData) -> Response:
