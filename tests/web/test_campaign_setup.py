@@ -13,7 +13,7 @@ import pytest
 from lapsus.formats import convert
 from lapsus.model import Entry, Judgment
 from lapsus.samples import sample_path
-from lapsus.store import KnownUnit, KnownUnits, parse_plan
+from lapsus.store import KnownUnit, KnownUnits, Nothing, Pilot, Plan, Reservation, parse_plan
 from lapsus.store.collect_plan import Collect, System
 from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.page_words import words
@@ -87,10 +87,26 @@ def test_from_a_file_to_a_campaign(bench: Bench, mori: Browser) -> None:
     assert made.plan == parse_plan(review["plan"])
     assert made.plan.instructions == {"en": "Read.\n\nWell."}
     assert made.plan.training == KnownUnits((KnownUnit("d3", {"breakdown": "O"}, "0"),), allow=2, then="stop")
-    assert (made.stage, bench.store.progress.of_campaign("spring").units) == ("pilot", 6)
+    assert (made.state, made.stage, bench.store.progress.of_campaign("spring").units) == ("draft", "pilot", 6)
     assert mori.get(f"{base}/review").status_code == 404
     assert mori.get("/c/spring/plan").text == review["plan"]
     assert mori.get("/c/spring/plan.json").json()["per_unit"] == 2
+
+
+def test_a_draft_hands_nothing_out_until_it_is_opened(bench: Bench, mori: Browser) -> None:
+    plan = Plan(name="spring", scheme="breakdown", pilot=Pilot(1))
+    bench.store.campaigns.set_up(plan, [chat("d0"), chat("d1")], draft=True)
+    ada = bench.person("ada")
+    assert (ada.get("/c/spring").status_code, ada.get("/.json").json()["campaigns"]) == (404, [])
+    assert bench.store.assignment.next_units(ada.id, "spring") == Nothing("draft")
+    assert "Not open yet" in mori.get("/c/spring/judge").text
+    shown = mori.get("/c/spring/manage")
+    assert "Open the pilot" in shown.text
+    assert mori.get("/c/spring/manage.json").json()["stages"] == ["draft", "pilot", "open", "closed"]
+    assert post(mori, "/c/spring/manage", do="state", state="draft").status_code == 422
+    post(mori, "/c/spring/manage", do="state", state="open")
+    assert isinstance(bench.store.assignment.next_units(ada.id, "spring"), Reservation)
+    assert post(mori, "/c/spring/manage", do="state", state="draft").status_code == 422
 
 
 def test_a_chain_needs_no_file(bench: Bench, mori: Browser) -> None:

@@ -1,6 +1,7 @@
 """Which system is worse, by how much, and how sure that is: by people, by a judge, and by both together."""
 
 from itertools import combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +46,9 @@ class SystemDifference(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """Whether chance hardly explains it."""
-        return self.p is not None and self.p < SURE
+        """Whether chance hardly explains it, by both ways in which that is told."""
+        low, high = self.estimate.low, self.estimate.high
+        return self.p is not None and self.p < SURE and low is not None and high is not None and low * high > 0
 
 
 class Results(NamedTuple):
@@ -119,7 +121,7 @@ def _differences(systems: list[SystemResult]) -> tuple[SystemDifference, ...]:
         for one, other in combinations(systems, 2)
         if one.people.value is not None and other.people.value is not None
     ]
-    raw = [_p(made) for _, _, made in pairs]
+    raw = [_p(one.people, other.people, made) for one, other, made in pairs]
     adjusted = iter(holm([p for p in raw if p is not None]))
     found = [
         SystemDifference(one.system, other.system, made, None if p is None else next(adjusted))
@@ -128,8 +130,12 @@ def _differences(systems: list[SystemResult]) -> tuple[SystemDifference, ...]:
     return tuple(sorted(found, key=lambda one: (one.p is None, one.p or 0.0)))
 
 
-def _p(made: Estimate) -> float | None:
+def _p(one: Estimate, other: Estimate, made: Estimate) -> float | None:
     """The two-sided chance of so large a difference between systems that are alike."""
-    if made.value is None or not made.error or not made.degrees:
+    if made.value is None or not made.degrees:
         return None
+    if not made.error:
+        # All documents of each are alike: in how many ways could they have been shared out so?
+        first, second = (round(side.degrees or 0) + 1 for side in (one, other))
+        return min(1.0, 2 / comb(first + second, first)) if made.value else 1.0
     return float(2 * (1 - t_cdf(abs(made.value) / made.error, made.degrees)))

@@ -271,7 +271,7 @@ def plan_command(name: str, out: Path | None = None, overwrite: bool = False, db
 def _set_state(name: str, state: CampaignState, db: str | None) -> None:
     with open_database(db) as store:
         store.campaigns.set_state(name, state)
-    said = {
+    said: dict[str, Notice] = {
         "open": Notice("open", name=name),
         "paused": Notice("paused", name=name),
         "closed": Notice("closed", name=name),
@@ -281,7 +281,7 @@ def _set_state(name: str, state: CampaignState, db: str | None) -> None:
 
 @app.command("open")
 def open_command(name: str, db: str | None = None) -> None:
-    """Open a campaign that was paused or closed."""
+    """Open a campaign that is a draft, or was paused or closed."""
     _set_state(name, "open", db)
 
 

@@ -44,7 +44,7 @@ class Campaigns(StorePart):
     def create(self, plan: Plan, scheme: Scheme | None = None, *, by: int | None = None) -> Campaign:
         """A new campaign, open but still empty (or, chained to another, with the documents of that one)."""
         chosen = scheme or load_scheme(plan.scheme)
-        return self.write(lambda conn: as_campaign(self._create(conn, plan, chosen, {}, by)))
+        return self.write(lambda conn: as_campaign(self._create(conn, plan, chosen, {}, by, "open")))
 
     def _create(
         self,
@@ -53,6 +53,7 @@ class Campaigns(StorePart):
         scheme: Scheme,
         known: Mapping[Block, Sequence[KnownUnit]],
         by: int | None,
+        state: CampaignState,
     ) -> Row[Any]:
         if conn.scalar(select(t.campaign.c.id).where(t.campaign.c.name == plan.name)) is not None:
             raise InputError("campaign-already", hint="choose-another-name", name=plan.name)
@@ -62,7 +63,7 @@ class Campaigns(StorePart):
         # An address may hold a signature, and whoever looks at the plan later need not know it.
         data = plan.source and msgspec.structs.replace(plan.source, path=shown(plan.source.path))
         kept = msgspec.structs.replace(plan, scheme=scheme.id, chain=chain, data=data or plan.data)
-        row = _insert_campaign(conn, kept, scheme, source, self.clock())
+        row = _insert_campaign(conn, kept, scheme, source, self.clock(), state)
         ensure_members(conn, row.id, self._ids(conn, plan.people), self.clock())
         if source is not None:
             copy_documents(conn, source, row.id, KnownAnswers(kept, scheme, known))
@@ -122,20 +123,20 @@ class Campaigns(StorePart):
             return [as_campaign(row) for row in conn.execute(select(t.campaign).order_by(t.campaign.c.id))]
 
     def of_person(self, person: int) -> list[Campaign]:
-        """The campaigns that a person may work in: those for everybody, and those joined."""
+        """The campaigns that a person may work in: those for everybody, and those joined; no drafts."""
         with self.reading() as conn:
             joined: set[int] = set(
                 conn.scalars(select(t.member.c.campaign).where(t.member.c.person == number(person)))
             )
             rows = conn.execute(select(t.campaign).order_by(t.campaign.c.id)).all()
-        return [as_campaign(row) for row in rows if row.id in joined or plan_of(row).who == "everybody"]
+        mine = (row for row in rows if row.id in joined or plan_of(row).who == "everybody")
+        return [as_campaign(row) for row in mine if row.state != "draft"]
 
     def set_state(self, campaign: str, state: CampaignState, *, by: int | None = None) -> None:
         """Open, paused (nothing new is handed out, work in hand may be finished) or closed (nothing is saved)."""
-        if state not in get_args(CampaignState):
-            raise UsageError(
-                "no-state-called", hint=did_you_mean(state, list(get_args(CampaignState))), state=state
-            )
+        known = [one for one in get_args(CampaignState) if one != "draft"]
+        if state not in known:
+            raise UsageError("no-state-called", hint=did_you_mean(state, known), state=state)
         id = self._campaign_id(campaign)
         with self.writing() as conn:
             campaign_row(conn, id, lock="all")
@@ -219,9 +220,13 @@ class Campaigns(StorePart):
         documents: Iterable[Document | Screened] = (),
         *,
         material: Material | None = None,
+        draft: bool = False,
         by: int | None = None,
     ) -> tuple[Campaign, Added]:
-        """A campaign with its documents, made in one transaction: if anything is wrong, nothing was made."""
+        """A campaign with its documents, made in one transaction: if anything is wrong, nothing was made.
+
+        `draft`: nothing is handed out before it is opened.
+        """
         found = material or read_material(plan, Path())
 
         def every() -> Iterator[Document | Screened]:
@@ -229,7 +234,7 @@ class Campaigns(StorePart):
             yield from documents
 
         with self.writing() as conn:
-            row = self._create(conn, plan, found.scheme, found.known, by)
+            row = self._create(conn, plan, found.scheme, found.known, by, "draft" if draft else "open")
             if plan.chain is None:
                 added = self._add_documents(conn, row.id, every(), by, found.known)
                 if plan.collect is None:
@@ -292,10 +297,12 @@ def _keep_scheme(conn: Connection, scheme: Scheme) -> None:
         )
 
 
-def _insert_campaign(conn: Connection, plan: Plan, scheme: Scheme, source: int | None, now: Any) -> Row[Any]:
+def _insert_campaign(
+    conn: Connection, plan: Plan, scheme: Scheme, source: int | None, now: Any, state: CampaignState
+) -> Row[Any]:
     row = {
         "name": plan.name, "scheme": scheme.id, "version": scheme.version, "plan": to_json(plan),
-        "state": "open", "source": source, "created": now,
+        "state": state, "source": source, "created": now,
         "stage": "main" if plan.pilot is None else "pilot",
     }  # fmt: skip
     added = conn.execute(insert(t.campaign).returning(t.campaign), row).one()

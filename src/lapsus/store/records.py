@@ -15,7 +15,8 @@ from lapsus.store.plan import Chain as Chain
 from lapsus.store.plan import Plan as Plan
 
 Role: TypeAlias = Literal["manager", "adjudicator", "annotator"]
-CampaignState: TypeAlias = Literal["open", "paused", "closed"]
+CampaignState: TypeAlias = Literal["draft", "open", "paused", "closed"]
+"""A draft hands nothing out; once it was opened, it is none again."""
 UnitState: TypeAlias = Literal["reserved", "done", "released", "extra"]
 """`reserved`: held by a person; `done`: submitted; `released`: returned to the pool, by hand or after its time;
 `extra`: answered after it was returned, when others had all its places."""
@@ -129,7 +130,7 @@ class Nothing(msgspec.Struct, frozen=True):
     `stopped`: the person failed the checks.
     """
 
-    reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"]
+    reason: Literal["done", "wait", "draft", "paused", "closed", "begin", "stopped"]
 
 
 class OwnUnit(msgspec.Struct, frozen=True):

@@ -187,7 +187,7 @@ class SaveBatch:
         self.tokens = {row.hash: row.person for rows in tokens for row in rows}
         for row in campaigns:
             self.plans[row.id] = plan_of(row)
-            if row.state == "closed":
+            if row.state in ("closed", "draft"):
                 self.closed.add(row.id)
             if row.is_followed:
                 self.followed.add(row.id)

@@ -108,7 +108,7 @@ def find_campaign(visit: RequestContext, name: str) -> Campaign:
         raise RefusedError("no-campaign", error.what) from error
     known = (
         visit.manages
-        or campaign.plan.who == "everybody"
+        or (campaign.plan.who == "everybody" and campaign.state != "draft")
         or visit.store.progress.of_person(name, me.id) is not None
     )
     if not known:

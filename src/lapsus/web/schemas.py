@@ -269,7 +269,7 @@ class NextResponse(msgspec.Struct, frozen=True):
     unit: int | None
     units: list[int]
     until: datetime | None
-    reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"] | None
+    reason: Literal["done", "wait", "draft", "paused", "closed", "begin", "stopped"] | None
     """`begin`: consent or instructions come first, at /c/NAME/begin; `stopped`: nothing more for you."""
 
 

@@ -65,6 +65,8 @@ def test_every_step_can_be_used_by_everybody_on_a_phone_in_the_dark_and_in_japan
     page.click("button[value=make]")
     page.wait_for_url(f"**/c/{name}/manage")
     is_sound(page)
+    page.locator(".ways .primary").click()
+    expect(page.locator(".stages [aria-current]")).not_to_have_text("準備中")
     page.select_option("#uses", "any")
     page.click(".line-form button")
     link = page.input_value("#link")

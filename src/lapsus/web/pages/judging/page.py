@@ -45,7 +45,7 @@ class StateResponse(msgspec.Struct, frozen=True):
 
     campaign: str
     title: str
-    reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"]
+    reason: Literal["done", "wait", "draft", "paused", "closed", "begin", "stopped"]
     progress: OwnProgressResponse
     completion: CompletionResponse | UnsetType = UNSET
     """Where the plan has a completion code and the person is done."""

@@ -94,6 +94,8 @@ class ManageResponse(msgspec.Struct, frozen=True):
     version: str
     state: str
     stage: str
+    stages: list[str]
+    """What it goes through: a draft, a pilot where the plan has one, open, closed."""
     who: str
     documents: int
     units: int
@@ -126,6 +128,7 @@ def manage_page(visit: RequestContext, **more: Any) -> ManageResponse:
         far,
         campaign=campaign.name,
         title=title(visit, campaign),
+        stages=["draft", *(["pilot"] if campaign.plan.pilot else []), "open", "closed"],
         who=campaign.plan.who,
         members=[
             filled(MemberResponse, who, id=who.person, judged=who.submitted)

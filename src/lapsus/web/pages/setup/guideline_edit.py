@@ -181,6 +181,9 @@ def _new_part(tree: Tree, what: str, place: str, empty: dict[str, str]) -> tuple
     if what == "question" and place in KINDS.names():
         new: Tree = {"id": "", "name": empty, "ask": empty}
         _become(tree, new, place, empty)
+        if place == "text":
+            # Nobody has more to say about every unit.
+            new["required"] = False
         return "questions", new
     here = at(tree, place.rpartition(".examples.")[0] or place) if place.startswith("questions.") else None
     if isinstance(here, dict) and what == "label":

@@ -391,7 +391,7 @@ def _make(visit: RequestContext, draft: Draft) -> Response:
     plan = wizard_forms.complete_plan(draft.plan)
     material = Material(_chosen_scheme(draft.plan), {}, ())
     documents = sampled(draft, draft.screened(material.scheme), material.scheme)
-    made, _ = visit.store.campaigns.set_up(plan, documents, material=material, by=visit.me.id)
+    made, _ = visit.store.campaigns.set_up(plan, documents, material=material, draft=True, by=visit.me.id)
     visit.store.drafts.drop(draft.id, visit.me.id)
     return redirect(visit, f"/c/{made.name}/manage")
 

@@ -21,7 +21,7 @@ class NoTalkResponse(msgspec.Struct, frozen=True):
 
     campaign: str
     title: str
-    reason: Literal["done", "wait", "paused", "closed", "begin", "stopped"]
+    reason: Literal["done", "wait", "draft", "paused", "closed", "begin", "stopped"]
     completion: CompletionResponse | UnsetType = UNSET
 
 
