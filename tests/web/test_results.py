@@ -37,7 +37,10 @@ def test_the_worse_system_comes_first_with_how_sure_it_is(compared: tuple[str, B
     assert (pair["worse"], pair["better"]) == ("b", "a")
     assert pair["by"]["value"] == pytest.approx(2 / 3)
     assert pair["by"]["low"] < 2 / 3 < pair["by"]["high"]
+    # Six dialogues of each, alike among themselves: shared out so in 2 of 924 ways.
+    assert (pair["p"], pair["is_sure"]) == (pytest.approx(2 / 924), True)
     page = mori.get(f"/c/{name}/insight/results").text
+    assert "b is worse than a, by 67 points" in page
     assert f"/c/{name}/units?q=breakdown&amp;system=b&amp;answer=X" in page
     overview = mori.get(f"/c/{name}/insight").text
     assert overview.index('id="results"') < overview.index('id="heads"')

@@ -20,6 +20,8 @@ from lapsus.trust.ranking import PeopleAndJudges
 
 BAD, MEAN = "bad", "mean"
 SURE = 0.05
+ALIKE = 1e-9
+"""A standard error below this is none: sums of floats are not exact."""
 SIGNATURE = signature(
     interval="clopper-pearson,effective-n/t,level=0.95", clusters="documents", test="welch", adjust="holm"
 )
@@ -48,7 +50,9 @@ class SystemDifference(NamedTuple):
     def is_sure(self) -> bool:
         """Whether chance hardly explains it, by both ways in which that is told."""
         low, high = self.estimate.low, self.estimate.high
-        return self.p is not None and self.p < SURE and low is not None and high is not None and low * high > 0
+        return (
+            self.p is not None and self.p < SURE and low is not None and high is not None and low * high > 0
+        )
 
 
 class Results(NamedTuple):
@@ -134,7 +138,7 @@ def _p(one: Estimate, other: Estimate, made: Estimate) -> float | None:
     """The two-sided chance of so large a difference between systems that are alike."""
     if made.value is None or not made.degrees:
         return None
-    if not made.error:
+    if not made.error or made.error < ALIKE:
         # All documents of each are alike: in how many ways could they have been shared out so?
         first, second = (round(side.degrees or 0) + 1 for side in (one, other))
         return min(1.0, 2 / comb(first + second, first)) if made.value else 1.0

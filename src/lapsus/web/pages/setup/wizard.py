@@ -233,7 +233,7 @@ def routes() -> list[BaseRoute]:
 
 def _first(visit: RequestContext) -> WizardResponse:
     # Whoever comes from talks wants a campaign in which they are judged.
-    return wizard_page(visit, "data", None, fields={"chain": visit.request.query_params.get("chain")})
+    return wizard_page(visit, "data", None, fields={"chain": visit.request.query_params.get("chain", "")})
 
 
 def begin(visit: RequestContext, form: FormData) -> Response:
