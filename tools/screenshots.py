@@ -52,6 +52,19 @@ def press(*keys: str) -> Callable[[Page], None]:
     return work
 
 
+def say(*texts: str) -> Callable[[Page], None]:
+    """Talk to the system, waiting for its word each time."""
+
+    def work(page: Page) -> None:
+        for text in texts:
+            page.wait_for_selector("#say button.primary:enabled")
+            page.fill("#text", text)
+            page.click("#say button.primary")
+        page.wait_for_selector("#say button.primary:enabled")
+
+    return work
+
+
 def worked_out(page: Page) -> None:
     """Wait until the figures are there."""
     while page.locator("[data-age]").count():
@@ -104,6 +117,7 @@ def pictures(report: Path) -> Iterator[Picture]:
         before=mark("所属山脈", "o"),
     )
     yield Picture("phone-en", "en", "/c/breakdown-en/judge", dark=True, width=360, height=720)
+    yield Picture("talk-en", "en", "/c/talk-en/talk", before=say("I like trains.", "Why do you ask?"))
     yield Picture("home-en", "en", "/")
     yield Picture("home-ja", "ja", "/", "ja", dark=True)
     yield Picture("campaign-en", "en", "/c/breakdown-en")

@@ -44,7 +44,8 @@ class Bot:
         for rule in rules["rules"]:
             if found := regex.search(rule["if"], last, regex.IGNORECASE):
                 word = found.groupdict().get("word") or ""
-                return Reply(_fresh([one.replace("{word}", word) for one in rule["say"]], said, lot))
+                choices = [one.replace("{word}", word) for one in rule["say"]]
+                return Reply(_fresh([one[:1].upper() + one[1:] for one in choices], said, lot))
         return Reply(_fresh(rules["otherwise"], said, lot))
 
 
