@@ -17,6 +17,7 @@ from lapsus.annotators.breakdown import decision
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Document, Judgment, Segment
 from lapsus.model.votes import LabelVotes
+from lapsus.schemes import broken_rules, load_scheme
 from tests.annotators import invented
 
 NAMES = invented.FOR_TURNS
@@ -113,6 +114,7 @@ def test_every_system_turn_is_judged_once_and_in_order(name: str, language: str)
     assert {(j.annotator, j.scheme, j.version, j.revision) for j in judgments} == {
         (name, "breakdown", "1.0", 1)
     }
+    assert not any(broken_rules(load_scheme("breakdown"), j.answers) for j in judgments)
     rows = shares(judgments)
     assert np.abs(rows.sum(axis=1) - 1).max() < 1e-6
     assert rows.min() >= 0
