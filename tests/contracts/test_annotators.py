@@ -324,6 +324,7 @@ def test_a_damaged_file_is_an_error_of_ours(name: str, tmp_path: Path) -> None:
         assert str(file) in str(caught.value), file
 
 
+@pytest.mark.fuzz
 def test_whatever_byte_is_flipped_there_is_no_traceback(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.lapsus"
     fitted(name).save(path)

@@ -321,7 +321,7 @@ class _Stock:
         return wanted
 
     def waiting(self) -> Waiting:
-        """The count. What is kept about other texts than those of now is left aside."""
+        """How many texts are answered already; answers kept for other texts do not count."""
         if self.kept is not None:
             self.kept.judgments = self.known
         return Waiting(self.model, self.units, len(self.known), self.kept, self.without_votes, self.expected)

@@ -16,7 +16,7 @@ from lapsus.errors import LapsusError
 KEPT: Final = 256
 """How many results stay in memory."""
 SLOW: Final = 0.15
-"""Seconds of a processor. What took less is waited for, so that it is of now; what took more is shown as it was."""
+"""Seconds of processor time: a figure that took less is recomputed at once, a slower one is shown as found last."""
 AGAIN: Final = 60.0
 """Seconds until something is tried again that failed and of which nothing has changed."""
 AT_ONCE: Final = 4

@@ -257,7 +257,7 @@ class _Chunk:
     def _add(self, unit: int, judgment: Judgment) -> None:
         id = (self.campaign, unit, self.job.people[judgment.annotator])
         place = self.places.setdefault(id, UnitCapacity(self.units[unit], None, "new", 0, 0))
-        # Without what programs note of themselves, which a file of before does not have.
+        # Compared without the metadata that programs add about themselves.
         key = f"import:{digest_of(str(self.campaign), to_json(without_notes(judgment)))}"
         if judgment.revision > place.revision:
             self._count(id, place, judgment)

@@ -19,7 +19,7 @@ class Step(NamedTuple):
 
 
 STEPS: Final[Sequence[Step]] = (Step("1", metadata.create_all),)
-"""A released step never changes: whoever adds the second one first writes the tables of now into the first."""
+"""A released step never changes. Before a second one is added, the current tables are written into the first."""
 HEAD: Final = STEPS[-1].version
 
 

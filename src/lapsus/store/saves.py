@@ -29,7 +29,7 @@ from lapsus.store.writer import Writer
 LARGEST_ANSWERS = 100_000
 """Characters of the answers about one unit, as JSON. A page full of marks has a tenth."""
 KNOWN = 8192
-"""For how many units it is kept in mind what a save has to know of them."""
+"""For how many units the rules of saving are cached."""
 _NEVER_RIGHT = ("unknown-question", "wrong-kind")
 """Rules that a draft has to keep too: no further answer could mend them."""
 

@@ -102,7 +102,7 @@ class StatsCache(StorePart):
         self._ballots_guard = threading.Lock()
 
     def figures(self, campaign: str) -> CampaignCounts:
-        """The figures of a campaign, as of now."""
+        """The current figures of a campaign."""
         id = self._campaign_id(campaign)
         self.bring_up_to_date(id)
         pattern, day = t.figure_pattern, t.figure_day

@@ -168,7 +168,7 @@ class Talks(StorePart):
             self._take_in(conn, row.id)
 
     def claim(self, talk: int, holder: str) -> Talk | None:
-        """The talk, if a program has to reply in it and no server is at it; from now on this one is."""
+        """The talk, if a program has to reply in it and no server holds it; this server then does."""
         now = self.clock()
 
         def work(conn: Connection) -> bool:

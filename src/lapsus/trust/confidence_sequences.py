@@ -88,7 +88,7 @@ def corrected_share(period: Period, error: float = 0.05) -> tuple[float, float, 
 def drift_bounds(before: Period, now: Period, error: float = 0.05) -> tuple[Floats, Floats]:
     """How far the corrected share has moved from an earlier period to this one; arrays over all but the last axis.
 
-    Values are taken in pairs, one of then and one of now, as far as both go.
+    Values are compared in pairs, one of each period, as many as both have.
     """
     lows, highs = [], []
     for earlier, later, bound, part in (

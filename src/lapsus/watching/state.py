@@ -42,7 +42,7 @@ class Kept(NamedTuple):
 
 @contextmanager
 def told_of(path: Path) -> Iterator[None]:
-    """Say in words that the file is damaged, or that another watch is at it."""
+    """Explain that the file is damaged, or that another watch uses it."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:

@@ -21,7 +21,7 @@ def signature(secret: str, body: bytes, at: int) -> str:
 
 
 def is_genuine(secret: str, body: bytes, header: str, now: float, tolerance: float = TOLERANCE) -> bool:
-    """Whether a webhook that was received is from us and of now; for receivers written in Python."""
+    """Whether a received webhook is ours and recent; for receivers written in Python."""
     parts = dict(part.partition("=")[::2] for part in header.split(","))
     try:
         at = int(parts.get("t", ""))

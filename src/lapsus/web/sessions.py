@@ -60,7 +60,7 @@ class Cookies:
 SESSION_SECONDS = 30 * DAY
 DEVICE_SECONDS = YEAR
 KNOWN = 2000
-"""How many cookies are kept in mind whose signature was found right."""
+"""How many verified cookies are cached."""
 
 
 class Session(NamedTuple):

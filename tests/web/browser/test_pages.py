@@ -1,4 +1,4 @@
-"""Every page: usable by everybody, in both languages, light and dark, on a phone and on a desk."""
+"""Every page: usable by everybody, in both languages, light and dark, on a phone and on a computer."""
 
 from __future__ import annotations
 

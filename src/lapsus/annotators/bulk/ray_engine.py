@@ -1,4 +1,4 @@
-"""Work on a Ray cluster: any node may do any piece, and what a lost node had in hand is done by another."""
+"""Runs pieces of work on a Ray cluster; a piece of a node that is lost runs on another."""
 
 from __future__ import annotations
 

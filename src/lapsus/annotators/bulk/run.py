@@ -120,7 +120,7 @@ class Run:
         units: int | None = None,
         progress: Callable[[], None] = lambda: None,
     ) -> None:
-        """`kept` holds answers: those of before are not asked for again, those of now are added.
+        """`kept` holds answers: units in it are not judged again, and new answers are added.
 
         `progress` hears of each unit that somebody was asked about.
         """

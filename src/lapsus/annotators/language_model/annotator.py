@@ -241,7 +241,7 @@ class LanguageModel(Annotator):
         return sum(map(self.expected, units), Expected())
 
     def must_go_on(self, judgments: Iterable[Judgment], where: str) -> None:
-        """Complain where answers of before were given under another setting: no run mixes two."""
+        """Refuse kept answers that were given under another setting: no run mixes two."""
         for judgment in judgments:
             if others := self.others(judgment):
                 raise UsageError(

@@ -133,7 +133,7 @@ class AskUnits(Work[Unit, Answered]):
         return unit_digest(thing)
 
     def result(self, judgment: Judgment) -> Answered:
-        """An answer of before, which costs nothing now."""
+        """A kept answer, which costs nothing."""
         if judgment.answers:
             return Answered(judgment)
         return Answered(refused=str(judgment.metadata.get("refused") or _REFUSED), refusal=judgment)

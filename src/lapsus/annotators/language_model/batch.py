@@ -58,7 +58,7 @@ class BatchRun:
         self._batches: Batches = kind(model.service, model.name.partition(":")[2])
         self._work = model.work()
         self._tried: set[tuple[str, str | None, str]] = set()
-        """Units that were replied to in a batch of now: they are not handed in again."""
+        """Units with a reply in the current batches; they are not submitted again."""
 
     @property
     def is_pending(self) -> bool:

@@ -90,7 +90,7 @@ class CampaignStatsResponse(msgspec.Struct, frozen=True, kw_only=True):
     figures: int
     """Grows whenever a figure changes."""
     as_of: datetime | None
-    """Of when this is, while what is newer is being worked out; null: of now."""
+    """When this was computed, while newer figures are being computed; null: it is current."""
     pending: bool
     """Whether something here is being worked out for the first time, and empty until then. Ask again in a moment."""
     trouble: str | None
