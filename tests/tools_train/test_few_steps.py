@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -138,3 +139,53 @@ def test_the_labeller_of_semantic_errors(tool: Tool) -> None:
     batch = [*pairs, *records, *pairs[:3], np.zeros((2, 2), dtype=np.float32)]
     semantic.train(net, iter([torch.from_numpy(part) for part in batch] for _ in range(99)), seconds=0.01)
     assert not torch.equal(before, net.head.weight)
+
+
+@pytest.mark.parametrize("family", ["english", "japanese", "semantic", "guidelines"])
+def test_each_step_of_a_family_is_called_as_its_script_asks(
+    tool: Tool, family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Parsed(Exception):
+        pass
+
+    parse = argparse.ArgumentParser.parse_args
+
+    def parsed(parser: argparse.ArgumentParser, *given: Any) -> Any:
+        parse(parser, *given)
+        raise Parsed
+
+    steps = list(tool("everything").steps(family, tmp_path))
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parsed)
+    for script, *arguments in steps:
+        monkeypatch.setattr(sys, "argv", [script, *arguments])
+        with pytest.raises(Parsed):
+            tool(script).main()
+    assert steps
+
+
+def test_the_japanese_encoder_learns_in_a_few_steps(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    japanese, network = tool("japanese_encoder"), tool("japanese_network")
+    rng = np.random.default_rng(0)
+
+    class Material:
+        def make(self, drawn: random.Random) -> Any:
+            return [torch.from_numpy(part) for part in (*turns(), *meant(), *turns(), two, *turns(), two)]
+
+    def turns() -> tuple[Any, Any]:
+        return rng.integers(7, 900, (2, 12)), np.array([[0] * 6 + [1] * 6] * 2)
+
+    def meant() -> tuple[Any, Any]:
+        return np.array([0, 3]), rng.integers(-127, 127, (2, 2, japanese.MEANING)).astype(np.int8)
+
+    @contextmanager
+    def batches(make: Any, makers: int) -> Iterator[Any]:
+        yield (make(random.Random(n)) for n in range(9))
+
+    two = np.array([0, 1])
+    monkeypatch.setattr(japanese, "batches", batches)
+    size = network.Size(64, 1)
+    torch.manual_seed(0)
+    before = japanese.Learner(size).net.e.weight.detach().clone()
+    learner = japanese.train(Material(), size, seconds=600.0, most=3)
+    assert not torch.equal(before, learner.net.e.weight)
+    assert all(torch.isfinite(part).all() for part in learner.parameters())

@@ -1,0 +1,107 @@
+"""Each family of shipped models by one command: all its steps, one after the other, with the seeds that are shipped.
+
+    python tools/train/everything.py english WORK      breakdown-en; `prepare.py` says what WORK/wheels is to hold
+    python tools/train/everything.py japanese WORK     breakdown-ja, from nothing
+    python tools/train/everything.py semantic WORK     semantic-errors-en
+    python tools/train/everything.py guidelines WORK   error-types and response-quality-en
+
+LAPSUS_DATA names the folder with the corpora. The models end in WORK; steps that are done by themselves, side by side
+or on other machines are the scripts that `--show` prints. The large English reader's weights were trained elsewhere:
+`large.py` makes its package from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from lapsus.annotators.model_files import SHIPPED, read_model
+
+HERE: Final = Path(__file__).parent
+FAMILIES: Final = ("english", "japanese", "semantic", "guidelines")
+FOLDS: Final = 5
+SEMANTIC_FOLDS: Final = 3
+
+
+def main() -> int:
+    """Run a family's steps."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("family", choices=FAMILIES)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--show", action="store_true", help="print the steps, and run none")
+    asked = parser.parse_args()
+    if not asked.show:
+        _lay_out(asked.work)
+    for script, *arguments in steps(asked.family, asked.work):
+        sys.stdout.write(" ".join([f"{script}.py", *arguments]) + "\n")
+        sys.stdout.flush()
+        if not asked.show:
+            subprocess.run([sys.executable, str(HERE / f"{script}.py"), *arguments], check=True)
+    return 0
+
+
+def _lay_out(work: Path) -> None:
+    """What steps take from the models that are shipped: notices, and the pieces that Japanese is read in."""
+    work.mkdir(parents=True, exist_ok=True)
+    for notice in SHIPPED.glob("*.NOTICE"):
+        (work / notice.name).write_bytes(notice.read_bytes())
+    (work / "home.NOTICE").write_bytes((SHIPPED / "breakdown-en.NOTICE").read_bytes())
+    pieces = read_model(SHIPPED / "breakdown-ja.lapsus")[1].files["tokenizer.json"]
+    (work / "tokenizer.json").write_bytes(pieces)
+
+
+def steps(family: str, work: Path) -> Iterator[tuple[str, ...]]:
+    """The scripts of a family in their order, each with its arguments."""
+    yield from {"english": _english, "japanese": _japanese, "semantic": _semantic, "guidelines": _guidelines}[
+        family
+    ](work)
+
+
+def _english(work: Path) -> Iterator[tuple[str, ...]]:
+    config = yaml.safe_load((HERE / "english.yaml").read_text(encoding="utf-8"))
+    here, home, weights = str(work), str(work / "home.lapsus"), str(work / "general")
+    yield "prepare", here, "--wheels", str(work / "wheels")
+    for seed in config["teachers"]["seeds"]:
+        yield "english", "teach", here, str(seed)
+    yield "english", "start", here
+    for fold in range(FOLDS + 1):  # the last one leaves nothing out
+        for seed in config["student"]["seeds"]:
+            yield "english", "distil", here, str(fold), str(seed)
+    yield "english", "merge", here
+    yield "english", "collect", here
+    yield "export", here
+    yield "calibrate", here, home
+    yield "english_chat", here, weights
+    yield "readers", "en", weights, home, str(work / "breakdown-en.lapsus")
+
+
+def _japanese(work: Path) -> Iterator[tuple[str, ...]]:
+    encoder, weights, unseen = (str(work / name) for name in ("encoder", "weights", "unseen"))
+    yield "japanese_encoder", str(work / "tokenizer.json"), encoder, "--size", "small"
+    for fold in range(FOLDS):
+        yield "japanese_chat", encoder, unseen, str(fold)
+    yield "japanese_chat", encoder, weights, "all"
+    before, made = SHIPPED / "breakdown-ja.lapsus", work / "breakdown-ja.lapsus"
+    yield "readers", "ja", weights, str(before), str(made), "--unseen", unseen
+
+
+def _semantic(work: Path) -> Iterator[tuple[str, ...]]:
+    for fold in range(SEMANTIC_FOLDS):
+        yield "semantic", str(work), "--without", str(fold)
+    yield "semantic", str(work)
+    yield "semantic_export", str(work)
+    yield "semantic_fit", str(work), str(work / "semantic-errors-en.lapsus")
+
+
+def _guidelines(work: Path) -> Iterator[tuple[str, ...]]:
+    yield "guidelines", "--out", str(work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
