@@ -146,7 +146,7 @@ def load_corpus(
         for entry in reading:
             if entry.document is not None:
                 documents[entry.id] = _facts(entry.document)
-                if any(map(_is_marked, entry.judgments)):
+                if any(map(_may_be_marked, entry.judgments)):
                     texts[entry.id] = entry.document
             bad = {place for place, j in enumerate(entry.judgments) if checker.broken(j, entry.document)}
             broken.update(entry.judgments[place].scheme for place in bad)
@@ -246,9 +246,9 @@ def countable_questions(scheme: Scheme, wanted: Iterable[str] = ()) -> list[Ques
     return [question for question in possible if question.id in chosen] if chosen else possible
 
 
-def _is_marked(judgment: Judgment) -> bool:
+def _may_be_marked(judgment: Judgment) -> bool:
     return any(
-        isinstance(answer, tuple) and any(isinstance(part, Span) for part in answer)
+        isinstance(answer, tuple) and all(isinstance(part, Span) for part in answer)
         for answer in judgment.answers.values()
     )
 

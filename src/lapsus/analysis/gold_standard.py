@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lapsus.analysis.corpus import Announce, choose_scheme, countable_questions, load_corpus
@@ -12,8 +13,9 @@ from lapsus.analysis.validating import broken_counts, broken_notes, signed_witho
 from lapsus.errors import UsageError
 from lapsus.formats import read
 from lapsus.kinds import Kind, kind_of
+from lapsus.language import tokens
 from lapsus.measures.gold import METHODS, Gold, make_gold
-from lapsus.measures.gold.spans import POSTERIORS
+from lapsus.measures.gold.spans import POSTERIORS, Words
 from lapsus.measures.score import parse_measure
 from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme, UnitKey
 from lapsus.model.judgment import GOLD
@@ -86,7 +88,7 @@ def settled_gold(
 
     `document` finds a document by its name, for answers that stand on its text.
     """
-    made = make_gold(way, votes, **kind.gold_options)
+    made = make_gold(way, votes, words=_words(kind, document), **kind.gold_options)
     if made.answers is None:
         stands = make_gold(kind.typical_method, votes, **kind.gold_options)
         made = replace(made, answers=stands.answers)
@@ -101,6 +103,31 @@ def settled_gold(
         if answer is None and kind.of_unit(votes, row)
     )
     return replace(made, answers=tuple(answers), undecided=undecided)
+
+
+def _words(kind: Kind, document: Callable[[str], Document | None]) -> Words:
+    """The words of a unit on which a label of marks may stand; none where its text is not at hand."""
+    roles = {label.id: label.on for label in kind.question.labels}
+
+    @lru_cache(maxsize=8)
+    def of(name: str) -> tuple[tuple[str, str, int, int], ...]:
+        found = document(name)
+        if found is None:
+            return ()
+        return tuple(
+            (segment.id, segment.role, word.start, word.end)
+            for segment in found.segments
+            for word in tokens(segment.text, found.language)
+        )
+
+    def words(unit: UnitKey, label: str) -> list[tuple[str, int, int]]:
+        return [
+            (segment, start, end)
+            for segment, role, start, end in of(unit.document)
+            if roles.get(label) in (None, role) and unit.segment in (None, segment)
+        ]
+
+    return words
 
 
 def ways_to(questions: Sequence[Question], method: str, threshold: float | None = None) -> dict[str, str]:

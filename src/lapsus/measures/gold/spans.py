@@ -3,10 +3,13 @@
 Every stretch of text that somebody marked, cut where any mark of its label begins or ends, is marked or not by each
 annotator: yes or no for each label, which is what Dawid and Skene's model takes. So are ties: two stretches are tied
 or not. A mark's posterior is that of the stretch it came from, so that whoever adjudicates can begin with doubt.
+
+Words that nobody marked are answers too: without them whoever marks at random would seem to be right. Each stretch
+counts as often as it has words.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,6 +29,8 @@ POSTERIORS = "posteriors"
 _YES = ("unmarked", "marked")
 _Place: TypeAlias = tuple[str, str, int, int]
 """Segment, label, begin and end of a stretch."""
+Words: TypeAlias = Callable[[UnitKey, str], Sequence[tuple[str, int, int]]]
+"""The words of a unit on which a label may stand: segment, begin and end of each."""
 
 
 class Mark(NamedTuple):
@@ -39,12 +44,18 @@ class Mark(NamedTuple):
 
 
 def span_dawid_skene(
-    votes: SpanVotes, *, at_least: float = 0.5, smoothing: float = 0.01, iterations: int = 100
+    votes: SpanVotes,
+    *,
+    at_least: float = 0.5,
+    smoothing: float = 0.01,
+    iterations: int = 100,
+    words: Words | None = None,
 ) -> Gold:
     """For each unit the stretches that are likelier right than `at_least`, joined to spans, and ties by the same model.
 
     A span's posterior is the least of its stretches'. One model serves each label, and one all ties: a rare label's
-    annotators are not taken for better than they are because they rarely say anything.
+    annotators are not taken for better than they are because they rarely say anything. Without `words` only the
+    stretches that somebody marked are known, and posteriors are too high.
     """
     if not 0 < at_least < 1:
         raise UsageError("posterior-mark-stands-above")
@@ -56,9 +67,10 @@ def span_dawid_skene(
         at_least=float(at_least),
         smoothing=float(smoothing),
         iterations=iterations,
+        of="words" if words else "stretches",
         raters=raters(answered.sum(axis=1)),
     )
-    likely, rates = _posteriors(votes, answered, smoothing, iterations)
+    likely, rates = _posteriors(votes, answered, smoothing, iterations, words)
     answers, marks = [], []
     for row in range(len(votes.units)):
         mine = likely.get(row, {})
@@ -77,7 +89,11 @@ def span_dawid_skene(
 
 
 def _posteriors(
-    votes: SpanVotes, answered: NDArray[np.bool_], smoothing: float, iterations: int
+    votes: SpanVotes,
+    answered: NDArray[np.bool_],
+    smoothing: float,
+    iterations: int,
+    words: Words | None,
 ) -> tuple[dict[int, dict[_Place, float]], dict[str, float]]:
     """How likely each stretch should be marked, by unit; and each annotator's mean reliability over labels."""
     by_label: dict[str, list[tuple[int, _Place, NDArray[np.int8]]]] = {}
@@ -86,18 +102,53 @@ def _posteriors(
             by_label.setdefault(place[1], []).append((row, place, said))
     likely: dict[int, dict[_Place, float]] = {}
     trusted: dict[str, list[float]] = {}
-    for stretches in by_label.values():
-        gold = _model(votes, [said for _, _, said in stretches], smoothing, iterations)
-        for (row, place, _), value in zip(stretches, gold.distributions[:, 1].tolist(), strict=True):  # type: ignore[index]
+    for label, stretches in by_label.items():
+        codes, times = [said for _, _, said in stretches], [1] * len(stretches)
+        if words is not None:
+            times, unmarked = _counted_words(votes, label, stretches, words)
+            codes += list(np.where(answered, 0, MISSING).astype(np.int8))
+            times += unmarked
+        gold = _model(votes, codes, smoothing, iterations, times)
+        first = np.cumsum([0, *times[: len(stretches) - 1]])
+        for (row, place, _), value in zip(stretches, gold.distributions[first, 1].tolist(), strict=True):  # type: ignore[index]
             likely.setdefault(row, {})[place] = value
         for name, value in gold.reliability.items():
             trusted.setdefault(name, []).append(value)
     return likely, {name: float(np.mean(values)) for name, values in trusted.items()}
 
 
-def _model(votes: SpanVotes, said: list[NDArray[np.int8]], smoothing: float, iterations: int) -> Gold:
-    units = tuple(UnitKey(str(number), None) for number in range(len(said)))
+def _counted_words(
+    votes: SpanVotes, label: str, stretches: Sequence[tuple[int, _Place, Any]], words: Words
+) -> tuple[list[int], list[int]]:
+    """How many words each stretch has, one at least; and how many of each unit nobody marked."""
+    by_row: dict[int, list[tuple[int, _Place]]] = defaultdict(list)
+    for number, (row, place, _) in enumerate(stretches):
+        by_row[row].append((number, place))
+    times, unmarked = [0] * len(stretches), []
+    for row, unit in enumerate(votes.units):
+        left = 0
+        for segment, start, end in words(unit, label):
+            met = [
+                n for n, (on, _, begin, stop) in by_row[row] if on == segment and begin < end and start < stop
+            ]
+            for number in met[:1]:
+                times[number] += 1
+            left += not met
+        unmarked.append(left)
+    return [max(many, 1) for many in times], unmarked
+
+
+def _model(
+    votes: SpanVotes,
+    said: list[NDArray[np.int8]],
+    smoothing: float,
+    iterations: int,
+    times: Sequence[int] | None = None,
+) -> Gold:
+    """`times` is how often each row of answers counts."""
     codes = np.array(said, dtype=np.int8).reshape(len(said), len(votes.annotators))
+    codes = codes if times is None else np.repeat(codes, times, axis=0)
+    units = tuple(UnitKey(str(number), None) for number in range(len(codes)))
     return dawid_skene(
         LabelVotes(units, votes.annotators, _YES, codes), smoothing=smoothing, iterations=iterations
     )
