@@ -35,6 +35,7 @@ def targets() -> dict[str, Target]:
         "restore": Target(_backup_seeds, _restore),
         "model": Target(_model_seeds, lambda path, _: _load(path)),
         "run": Target(_run_seeds, _check_run),
+        "bundle": Target(_bundle_seeds, lambda path, _: _verified(path)),
         "scheme": Target(_scheme_seeds, _scheme),
         "plan": Target(_plan_seeds, _plan),
     }
@@ -172,6 +173,22 @@ def _check_run(path: Path, _: Path) -> object:
     from tests.challenge.helpers import track
 
     return check_run({"en": track(3)}, path)
+
+
+def _bundle_seeds(folder: Path) -> list[Path]:
+    from lapsus.analysis.bundle import write_bundle
+    from lapsus.measures.bootstrap import Bootstrap
+    from lapsus.schemes import load_scheme
+
+    path = folder / "bundle.zip"
+    write_bundle(sample_entries("dialogues-en")[:3], load_scheme("breakdown"), path, bootstrap=Bootstrap(10))
+    return [path]
+
+
+def _verified(path: Path) -> object:
+    from lapsus.analysis.bundle import verify
+
+    return verify(path)
 
 
 def _scheme_seeds(folder: Path) -> list[Path]:

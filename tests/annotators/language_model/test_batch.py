@@ -44,6 +44,8 @@ class Provider:
         self.name, self.interface = name, INTERFACES[name]
         self.is_done = False
         self.state = ""
+        self.nonsense = ""
+        """What it says of batches instead."""
         self.requests: list[tuple[str, Any]] = []
         self.single: list[Any] = []
         self.lost: set[str] = set()
@@ -160,6 +162,8 @@ def served(name: str) -> Iterator[tuple[Provider, str]]:
         def answer(self, raw: bytes) -> None:
             status, body = provider.reply(self.command, self.path, dict(self.headers), raw)
             said = "\n".join(map(json.dumps, body)) if isinstance(body, list) else json.dumps(body)
+            if provider.nonsense and "batch" in self.path:
+                said = provider.nonsense
             self.send_response(status)
             self.send_header("Content-Length", str(len(said.encode())))
             self.end_headers()
@@ -246,6 +250,42 @@ def test_a_batch_that_failed_says_why_and_other_options_do_not_go_on(tmp_path: P
             go("openai", address, out)
         provider.state, provider.is_done = "", True
         with pytest.raises(PendingError, match="6 units"):
+            go("openai", address, out)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    ["<html>", "[" * 100_000, '{"request_counts": [1]}', '{"request_counts": {"completed": "many"}}'],
+)
+def test_a_provider_that_talks_nonsense_is_told_and_come_back_to(nonsense: str, tmp_path: Path) -> None:
+    with served("openai") as (provider, address):
+        out = tmp_path / "run.jsonl"
+        provider.nonsense = nonsense
+        with pytest.raises(LapsusError, match="cannot be understood"):
+            go("openai", address, out)
+        assert not list(tmp_path.glob("*.batch"))
+        provider.nonsense = ""
+        with pytest.raises(PendingError):
+            go("openai", address, out)
+        provider.nonsense = nonsense
+        with pytest.raises(LapsusError, match="cannot be understood"):
+            go("openai", address, out)
+        provider.nonsense, provider.is_done = "", True
+        assert go("openai", address, out).units == 7
+
+
+def test_a_file_of_what_was_handed_in_that_is_torn_is_told(tmp_path: Path) -> None:
+    with served("openai") as (_, address):
+        out = tmp_path / "run.jsonl"
+        with pytest.raises(PendingError):
+            go("openai", address, out)
+        (kept,) = tmp_path.glob("*.batch")
+        before = kept.read_bytes()
+        kept.write_bytes(before[:-20])
+        with pytest.raises(LapsusError, match="truncated"):
+            go("openai", address, out)
+        kept.write_bytes(b'{"settings": [{"a": ' + b"[" * 100_000)
+        with pytest.raises(LapsusError):
             go("openai", address, out)
 
 

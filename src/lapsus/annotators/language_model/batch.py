@@ -4,7 +4,9 @@ What was handed in is remembered beside the journal. One unit is asked about fir
 the server does not take; units whose reply cannot be taken are asked about afterwards, as always.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
 import msgspec
 
@@ -14,9 +16,12 @@ from lapsus.annotators.language_model.annotator import LanguageModel
 from lapsus.annotators.language_model.prompt import unit_digest
 from lapsus.annotators.language_model.providers.batches import Batches, BatchRequest
 from lapsus.errors import InputError, LapsusError, UsageError
+from lapsus.formats.sink import put_in_place
 from lapsus.model import Unit
 from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
+
+T = TypeVar("T")
 
 
 class PendingError(UnfinishedError):
@@ -69,7 +74,7 @@ class BatchRun:
         """Fetch what was handed in; raises `PendingError` where it is not done. Answers go to the journal."""
         state = self._read()
         total = sum(len(one.asked) for one in state.batches)
-        found = [self._batches.progress(one.id) for one in state.batches]
+        found = self._told(lambda: [self._batches.progress(one.id) for one in state.batches])
         if failed := [one.failed for one in found if one.failed]:
             self.path.unlink()
             raise LapsusError(Notice("batch-failed", said=failed[0][:300]), hint=Notice("batch-without"))
@@ -78,9 +83,13 @@ class BatchRun:
             what = Notice("batch-pending", ids=", ".join(ids), done=done, total=total)
             raise PendingError(what, ids, done, total)
         self.model.learned(state.form, state.dropped)
-        replies = {
-            name: reply for one in state.batches for name, reply in self._batches.replies(one.id, one.asked)
-        }
+        replies = self._told(
+            lambda: {
+                name: reply
+                for one in state.batches
+                for name, reply in self._batches.replies(one.id, one.asked)
+            }
+        )
         here = {_known(unit): unit for unit in units}
         for place, known in enumerate(state.units):
             said = [replies.get(f"{place}-{sample}") for sample in range(self.model.sampling.samples)]
@@ -121,12 +130,22 @@ class BatchRun:
             self.model.name, self.model.form, self.model.dropped, settings, [_known(one) for one in chosen]
         )
         for part in self._parts(chosen):
-            state.batches.append(_HandedIn(self._batches.submit(part), tuple(one.id for one in part)))
+            id = self._told(partial(self._batches.submit, part))
+            state.batches.append(_HandedIn(id, tuple(one.id for one in part)))
             # After each: whatever happens now, what was handed in is found again.
-            self.path.write_bytes(msgspec.json.encode(state))
+            with put_in_place(self.path, overwrite=True) as draft:
+                draft.write_bytes(msgspec.json.encode(state))
         ids = [one.id for one in state.batches]
         what = Notice("batch-submitted", units=len(chosen), ids=", ".join(ids))
         raise PendingError(what, ids, 0, sum(len(one.asked) for one in state.batches))
+
+    def _told(self, ask: Callable[[], T]) -> T:
+        """What the provider says. Nonsense is told, and what was handed in stays remembered."""
+        try:
+            return ask()
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            host = self.model.service.where.host
+            raise LapsusError(Notice("batch-nonsense", host=host), hint=Notice("batch-come-back")) from error
 
     def _within_budget(self, units: Sequence[Unit]) -> Iterator[Unit]:
         """As many as are expected to stay within what may be used: a batch cannot be stopped half-way."""
@@ -156,7 +175,7 @@ class BatchRun:
     def _read(self) -> _State:
         try:
             state = decoder(_State).decode(self.path.read_bytes())
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise InputError(str(error), where=str(self.path)) from None
         others = [name for one in state.settings for name in self.model.differences({"setting": one})]
         if others:
