@@ -262,6 +262,8 @@ PLAN = {"plan": "ファミリープラス", "nights": 3, "担当": "水野 涼",
         (PLAN, "水野涼様が伺います。", "小林大輔様が伺います。", ""),
         (PLAN, "参加者は6名です。", "参加者は8名です。", "6"),
         (PLAN, "合計は12万円です。", "合計は15万円です。", "120000"),
+        ({"pair": "EUR/USD", "rate": 1.0842}, "A euro is 1.0842 dollars.", "A euro is 1.0248 dollars.", ""),
+        ({"refund": 6420, "days": 5}, "5日以内に返金します。", "9日以内に返金します。", "5"),
     ],
 )
 def test_names_and_counts_are_compared_across_languages(tool: Any, good: str, bad: str, told: str) -> None:

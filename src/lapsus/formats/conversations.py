@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import msgspec
@@ -264,13 +264,19 @@ def unknown_shape(value: Mapping[str, Any], *more: Mapping[str, Any]) -> Invalid
 
 
 def _whole(records: Iterable[Record]) -> Iterator[Record]:
-    """The records; pieces of a streamed reply, which follow each other, as one."""
-    for chunk, run in groupby(records, lambda one: one.value.get("id") if is_chunk(one.value) else None):
-        if chunk is None:
-            yield from run
-        else:
-            pieces = list(run)
-            yield pieces[0]._replace(value=joined([one.value for one in pieces]))
+    """The records; in a log of streamed replies the pieces of one, which follow each other, put together."""
+    records = iter(records)
+    first = next(records, None)
+    if first is None:
+        return iter(())
+    every = chain([first], records)
+    return _put_together(every) if is_chunk(first.value) else every
+
+
+def _put_together(records: Iterable[Record]) -> Iterator[Record]:
+    for _, run in groupby(records, lambda one: one.value.get("id")):
+        pieces = list(run)
+        yield pieces[0]._replace(value=joined([one.value for one in pieces]))
 
 
 def is_question(value: Mapping[str, Any]) -> bool:
@@ -281,6 +287,8 @@ def is_question(value: Mapping[str, Any]) -> bool:
 
 def _is_loose(value: dict[str, Any]) -> bool:
     """Whether a record is a message and not a conversation."""
+    if "messages" in value:
+        return False  # as most records
     if any(value.keys() <= keys for keys in _BARE):
         return is_message(value)
     return "role" in value and value.keys().isdisjoint(("id", "object", *LISTS)) and is_message(value)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lapsus.annotators.features.evidence import kind_name, kinds
+from lapsus.annotators.features.evidence import kind_name
 from lapsus.log_check.finding import Finding
 from lapsus.log_check.ranking import LogCheck
 from lapsus.log_check.report import check_page, one_line, spoken
@@ -123,7 +123,6 @@ def breakdown_page(check: LogCheck, language: str) -> str:
         points=points,
         system_name=lambda name: system_name(name, language),
         labels=LABELS,
-        kinds=kinds(),
         kind=lambda name: kind_name(name, language),
         label_name=lambda label: label_name(label, language),
         says=lambda finding: says(finding, language),

@@ -86,6 +86,8 @@ class SourceValues(NamedTuple):
     records: tuple[Record, ...]
     has_rates: bool
     """Whether a source says anything in percent."""
+    is_exact: bool
+    """Whether a number in a source has a fraction."""
 
 
 @lru_cache(maxsize=64)
@@ -112,6 +114,7 @@ def known_of(sources: tuple[str, ...], talk: tuple[str, ...], prompts: tuple[str
         talk=frozenset[float]().union(*(text.alone for text in texts[len(sources) :])),
         records=records,
         has_rates=any(_RATE.search(source) for source in sources),
+        is_exact=any(value != int(value) for record in records for value in record.values),
     )
 
 

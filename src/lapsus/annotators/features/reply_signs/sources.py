@@ -52,7 +52,8 @@ _SAME_NAMES = (
     {"席", "座席", "空席", "seats", "seats left", "available seats"},
     {"泊数", "泊", "nights", "night"},
     {"料金", "合計", "代金", "金額", "円"},
-    {"個数", "数量", "個", "点", "本", "枚", "冊", "箱", "qty", "quantity", "count", "copies"},
+    {"個数", "数量", "個", "点", "本", "枚", "冊", "箱", "qty", "quantity", "count", "copies", "tickets"},
+    {"日", "日間", "日以内", "日後", "営業日", "days"},
     {"分", "min", "mins", "minutes"},
     {"残り", "残", "remaining", "left"},
     {"残高", "balance"},
@@ -164,7 +165,9 @@ def _number(text: str, known: SourceValues, where: tuple[str, ...]) -> Seen | No
         if value in known.numbers or value in known.sums or (value < 1 and not match["money"]):
             continue
         is_rate = text[match.end() : match.end() + 1] == "%" and known.has_rates and value not in _ROUND
-        if match["money"] or value >= _LARGE or is_rate:
+        # Where the data have fractions, one in the reply is theirs or was worked out.
+        is_exact = value != int(value) and known.is_exact
+        if match["money"] or value >= _LARGE or is_rate or is_exact:
             return Seen(shown, where)
     return None
 
