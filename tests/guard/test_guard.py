@@ -20,12 +20,11 @@ from lapsus.guard.app import GuardServer
 from lapsus.guard.guard import TO_LOAD_WITH
 from lapsus.guard.metrics import Metrics
 from lapsus.guard.recording import Recorder, Write, to_file, to_judgments
-from lapsus.guard.recovery import suggestions
+from lapsus.guard.recovery import read_ways, suggestions
 from lapsus.guard.settings import Settings
 from lapsus.model import Entry
 from lapsus.schemes import load_scheme
 from lapsus.watching.watch import Rules
-from lapsus.word_files import word_file
 
 ASKED = [{"role": "user", "content": "When does the library open on Sunday?"}]
 GOOD, BAD = "The library opens at ten on Sunday.", "I like apples very much."
@@ -142,8 +141,26 @@ def test_what_it_loads_with_needs_every_model(guard: Guard) -> None:
 def test_suggestions_cover_every_type_in_both_languages() -> None:
     scheme = load_scheme("error-types")
     types = {label.id for label in scheme.labels_of(scheme.questions[0])}
-    assert {type for one in word_file("lapsus.guard", "recovery.yaml") for type in one["types"]} == types
-    assert all(suggestions([type], "ja") != suggestions([type], "en") for type in types)
+    ways = read_ways()
+    assert {type for way in ways for type in way.types} == types
+    assert all(suggestions([type], "ja", ways) != suggestions([type], "en", ways) for type in types)
+
+
+def test_ways_to_recover_of_ones_own(tmp_path: Path) -> None:
+    own = tmp_path / "ways.yaml"
+    own.write_text(
+        "- {id: ask, types: [ignore-question], title: {en: Ask a colleague}, says: {en: Hand the talk over.}}\n"
+    )
+    (found,) = Guard(recovery=own).check(ASKED, [BAD]).candidates[0].suggestions
+    assert (found.id, found.says) == ("ask", "Hand the talk over.")
+    own.write_text("- {id: ask, types: [ignore-questions], title: {en: a}, says: {en: b}}\n")
+    with pytest.raises(InputError, match="ignore-questions"):
+        Guard(recovery=own)
+    own.write_text("types: []\n")
+    with pytest.raises(InputError, match="no file of ways"):
+        Guard(recovery=own)
+    with pytest.raises(InputError, match="No such file"):
+        Guard(recovery=tmp_path / "gone.yaml")
 
 
 def test_what_cannot_be_judged_is_told(guard: Guard) -> None:

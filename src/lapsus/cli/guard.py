@@ -27,6 +27,7 @@ def guard_command(
     campaign: str | None = None,
     db: str | None = None,
     reader: str = "small",
+    recovery: Path | None = None,
     host: str = "127.0.0.1",
     port: int = 8643,
     at_once: int = 64,
@@ -46,7 +47,7 @@ def guard_command(
             raise UsageError("option-not-one-of", name=f"--{name}", value=value, known=", ".join(known))
     if upstream and not upstream.startswith(("http://", "https://")):
         raise UsageError("upstream-no-address", hint="upstream-write-http", upstream=upstream)
-    guard = Guard(most_risk=most_risk, reader=reader)
+    guard = Guard(most_risk=most_risk, reader=reader, recovery=recovery)
     guard.load()
     settings = Settings(
         upstream, cast(Any, then), candidates, cast(Any, stream), cast(Any, fail), at_once, threads, timeout

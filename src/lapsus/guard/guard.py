@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from lapsus.annotators import Annotator
@@ -13,7 +14,7 @@ from lapsus.formats.base import ReadOptions
 from lapsus.formats.conversations import Conversations
 from lapsus.formats.shapes import Conversation
 from lapsus.guard.records import MOST_RISK, NOT_JUDGED, Candidate, LikelyType, Sign, Verdict, verdict
-from lapsus.guard.recovery import suggestions
+from lapsus.guard.recovery import read_ways, suggestions
 from lapsus.log_check.finding import Finding, find
 from lapsus.log_check.likely_types import unfitting, with_types
 from lapsus.measures.scores.breakdown_labels import LABELS
@@ -33,7 +34,8 @@ class Guard:
     """Says of replies how likely they break a talk down. May be used by many threads.
 
     `most_risk` is the risk above which a reply is flagged; `reader` is `small`, `large` or None, as for `lapsus check`;
-    `words` is the language of evidence and suggestions, by default that of the talk.
+    `words` is the language of evidence and suggestions, by default that of the talk; `recovery` is a file with ways to
+    recover of your own.
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class Guard:
         reader: str | None = SMALL,
         language: str | None = None,
         words: str | None = None,
+        recovery: Path | str | None = None,
     ) -> None:
         if not 0 <= most_risk <= 1:
             raise UsageError("most-risk-no-share", hint="write-0-6", most_risk=most_risk)
         self.most_risk = most_risk
         self._words = words
+        self._ways = read_ways(recovery)
         self._options = ReadOptions(language=language)
         self._judges = Judges(
             model,
@@ -139,7 +143,7 @@ class Guard:
                 for one in finding.evidence
             ),
             tuple(LikelyType(type, round(share, 4)) for type, share in finding.types),
-            suggestions(types, language) if is_flagged else (),
+            suggestions(types, language, self._ways) if is_flagged else (),
         )
 
 
