@@ -98,3 +98,13 @@ def test_the_command_says_whether_answers_are_moved(tmp_path: Path) -> None:
     assert "by more than chance: breakdown: O, breakdown: X" in told
     same = lapsus("dif", "en.jsonl", "en.jsonl", cwd=tmp_path)
     assert "no difference is shown" in same.stdout
+
+
+def test_groups_with_nothing_in_common_are_told_what_they_lack(tmp_path: Path) -> None:
+    lapsus("sample", "dialogues-en", "en.jsonl", cwd=tmp_path)
+    lapsus("sample", "dialogues-ja", "ja.jsonl", cwd=tmp_path)
+    asked = ("dif", "en.jsonl", "ja.jsonl", "--scheme", "breakdown")
+    assert "--matched" in lapsus(*asked, cwd=tmp_path).stderr
+    told = lapsus(*asked, "--matched", cwd=tmp_path).stderr
+    assert "no judged system in common" in told
+    assert "--matched" not in told

@@ -35,6 +35,8 @@ def dif(
         if made := shifts(votes[0], votes[1], stratum, bootstrap=bootstrap):
             found[question.id] = made
     if not found:
+        if matched:
+            raise UsageError("no-systems-in-common", first=one.name, second=other.name)
         raise UsageError("no-units-in-common", hint="dif-matched", first=one.name, second=other.name)
     rows = tuple(
         (id, one.label, one.first, one.second, one.difference, one.odds, one.difference.n)
