@@ -122,7 +122,7 @@ def pictures(report: Path) -> Iterator[Picture]:
     yield Picture("home-ja", "ja", "/", "ja", dark=True)
     yield Picture("campaign-en", "en", "/c/breakdown-en")
     yield Picture("campaign-manager", "manager", "/c/breakdown-en")
-    yield Picture("insight-en", "manager", "/c/finished-en/insight", height=900)
+    yield Picture("insight-en", "manager", "/c/finished-en/insight", height=900, before=worked_out)
     yield Picture("judges-en", "manager", "/c/finished-en/judges", height=900, before=worked_out)
     yield Picture("judges-ja", "manager", "/c/finished-ja/judges", "ja", True, height=900, before=worked_out)
     yield Picture("board-en", "manager", "/challenge/sample-challenge")

@@ -65,6 +65,17 @@ def test_from_sign_in_to_the_last_unit(bench: Bench, scheme: str) -> None:
     assert stored.seconds == 2.5
 
 
+def test_the_units_that_wait_are_listed_with_whether_they_were_begun(bench: Bench) -> None:
+    name = bench.campaign(documents=[chat("d0")])
+    ada = bench.person("Ada")
+    first, *others = ada.next(name)["units"]
+    ada.save(name, first, {"breakdown": "O"}, submitted=False)
+    page = ada.get(f"/c/{name}")
+    assert f'href="/c/{name}/u/{others[-1]}"' in page.text
+    waiting = ada.get(f"/c/{name}.json").json()["waiting"]
+    assert waiting == [{"number": n, "document": "d0", "draft": n == first} for n in (first, *others)]
+
+
 def test_error_types_of_what_the_votes_chose(bench: Bench) -> None:
     bench.campaign("breakdown")
     name = bench.campaign("error-types", chain=Chain("breakdown"), show_votes=True)

@@ -96,13 +96,13 @@ class Assignment(StorePart):
 
         return self.write(work)
 
-    def own_units(self, person: int, campaign: str) -> list[OwnUnit]:
-        """All units that are or were a person's in a campaign, in order."""
+    def own_units(self, person: int, campaign: str, *, held: bool = False) -> list[OwnUnit]:
+        """All units that are or were a person's in a campaign, or those held and not judged, in order."""
         me = {"c": self._campaign_id(campaign), "p": number(person)}
         with self.reading() as conn:
             return [
                 OwnUnit(row.number, row.name, row.segment or None, row.state, row.revision, row.submitted)
-                for row in conn.execute(_UNITS, me)
+                for row in conn.execute(_HELD if held else _UNITS, me)
             ]
 
     def take_back(self, conn: Connection, campaign: int, person: int, what: str, *, by: int | None) -> int:

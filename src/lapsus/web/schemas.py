@@ -151,6 +151,15 @@ class PersonRow(msgspec.Struct, frozen=True):
     program: bool = False
 
 
+class WaitingResponse(msgspec.Struct, frozen=True):
+    """A unit of one's own that is still to be judged."""
+
+    number: int
+    document: str
+    draft: bool
+    """Whether it was begun."""
+
+
 class CampaignPage(msgspec.Struct, frozen=True):
     """A campaign with one's own work in it; managers also see the others."""
 
@@ -164,6 +173,7 @@ class CampaignPage(msgspec.Struct, frozen=True):
     complete: bool
     """Whether every unit has all of its judgments, whoever gave them."""
     progress: OwnProgressResponse
+    waiting: list[WaitingResponse]
     judgments: list[JudgmentResponse]
     older: bool
     """Whether these are older ones, not the newest."""

@@ -22,6 +22,7 @@ from lapsus.web.schemas import (
     JudgmentsResponse,
     OwnProgressResponse,
     PersonRow,
+    WaitingResponse,
 )
 
 
@@ -70,6 +71,10 @@ def campaign_page(visit: RequestContext) -> CampaignPage:
         or visit.store.progress.of_person(campaign.name, visit.me.id) is not None,
         complete=visit.store.progress.is_complete(campaign.name),
         progress=own_progress(visit, campaign.name),
+        waiting=[
+            WaitingResponse(unit.number, unit.document, unit.revision > 0)
+            for unit in visit.store.assignment.own_units(visit.me.id, campaign.name, held=True)
+        ],
         older=asked is not None,
         words=words,
         flags=visible_flags(visit, campaign.name),
