@@ -252,3 +252,12 @@ def test_two_systems_of_which_nobody_said_it_may_differ_all_the_same() -> None:
     assert found.low == pytest.approx(-(nobody.high or 0))
     assert found.high == pytest.approx(nobody.high)
     assert (nobody.high or 0) > 0.05
+
+
+def test_one_yes_among_many_units_of_many_documents_is_no_surer_than_its_units() -> None:
+    """A hundred documents of four units, one yes: Clopper and Pearson's of one in four hundred, or wider."""
+    values = np.zeros(400)
+    values[7] = 1
+    found = mean(values, np.repeat(np.arange(100), 4))
+    assert found.high is not None
+    assert found.high >= stats.beta.ppf(0.975, 2, 399)

@@ -266,7 +266,10 @@ def around(value: float, variance: float, degrees: float, draws: int, is_share: 
         return Estimate(value, value - t * error, value + t * error, error, degrees)
     value = _clip(value)
     inner = min(max(value, 0.5 / draws), 1 - 0.5 / draws)
-    worth = inner * (1 - inner) / variance if variance > 0 else float(draws)
+    worth = float(draws)
+    if variance > 0:
+        # Close to an end the share that is taken instead must not make more of the answers than there are.
+        worth = min(inner * (1 - inner) / variance, max(value * (1 - value) / variance, worth))
     # Beyond that the logarithms of the gamma function lose their digits; the interval is a hair's breadth anyway.
     worth = min(worth * (_NORMAL / t) ** 2, MOST_WORTH)
     return Estimate(value, *share_bounds(value, worth, LEVEL), error, degrees)
