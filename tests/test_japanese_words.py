@@ -10,7 +10,7 @@ import pytest
 from lapsus.schemes import load_scheme, scheme_names
 
 ROOT = Path(__file__).parent.parent
-PATTERNS = {"cues.yaml", "patterns.yaml", "signs.yaml", "statements.yaml"}
+PATTERNS = {"cues.yaml", "moves.yaml", "patterns.yaml", "signs.yaml", "statements.yaml"}
 """What people may write in a chat, however they spell it."""
 PAGES = [
     *(path for path in (ROOT / "src" / "lapsus").rglob("*.yaml") if path.name not in PATTERNS),
