@@ -143,13 +143,6 @@ def test_deep_json_is_refused(tmp_path: Path, depth: int) -> None:
     assert "line 2: the column 'lapsus' is nested too deeply" in message
 
 
-def test_shift_jis_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_bytes("conversation,role,text\nc,user,こんにちは\n".encode("cp932"))
-    with pytest.raises(InputError, match="looks like Shift_JIS"):
-        documents(path)
-
-
 def test_documents_are_written_for_spreadsheets(tmp_path: Path) -> None:
     segments = (Segment("0", "user", "-3"), Segment("x", "system", "no", None, {"time": 1}))
     there_and_back(tmp_path, Document("=c", segments, "en", {"system": "@s", "split": "dev"}))

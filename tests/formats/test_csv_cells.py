@@ -137,26 +137,22 @@ def test_a_row_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
         write(["x" * LIMIT, "x"])
 
 
-@pytest.mark.parametrize(
-    ("encoding", "named"),
-    [("cp932", "Shift_JIS (CP932)"), ("euc_jp", "EUC-JP"), ("utf-16", "UTF-16"), ("utf-16-le", "UTF-16")],
-)
-def test_other_encodings_are_named_with_the_way_out(tmp_path: Path, encoding: str, named: str) -> None:
-    message = error_of(tmp_path, "role,text\nuser,こんにちは、元気ですか。\n".encode(encoding))
-    assert f"looks like {named}, not UTF-8" in message
-    assert "iconv -f" in message
-    assert "CSV UTF-8" in message
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "utf-16", "utf-16-le", "utf-16-be"])
+def test_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
+    content = "role,text\nuser,こんにちは、元気ですか。\n".encode(encoding)
+    assert cells_of(tmp_path, content)[1] == ["user", "こんにちは、元気ですか。"]
 
 
 def test_an_unknown_encoding_is_not_guessed(tmp_path: Path) -> None:
     message = error_of(tmp_path, "role,text\nuser,cafés à la crème\n".encode("latin-1"))
     assert "not UTF-8 text" in message
-    assert "looks like" not in message
+    assert "iconv -f" in message
+    assert "CSV UTF-8" in message
 
 
 def test_looking_at_a_file_never_fails(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    for content in (b"", b"\xff\xfe\0", "あ,い\n".encode("cp932")):
+    for content in (b"", b"\xff\xfe\0", "é,è\n".encode("latin-1")):
         path.write_bytes(content)
         member = Source(path).first()
         assert member is not None

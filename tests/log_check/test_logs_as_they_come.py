@@ -112,12 +112,12 @@ def test_files_that_are_not_read_are_named() -> None:
     ("codec", "shown"), [("cp932", "Shift_JIS"), ("euc_jp", "EUC-JP"), ("utf-16", "UTF-16")]
 )
 @pytest.mark.parametrize("name", ["log.jsonl", "log.csv"])
-def test_other_encodings_are_named(codec: str, shown: str, name: str) -> None:
-    content = line("d", JA) if name.endswith("jsonl") else "conversation,role,text\nd,user,こんにちは\n"
-    Path(name).write_bytes(content.encode(codec))
-    said = refused("check", name)
-    assert f"looks like {shown}" in said
-    assert "iconv" in said
+def test_other_encodings_are_read_and_named(codec: str, shown: str, name: str) -> None:
+    table = "conversation,role,text\nd,user,こんにちは\nd,assistant,はい\n"
+    Path(name).write_bytes((line("d", JA) if name.endswith("jsonl") else table).encode(codec))
+    out, remarks = lapsus("look", name)
+    assert "d (ja)" in out
+    assert remarks.count(f"{name} is in {shown}") == 1
 
 
 def test_an_empty_file_is_said_to_be_empty() -> None:

@@ -1,4 +1,4 @@
-"""Bytes to text: encodings, JSON, and the cells of CSV files."""
+"""Bytes to text: JSON, and the cells of CSV files."""
 
 import codecs
 import csv
@@ -15,21 +15,9 @@ from lapsus.errors import InputError, LossError
 from lapsus.formats.source import Member
 from lapsus.notices import Notice
 
-_KANA = re.compile(r"[ぁ-んァ-ヶ]")
-_ENCODINGS = {"EUC-JP": "euc_jp", "Shift_JIS (CP932)": "cp932"}
-_UTF16 = "UTF-16"
-
-
-def refuse_utf16(member: Member) -> None:
-    """Complain about UTF-16, which Excel writes and which no UTF-8 text looks like."""
-    start = member.head(2)
-    if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or b"\0" in start:
-        raise _looks_like(_UTF16, _UTF16, member.name)
-
 
 def refuse_other_encodings(member: Member) -> None:
-    """Complain where the beginning of a text is not UTF-8."""
-    refuse_utf16(member)
+    """Complain where the beginning of a text is in no encoding known here."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(member.head())
     except UnicodeDecodeError as error:
@@ -49,39 +37,8 @@ def decoded_json(content: bytes, where: str, hint: str) -> Any:
 
 
 def not_utf8(error: UnicodeDecodeError, where: str) -> InputError:
-    """What to say of bytes that are no UTF-8."""
-    if (found := _japanese(error.object)) is None:
-        return InputError("not-utf-8-text", where=where, hint="save-utf-8-excel-csv", error=error.reason)
-    shown, _ = found
-    return _looks_like(shown, _ENCODINGS[shown].upper().replace("_", "-"), where)
-
-
-def in_utf8(content: bytes) -> bytes:
-    """The same text in UTF-8 where it is in UTF-16 or a Japanese encoding, as spreadsheets write it; else as it is."""
-    try:
-        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return content.decode("utf-16").encode()
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        found = _japanese(content)
-        return content if found is None else found[1].encode()
-    return content
-
-
-def _japanese(content: bytes) -> tuple[str, str] | None:
-    """The Japanese encoding that a text with kana is in, and the text; its end may be cut off."""
-    for shown, codec in _ENCODINGS.items():
-        try:
-            text = codecs.getincrementaldecoder(codec)().decode(content)
-        except UnicodeDecodeError:
-            continue
-        if _KANA.search(text):
-            return shown, text
-    return None
-
-
-def _looks_like(shown: str, codec: str, where: str) -> InputError:
-    return InputError("looks-like-not-utf-8", where=where, hint="convert-iconv-f-t", shown=shown, codec=codec)
+    """What to say of text that is in no encoding known here."""
+    return InputError("not-utf-8-text", where=where, hint="convert-iconv-f-t", error=error.reason)
 
 
 LIMIT = 16 << 20
@@ -137,7 +94,6 @@ def rows(member: Member) -> Generator[Numbered, None, None]:
     Every row has as many cells as the header. Comma, semicolon or tab: the one that makes most of the header.
     """
     csv.field_size_limit(max(csv.field_size_limit(), LIMIT))
-    refuse_utf16(member)
     with member.text(newline="") as text:
         try:
             yield from _even(_records(text, member.name), member.name)

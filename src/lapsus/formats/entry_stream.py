@@ -12,6 +12,7 @@ import msgspec
 
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats.base import Format, ReadOptions
+from lapsus.formats.encoding import not_utf8
 from lapsus.formats.field_map import FieldMap, field_map, guessed_map
 from lapsus.formats.in_memory import InMemory, InMemorySource
 from lapsus.formats.library import FORMATS, recognise
@@ -79,7 +80,7 @@ class EntryStream:
         try:
             yield from self.format.read(self.source, self.options)
         except UnicodeDecodeError as error:
-            raise InputError("not-utf-8-text", where=self.source.place, error=error) from error
+            raise not_utf8(error, self.source.place) from error
         except RecursionError:
             raise InputError("nested-too-deeply", where=self.source.place) from None
         except InvalidError as error:

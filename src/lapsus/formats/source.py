@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn
 
 from lapsus.errors import InputError, LapsusError, reason_of
+from lapsus.formats.in_utf8 import open_in_utf8
 from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
 from lapsus.formats.remote import STANDARD_INPUT_FILE, STANDARD_INPUT_SHOWN, Address, location
 from lapsus.notices import Notice
@@ -24,6 +25,8 @@ _BOM = b"\xef\xbb\xbf"
 _COPY = re.compile(rf"{STANDARD_INPUT_FILE}(\.\w+)*")
 _LITTER = "__MACOSX/"
 """A folder that Macs add to zips: files with the names of real ones but without their content."""
+_TEXT = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".md")
+"""Endings of what is read in whatever encoding it is."""
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".arrow")
 
 
@@ -161,9 +164,12 @@ class Source:
         )
 
     def _all(self) -> Iterator[Member]:
-        yield from self._own()
-        for source in self.others:
-            yield from source._own()
+        for source in (self, *self.others):
+            for member in source._own():
+                if member.name.lower().endswith(_TEXT):
+                    yield member._replace(open=partial(open_in_utf8, member.open, member.name))
+                else:
+                    yield member
 
     def _own(self) -> Iterator[Member]:
         if self.path.is_dir():

@@ -11,13 +11,10 @@ from starlette.datastructures import UploadFile
 
 from lapsus.challenge.run_validation import showable
 from lapsus.errors import InputError, LapsusError
-from lapsus.formats.encoding import in_utf8
 from lapsus.formats.source import check_unpacked
 from lapsus.notices import with_texts
 from lapsus.store import StoreError
 
-TABLES: Final = (".csv", ".tsv", ".txt")
-"""Endings of what spreadsheets write, in whatever encoding their country has."""
 LARGEST_UNPACKED: Final = 100_000_000
 """Bytes that a file of strangers may unpack to."""
 
@@ -38,10 +35,7 @@ def on_disk(file: UploadFile | None) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="lapsus-upload-") as folder:
         path = Path(folder) / f"upload{safe}"
         with path.open("wb") as copy:
-            if suffix.lower().endswith(TABLES):
-                copy.write(in_utf8(file.file.read()))
-            else:
-                shutil.copyfileobj(file.file, copy)
+            shutil.copyfileobj(file.file, copy)
         try:
             check_unpacked(path, LARGEST_UNPACKED)
             yield path
