@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,18 @@ def test_hints_speak_python(entries: list[Entry]) -> None:
     assert caught.value.hint == "say which with --scheme"
     told = UsageError("no model", hint="`lapsus train judge DATA -o M` makes one; --lang en, --with MODEL")
     assert str(told) == "no model (`lapsus.train(…)` makes one; `language=` en, `model=`)"
+
+
+def test_a_keyword_that_nothing_takes_is_refused(entries: list[Entry], tmp_path: Path) -> None:
+    calls: dict[str, Callable[..., object]] = {
+        "check": lambda **asking: lapsus.check(entries, **asking),
+        "detect": lambda **asking: lapsus.detect(entries, model="openai:m", **asking),
+        "stress": lambda **asking: lapsus.stress(entries, ["openai:m"], **asking),
+        "align": lambda **asking: lapsus.align(entries, "openai:m", scheme="breakdown", **asking),
+        "watch": lambda **asking: lapsus.watch(entries, tmp_path / "state", **asking),
+    }
+    for name, call in calls.items():
+        with pytest.raises(
+            UsageError, match=rf"'sampels' is no parameter of '{name}' \(did you mean 'samples'"
+        ):
+            call(sampels=None)

@@ -16,7 +16,7 @@ from lapsus.annotators.bulk import Engine, Here, Journal, Kept, KeptChunks, Run
 from lapsus.annotators.cases import cases_of
 from lapsus.annotators.entries import without_dialogues
 from lapsus.annotators.judges import Judges, usual_profile
-from lapsus.annotators.library import refuse_asking
+from lapsus.annotators.library import refuse_asking, refuse_unknown
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
 from lapsus.formats.convert import carried
@@ -355,6 +355,7 @@ def detect(
     `training_data` gives them, to adapt to. `engine` is where it is judged, here by default; `stop`, once set, ends the
     asking of language models. Nothing is judged before the result is iterated over or written.
     """
+    refuse_unknown(asking, detect)
     names = [model] if model is None or isinstance(model, Annotator | Path | str) else list(model)
     if len({str(one) if isinstance(one, Path) else one for one in names}) < len(names):
         raise UsageError("judge-named-twice", hint="jury-different-members")

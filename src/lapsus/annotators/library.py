@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -185,6 +186,19 @@ def is_language_model(name: str) -> bool:
     from lapsus.annotators.language_model.providers import PROVIDERS
 
     return prefix in PROVIDERS.names()
+
+
+def refuse_unknown(asking: Mapping[str, Any], function: Callable[..., Any]) -> None:
+    """Complain of a keyword that a function takes neither itself nor to ask a language model."""
+    if not asking:
+        return
+    from lapsus.annotators.language_model.asking import Asking
+
+    known = Asking.__annotations__
+    if unknown := next((name for name in asking if name not in known), None):
+        names = [*(name for name in signature(function).parameters if name != "asking"), *known]
+        hint = did_you_mean(unknown, names)
+        raise UsageError("no-parameter", hint=hint, part=unknown, group=function.__name__)
 
 
 def refuse_asking(asking: Mapping[str, Any]) -> None:

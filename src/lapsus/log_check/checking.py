@@ -14,7 +14,7 @@ from lapsus.annotators.breakdown import QUESTION, SCHEME
 from lapsus.annotators.bulk import Engine, Journal, Kept, KeptChunks
 from lapsus.annotators.detection import AnyModel, Waiting
 from lapsus.annotators.judges import JURY
-from lapsus.annotators.library import find_annotator, is_language_model
+from lapsus.annotators.library import find_annotator, is_language_model, refuse_unknown
 from lapsus.errors import UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.formats.field_map import FieldMap
@@ -71,6 +71,7 @@ def check(
     `leave` hears what language models are to be asked, before the first is. The result prints itself; `to_text()`,
     `to_html()`, `to_frame()` and `as_data()` of it show it elsewhere.
     """
+    refuse_unknown(asking, check)
     names = [] if model is None else [model] if isinstance(model, Annotator | Path | str) else list(model)
     reading = read(data, only=only, language=language, map=map)
     of_pairs = holds_pairs(reading)

@@ -14,7 +14,7 @@ from lapsus.annotators.detection import AnyModel, Detection, Waiting, detect
 from lapsus.annotators.judges import JURY, jury_of
 from lapsus.annotators.language_model import LanguageModel
 from lapsus.annotators.language_model.asking import Asking
-from lapsus.annotators.library import is_language_model
+from lapsus.annotators.library import is_language_model, refuse_unknown
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Answer, Entry, Judgment, Scheme
@@ -57,6 +57,7 @@ def stress(
     `draw` plants the same errors. `leave` and `leave_planter` hear what language models are to be asked, before
     anything is sent.
     """
+    refuse_unknown(asking, stress)
     guideline = load_scheme(scheme)
     if not judges:
         raise UsageError("stress-needs-judge", hint="stress-name-judge")

@@ -12,6 +12,7 @@ import msgspec
 
 from lapsus.annotators.detection import AnyModel, detect
 from lapsus.annotators.language_model.asking import Asking
+from lapsus.annotators.library import refuse_unknown
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Document, Entry, Judgment, Scheme, UnitKey, units
@@ -98,6 +99,7 @@ def watch(
     the judgments of programs that the data hold count, as a guard writes them. `campaign` is a standing one in `store`,
     made where there is none. `now` is seconds since 1970.
     """
+    refuse_unknown(asking, watch)
     if (campaign is None) != (store is None):
         raise UsageError("watch-campaign-database", hint="watch-name-both")
     guide, chosen = Guide.of(load_scheme(scheme), good), rules or Rules()

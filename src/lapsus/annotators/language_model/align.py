@@ -23,6 +23,7 @@ from lapsus.annotators.language_model.asking import Asking, make_language_model
 from lapsus.annotators.language_model.clauses import CLAUSES, write_clauses
 from lapsus.annotators.language_model.prices import Expected
 from lapsus.annotators.language_model.prompt import fitting_language, unit_data, unit_message
+from lapsus.annotators.library import refuse_unknown
 from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.kinds import countable, kind_of
@@ -98,6 +99,7 @@ def align(
     `units`: at most so many are asked about, a third for each part; `shots`: examples in the prompt. `kept` is where
     answers are kept until it is done, so that another go does not pay for them again. The same `draw` cuts alike.
     """
+    refuse_unknown(asking, align)
     guideline = load_scheme(scheme)
     cases = list(people_cases(read(data, only=only, language=language), guideline))
     words = asking.get("words") or _usual_language(cases, guideline)
