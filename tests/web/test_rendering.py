@@ -49,7 +49,7 @@ def test_hostile_documents_are_text_in_a_page(bench: Bench) -> None:
 
 
 @pytest.mark.usefixtures("templates")
-@pytest.mark.parametrize(("lang", "words"), [("en", "There is nothing"), ("ja", "何もありません")])
+@pytest.mark.parametrize(("lang", "words"), [("en", "There is nothing"), ("ja", "何もないか")])
 def test_a_page_that_is_not_there(bench: Bench, lang: str, words: str) -> None:
     page = bench.stranger().get("/none", headers={"Accept-Language": lang})
     assert page.status_code == 404
