@@ -306,11 +306,44 @@ def test_another_chats_reply_fits_nothing(language: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\x00", "\ud83d half", "a" * 200_000, "((((" * 5000, "「" * 9000, "\\u" * 3000]
+    "text",
+    [
+        "",
+        "\x00",
+        "\ud83d half",
+        "a" * 200_000,
+        "((((" * 5000,
+        "「" * 9000,
+        "\\u" * 3000,
+        "[" * 3000 + "]" * 3000,
+    ],
 )
 def test_any_text_is_looked_at(text: str) -> None:
     assert ("empty" in seen("en", text, text)) == (not any(sign.isalnum() for sign in text))
     assert seen("ja", text, text, text, text, tool={"a": text}) <= set(RULES)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "200! is " + "7" * 375,
+        '{"digits": ' + "7" * 375 + "}",
+        '{"item": "mug", "count": ' + "7" * 375 + "}",
+        '{"mug": "Mug", "n": ' + "7" * 375 + "}",
+        '{"a": NaN, "b": [1e999, -Infinity], "c": "' + "7" * 375 + ' km"}',
+        "a: " + "7" * 375,
+        "[" * 3000 + "]" * 3000,
+        "[" * 200_000,
+    ],
+)
+def test_a_tool_may_return_what_no_number_can_hold(tool: str) -> None:
+    result = Segment("tool", "tool", tool, metadata={"kind": "result"})
+    for text in ("It is " + "1" * 400 + ".", "It is " + "7" * 375 + ".", "It is 2.5."):
+        reply = Reply.of(Unit("d", "en", Segment("last", "system", text), (result,)))
+        saw = RULES["against-source"](reply)
+        assert RULES["differs-from-source"](reply) is None
+        assert "7" * 375 not in tool or "7" not in text or saw is None
+        assert text != "It is 2.5." or saw is None
 
 
 ASKED = {

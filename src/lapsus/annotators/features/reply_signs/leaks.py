@@ -81,7 +81,7 @@ def speaks_for_user(reply: Reply) -> Seen | None:
 def _parses(text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict | list)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -73,10 +73,10 @@ def _names_of(sources: tuple[str, ...]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for source in sources:
         try:
-            data = json.loads(source)
-        except ValueError:
+            values = list(_texts(json.loads(source)))
+        except (ValueError, RecursionError):
             continue
-        for value in _texts(data):
+        for value in values:
             if any(pattern.fullmatch(value) for pattern in (_WORDS, _KANA, _CODE)):
                 found[value] = None
     return tuple(found)[-_MOST:]

@@ -1,12 +1,13 @@
 """What the sources of a reply hold: numbers with their names, days, times, and what follows from them."""
 
 import json
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import regex
 
@@ -114,7 +115,7 @@ def known_of(sources: tuple[str, ...], talk: tuple[str, ...], prompts: tuple[str
         talk=frozenset[float]().union(*(text.alone for text in texts[len(sources) :])),
         records=records,
         has_rates=any(_RATE.search(source) for source in sources),
-        is_exact=any(value != int(value) for record in records for value in record.values),
+        is_exact=any(value % 1 > 0 for record in records for value in record.values),
     )
 
 
@@ -153,7 +154,8 @@ def _record(source: str) -> Record:
     lengths: list[tuple[str, int]] = []
     named: dict[str, list[float]] = {}
     for name, value in _values(source, lengths):
-        named.setdefault(name, []).append(value)
+        if _is_number(value):
+            named.setdefault(name, []).append(value)
     alone = {amount(match["value"]) for match in NUMBER.finditer(source)}
     worked_out = set[float]().union(*(_derived(several) for several in named.values()))
     return Record(named, frozenset(alone.union(*named.values())), frozenset(worked_out), tuple(lengths))
@@ -182,7 +184,7 @@ def _dated(days: Iterable[tuple[int, int]], year: int) -> Iterator[date]:
 def _derived(values: list[float]) -> set[float]:
     """Counts, sums, differences and products that a reply may have worked out."""
     # Sums of many whole numbers make up any number; those of prices with cents do not.
-    many = MOST if all(value == int(value) for value in values) else 10 * MOST
+    many = MOST if all(value.is_integer() for value in values) else 10 * MOST
     some = list(dict.fromkeys(values))[-many:]
     found = {float(len(values)), round(sum(values), 2)}
     for first, second in combinations(some, 2):
@@ -196,14 +198,12 @@ def _derived(values: list[float]) -> set[float]:
 def _values(text: str, lengths: list[tuple[str, int]]) -> Iterator[tuple[str, float]]:
     """Numbers with the names that they stand under; the lengths of named lists are added to `lengths`."""
     try:
-        data = json.loads(text)
-    except ValueError:
+        yield from list(_walk(json.loads(text), "", lengths))
+    except (ValueError, RecursionError):
         for match in regex.finditer(
             r"(?P<name>[\p{L}_ ]{2,30})[\"']?\s*[:=：]\s*[\"']?(?P<value>-?\d+(?:\.\d+)?)\b", text
         ):
             yield match["name"].strip(), float(match["value"])
-        return
-    yield from _walk(data, "", lengths)
 
 
 def _walk(data: Any, name: str, lengths: list[tuple[str, int]]) -> Iterator[tuple[str, float]]:
@@ -215,7 +215,7 @@ def _walk(data: Any, name: str, lengths: list[tuple[str, int]]) -> Iterator[tupl
         lengths.append((name, len(data)))
         for value in data:
             yield from _walk(value, name, lengths)
-    elif isinstance(data, int | float) and not isinstance(data, bool):
+    elif _is_number(data):
         yield name, float(data)
     elif isinstance(data, str) and (match := _AMOUNT.match(data)):
         yield name, float(match["value"])
@@ -226,14 +226,22 @@ def _walk(data: Any, name: str, lengths: list[tuple[str, int]]) -> Iterator[tupl
 def _of_thing(data: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """A count under the name of the thing that is counted, and a number that is all that is said of a thing."""
     texts = [value for value in data.values() if isinstance(value, str)]
-    numbers = [
-        value for value in data.values() if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+    numbers = [value for value in data.values() if _is_number(value)]
     called = next((data[key] for key in _CALLED if isinstance(data.get(key), str)), None)
     if called is not None:
-        yield from ((called, float(data[key])) for key in _COUNTS if type(data.get(key)) is int)
+        yield from (
+            (called, float(data[key]))
+            for key in _COUNTS
+            if type(count := data.get(key)) is int and _is_number(count)
+        )
     elif len(texts) == len(numbers) == 1 and len(data) == 2 and texts[0].replace(" ", "").isalpha():
         yield texts[0], float(numbers[0])
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    """Whether it is a number that can be compared: none without end, and none too long for a float."""
+    is_one = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_one and abs(value) <= sys.float_info.max
 
 
 def written_out(text: str) -> str:

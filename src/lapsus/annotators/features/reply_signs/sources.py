@@ -166,7 +166,7 @@ def _number(text: str, known: SourceValues, where: tuple[str, ...]) -> Seen | No
             continue
         is_rate = text[match.end() : match.end() + 1] == "%" and known.has_rates and value not in _ROUND
         # Where the data have fractions, one in the reply is theirs or was worked out.
-        is_exact = value != int(value) and known.is_exact
+        is_exact = value % 1 > 0 and known.is_exact
         if match["money"] or value >= _LARGE or is_rate or is_exact:
             return Seen(shown, where)
     return None
