@@ -6,11 +6,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from lapsus.campaign_stats.results import SystemResult, _differences
 from lapsus.kinds.label import LabelKind
 from lapsus.kinds.preference import PreferenceKind
 from lapsus.kinds.votes import bad_answers
 from lapsus.model import UnitKey
 from lapsus.model.votes import LabelVotes
+from lapsus.trust.estimators import Estimate
 from tests.web.helpers import Bench, Browser, chat
 from tests.web.test_stats import judge
 
@@ -68,3 +70,15 @@ def test_which_reply_is_better_says_nothing_of_bad_answers(bench: Bench) -> None
     assert not PreferenceKind.tells_worse
     found = bench.person("Mori", "manager").get(f"/c/{bench.campaign()}/insight.json").json()
     assert "results" in found["sections"]
+
+
+@pytest.mark.parametrize("other", [10 / 3, 3.0])
+def test_systems_alike_but_for_the_rounding_of_sums_are_alike(other: float) -> None:
+    value = 10 / 3 + 4e-16
+    assert value != 10 / 3
+    systems = [
+        SystemResult(name, 30, Estimate(mean, mean, mean, 0.0, 9.0), None, None)
+        for name, mean in (("a", value), ("b", other))
+    ]
+    (found,) = _differences(systems)
+    assert (found.p == 1.0, found.is_sure) == ((True, False) if other == 10 / 3 else (False, True))

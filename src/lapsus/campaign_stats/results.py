@@ -21,7 +21,7 @@ from lapsus.trust.ranking import PeopleAndJudges
 BAD, MEAN = "bad", "mean"
 SURE = 0.05
 ALIKE = 1e-9
-"""A standard error below this is none: sums of floats are not exact."""
+"""A standard error or a difference below this is none: sums of floats are not exact."""
 SIGNATURE = signature(
     interval="clopper-pearson,effective-n/t,level=0.95", clusters="documents", test="welch", adjust="holm"
 )
@@ -141,5 +141,5 @@ def _p(one: Estimate, other: Estimate, made: Estimate) -> float | None:
     if not made.error or made.error < ALIKE:
         # All documents of each are alike: in how many ways could they have been shared out so?
         first, second = (round(side.degrees or 0) + 1 for side in (one, other))
-        return min(1.0, 2 / comb(first + second, first)) if made.value else 1.0
+        return min(1.0, 2 / comb(first + second, first)) if abs(made.value) > ALIKE else 1.0
     return float(2 * (1 - t_cdf(abs(made.value) / made.error, made.degrees)))
