@@ -202,6 +202,21 @@ def test_every_dash_that_keyboards_write_is_masked() -> None:
         assert masked(f"call {number} now", ("number",)) == "call [number] now", number
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("on 2026/11/19 10:30", "on 2026/11/19 10:30"),
+        ("12 19/11/2026 or 2025/2026", "12 19/11/2026 or 2025/2026"),
+        ("11/19〜11/23 10-12時、２０２６／１１／２４", "11/19〜11/23 10-12時、２０２６／１１／２４"),
+        ("090-1234-5678 2026/11/19 0221/123456", "[number] 2026/11/19 [number]"),
+        ("030/1234567, +81 90/1234-5678", "[number], [number]"),
+        ("01/23/45/67/89, 01/23 45 67 89", "[number], [number]"),
+    ],
+)
+def test_a_slash_joins_the_digits_of_a_telephone_and_leaves_dates(said: str, kept: str) -> None:
+    assert masked(said, ("number",)) == kept
+
+
 def test_what_people_say_at_the_end_is_masked_too(store: Store, tmp_path: Path) -> None:
     (tmp_path / "whole.yaml").write_text(WHOLE)
     plan = Plan(

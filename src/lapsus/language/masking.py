@@ -7,8 +7,17 @@ import regex
 
 A = TypeVar("A")
 _EMAIL: Final = regex.compile(r"[\p{L}\p{N}._%+'’-]+[@＠][\p{L}\p{N}-]+([.．][\p{L}\p{N}-]+)+")
-_NUMBER: Final = regex.compile(r"[+＋(（]?\p{Nd}([\p{Nd}\s()（）./／ー\u2212\p{Pd}]{5,40})\p{Nd}")
-"""Seven digits and more, with any dash that keyboards write: telephones, cards, accounts. Years and prices stay."""
+_DAY, _YEAR = r"[0-3０-３]?\p{Nd}", r"(?:19|20|１９|２０)\p{Nd}{2}"
+_DATE: Final = (
+    rf"(?<![\p{{Nd}}/／])(?:{_YEAR}|{_DAY})(?:[/／](?:{_YEAR}|{_DAY})){{1,2}}"
+    r"(?![\p{Nd}/／]|(?:[\s.．ー\p{Pd}]\p{Nd}{2}){3})"
+)
+"""A slash stands in dates and in telephones. Three pairs of digits after it are those of a telephone."""
+_NUMBER: Final = regex.compile(
+    rf"{_DATE}(*SKIP)(*FAIL)"
+    rf"|[+＋(（]?\p{{Nd}}((?:(?!{_DATE})[\p{{Nd}}\s()（）./／ー\u2212\p{{Pd}}]){{5,40}})(?!{_DATE})\p{{Nd}}"
+)
+"""Seven digits and more, with any dash that keyboards write: telephones, cards, accounts. Dates and prices stay."""
 
 
 def masked(text: str, what: Collection[str]) -> str:
