@@ -106,6 +106,9 @@ def test_a_draft_hands_nothing_out_until_it_is_opened(bench: Bench, mori: Browse
     assert post(mori, "/c/spring/manage", do="state", state="draft").status_code == 422
     post(mori, "/c/spring/manage", do="state", state="open")
     assert isinstance(bench.store.assignment.next_units(ada.id, "spring"), Reservation)
+    paused = post(mori, "/c/spring/manage", do="state", state="paused").text
+    assert '<li aria-current="step">pilot</li>' in paused
+    assert paused.count('aria-current="step"') == 1
     assert post(mori, "/c/spring/manage", do="state", state="draft").status_code == 422
 
 
