@@ -27,7 +27,7 @@ _HARDLY_DEPENDS = frozenset(
     f"tests.store.test_{name}"
     for name in (
         "campaign_commands", "campaign_control", "campaigns", "chains", "challenges", "commands", "decisions",
-        "export", "flags", "people", "plans", "procedure", "programs", "unit_browsing",
+        "export", "flags", "people", "plans", "procedure", "programs", "units",
     )
 )  # fmt: skip
 """Modules that `make test` runs on SQLite alone."""
