@@ -626,3 +626,34 @@ def test_records_in_memory_whose_keys_leave_no_doubt(rows: list[dict[str, Any]],
 def test_a_frame_of_questions_and_answers_is_no_table_of_judgments() -> None:
     (document,), _ = opened(pandas.DataFrame({"question": [ASKED], "answer": [REPLY]}))
     assert talk(document) == PLAIN
+
+
+CHATS = [{"id": "a", "messages": MESSAGES}, {"id": "b", "messages": MESSAGES}]
+TICKETS = [
+    {"ticket": name, "sender": who, "body": said}
+    for name in ("a", "b")
+    for who, said in (("customer", ASKED), ("agent", REPLY))
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "ids"),
+    [
+        ({"export": {"version": 2, "data": {"count": 2, "chats": CHATS}}}, ["a", "b"]),
+        ({"export": {"data": {"rows": TICKETS}}}, ["a", "b"]),
+        ({"data": {"chats": [MESSAGES, MESSAGES]}}, ["x-1", "x-2"]),
+        ({"a": MESSAGES, "b": MESSAGES}, ["a", "b"]),
+        ({"a": MESSAGES}, ["a"]),
+        ({"export": {"chats": {"a": MESSAGES, "b": MESSAGES}}}, ["a", "b"]),
+        ({"a": {"messages": MESSAGES}, "b": {"messages": MESSAGES}}, ["a", "b"]),
+    ],
+)
+def test_talks_further_in_and_by_their_ids(tmp_path: Path, value: Any, ids: list[str]) -> None:
+    documents, _ = opened(put(tmp_path / "x.json", value))
+    assert [document.id for document in documents] == ids
+    assert [talk(document) for document in documents] == [PLAIN] * len(ids)
+
+
+def test_of_two_lists_further_in_none_is_chosen(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is of no known shape"):
+        opened(put(tmp_path / "x.json", {"export": {"old": {"chats": CHATS}, "new": {"chats": CHATS}}}))

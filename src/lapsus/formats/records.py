@@ -1,11 +1,13 @@
 """Records of any file that tools export: JSON Lines, JSON, CSV, Parquet and Arrow, one at a time."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from lapsus.errors import InputError
 from lapsus.formats.encoding import decoded_json, rows
+from lapsus.formats.field_map import guessed_map
 from lapsus.formats.json_stream import raw_items
+from lapsus.formats.shapes import is_message, list_of, shape_of
 from lapsus.formats.source import Member, Source, lines
 from lapsus.notices import Notice
 
@@ -32,6 +34,10 @@ _TALKS = (
     "records",
 )
 """Keys of lists that are pages, too, where each record in them has a list of its own: its messages."""
+_CALL = frozenset({"request", "response", "body", "choices", "candidates", "output"})
+"""Keys of a call of a model, whose lists are no talks."""
+_DEEPEST = 4
+"""Objects within objects that are looked into for the list of talks."""
 _NAMES = Notice("file-object-line-must")
 
 
@@ -68,6 +74,8 @@ def records(member: Member) -> Iterator[Record]:
             if not isinstance(value, dict):
                 raise InputError("no-json-object", where=where, hint="object-record-expected")
             page = _page(value)
+            if page is None and not is_lined:
+                page = _nested(value)
             if page is None:
                 yield Record(where, value, number)
             for place, item in enumerate(page or (), 1):
@@ -112,6 +120,43 @@ def _page(value: dict[str, Any]) -> list[dict[str, Any]] | None:
         return None
     page: list[dict[str, Any]] = found[0]
     return page
+
+
+def _nested(value: dict[str, Any], deep: int = _DEEPEST) -> list[dict[str, Any]] | None:
+    """The talks of a file that is one object: in the one list further in, or each under its id; else None."""
+    if "id" in value or "text" in value or not _CALL.isdisjoint(value) or shape_of(value) is not None:
+        return None
+    lists = [found for key, one in value.items() if (found := _listed(key, one))]
+    found = _by_id(value) or (lists[0] if len(lists) == 1 else None)
+    if found or not deep or any(_are_objects(one) for one in value.values()):
+        return found
+    inner = [page for one in value.values() if isinstance(one, dict) and (page := _nested(one, deep - 1))]
+    return inner[0] if len(inner) == 1 else None
+
+
+def _listed(key: str, value: Any) -> list[dict[str, Any]] | None:
+    """The talks of a list, or its rows where their columns leave no doubt that each is a turn of some dialogue."""
+    if key in _TALKS and _are_talks(value):
+        return cast("list[dict[str, Any]]", value)
+    if key in _TALKS and isinstance(value, list) and value and all(map(_are_messages, value)):
+        return [{"messages": one} for one in value]
+    if not _are_objects(value):
+        return None
+    found, is_sure = guessed_map(value)
+    return value if found is not None and is_sure and found.dialogue else None
+
+
+def _by_id(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+    if all(map(_are_messages, value.values())):
+        return [{"id": key, "messages": one} for key, one in value.items()]
+    are_talks = len(value) > 1 and all(isinstance(one, dict) and list_of(one) for one in value.values())
+    if are_talks:
+        return [{"id": key, **one} for key, one in value.items()]
+    return None
+
+
+def _are_messages(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(is_message, value))
 
 
 def _are_talks(value: Any) -> bool:
