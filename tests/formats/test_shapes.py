@@ -515,6 +515,43 @@ def test_pieces_of_streamed_replies_are_put_together(tmp_path: Path) -> None:
     assert choice["message"]["tool_calls"] == [{"id": "t", "name": "booking", "arguments": '{"id":7}'}]
 
 
+def test_pieces_of_streamed_replies_stand_among_other_records(tmp_path: Path) -> None:
+    def piece(text: Any, index: int = 0) -> dict[str, Any]:
+        choices = [{"index": index, "delta": {"content": text}}]
+        return {"object": CHUNK, "id": "r1", "choices": choices}
+
+    streamed = [
+        piece("Three "),
+        piece("Two ", 1),
+        piece([{"type": "text", "text": "nights."}]),
+        piece("two.", 1),
+    ]
+    whole = {"object": "chat.completion", "choices": [{"message": MESSAGES[1]}]}
+    others = [whole, {"messages": MESSAGES}, {"messages": MESSAGES}]
+    for place in range(len(others) + 1):
+        lines = [*others[:place], *streamed, *others[place:]]
+        documents, _ = opened(put(tmp_path / "x.jsonl", *lines))
+        said = sorted(tuple(talk(document)) for document in documents)
+        assert said == [(PLAIN[1],), (PLAIN[1],), tuple(PLAIN), tuple(PLAIN)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"choices": 3},
+        {"choices": [3, {"delta": "x"}, {"delta": {"content": 3, "tool_calls": 3}}]},
+        {"choices": [{"delta": {"tool_calls": [3, {"index": [0], "function": "x"}]}}]},
+    ],
+)
+def test_pieces_of_other_types_hold_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
+    odd = {"object": CHUNK, "id": "r1", **more}
+    (choice,) = joined([odd])["choices"]
+    assert choice["message"]["content"] == ""
+    for record in (odd, {"id": "r1", "response": [odd]}):
+        documents, _ = opened(put(tmp_path / "x.jsonl", record, {"messages": MESSAGES}))
+        assert PLAIN in [talk(document) for document in documents]
+
+
 def test_preferences_as_openai_takes_them(tmp_path: Path) -> None:
     record = {
         "input": {"messages": MESSAGES[:1]},

@@ -22,24 +22,40 @@ def is_chunk(value: Any) -> bool:
 
 
 def joined(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The reply that was streamed in pieces."""
+    """The reply that was streamed in pieces; of several replies to one request the first."""
     choices = [
-        choice for chunk in chunks for choice in chunk.get("choices") or () if isinstance(choice, dict)
+        choice
+        for chunk in chunks
+        for choice in _objects(chunk.get("choices"))
+        if choice.get("index") in (0, None)
     ]
-    deltas = [choice.get("delta") or {} for choice in choices]
-    calls: dict[Any, dict[str, Any]] = {}
-    for piece in (piece for delta in deltas for piece in delta.get("tool_calls") or ()):
-        call = calls.setdefault(piece.get("index"), {"id": piece.get("id"), "name": "", "arguments": ""})
-        for key in ("name", "arguments"):
-            call[key] += (piece.get("function") or {}).get(key) or ""
+    deltas = _objects([choice.get("delta") for choice in choices])
+    calls: dict[str, dict[str, Any]] = {}
+    for piece in (piece for delta in deltas for piece in _objects(delta.get("tool_calls"))):
+        call = calls.setdefault(str(piece.get("index")), {"id": piece.get("id"), "name": "", "arguments": ""})
+        for function in _objects([piece.get("function")]):
+            for key in ("name", "arguments"):
+                call[key] += _text(function.get(key))
     message = {
         "role": "assistant",
-        "content": "".join(delta.get("content") or "" for delta in deltas),
+        "content": "".join(_text(delta.get("content")) for delta in deltas),
         "tool_calls": list(calls.values()),
     }
     end = next((choice["finish_reason"] for choice in choices if choice.get("finish_reason")), None)
     about = {key: chunks[0].get(key) for key in ("id", "model", "created")}
     return {**about, "object": "chat.completion", "choices": [{"message": message, "finish_reason": end}]}
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; none where it is something else, as in logs that were put together by hand."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    """A text, which may stand in parts."""
+    if isinstance(value, str):
+        return value
+    return "".join(text for part in _objects(value) if isinstance(text := part.get("text"), str))
 
 
 class CallLog:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -264,19 +264,20 @@ def unknown_shape(value: Mapping[str, Any], *more: Mapping[str, Any]) -> Invalid
 
 
 def _whole(records: Iterable[Record]) -> Iterator[Record]:
-    """The records; in a log of streamed replies the pieces of one, which follow each other, put together."""
-    records = iter(records)
-    first = next(records, None)
-    if first is None:
-        return iter(())
-    every = chain([first], records)
-    return _put_together(every) if is_chunk(first.value) else every
+    """The records; the pieces of a streamed reply, which follow each other, put together."""
+    for reply, run in groupby(records, lambda one: _reply_of(one.value)):
+        if reply is None:
+            yield from run
+        else:
+            pieces = list(run)
+            yield pieces[0]._replace(value=joined([one.value for one in pieces]))
 
 
-def _put_together(records: Iterable[Record]) -> Iterator[Record]:
-    for _, run in groupby(records, lambda one: one.value.get("id")):
-        pieces = list(run)
-        yield pieces[0]._replace(value=joined([one.value for one in pieces]))
+def _reply_of(value: Mapping[str, Any]) -> str | None:
+    """The id of the reply that a record is a piece of; None where it is no piece."""
+    if not is_chunk(value):
+        return None
+    return id if isinstance(id := value.get("id"), str) else ""
 
 
 def is_question(value: Mapping[str, Any]) -> bool:
