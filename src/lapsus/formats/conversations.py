@@ -277,7 +277,8 @@ def _reply_of(value: Mapping[str, Any]) -> str | None:
     """The id of the reply that a record is a piece of; None where it is no piece."""
     if not is_chunk(value):
         return None
-    return id if isinstance(id := value.get("id"), str) else ""
+    id = value.get("id")
+    return id if isinstance(id, str) else ""
 
 
 def is_question(value: Mapping[str, Any]) -> bool:
