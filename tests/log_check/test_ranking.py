@@ -327,3 +327,15 @@ def test_evidence_raises_the_score_and_never_the_shares() -> None:
     assert score(0.4, 0.2, 0.0) == pytest.approx(math.log(0.4 / 0.6))
     # However sure a model is that all is well, a plain sign counts.
     assert score(0.0, 0.0, 0.0) == score(0.1, 0.0, 0.0) < score(0.0, 0.0, 3.0)
+
+
+def test_it_is_said_where_a_sign_alone_makes_a_turn_likely() -> None:
+    leak = Segment("0", "system", "Dear {customer_name}, of course you can.")
+    (judgment,) = judged("a", (0.95, 0.05, 0.0)).judgments
+    by_sign = check_entries([Entry("a", Document("a", (leak,), "en"), (judgment,))])
+    by_model = check_entries([judged("b", (0.0, 0.0, 1.0))])
+    assert (by_sign.likely, by_model.likely) == (1, 1)
+    for result, is_said in ((by_sign, True), (by_model, False)):
+        shown = replace(result, by="m")
+        for text in ("\n".join(shown.lines("en")), shown.to_html("en")):
+            assert ("because of a sign named below" in text) == is_said

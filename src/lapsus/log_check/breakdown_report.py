@@ -96,7 +96,8 @@ def _finding(rank: int, finding: Finding, cut: float, language: str) -> Iterator
         word("turn", language, id=finding.turn.id),
     )
     shown, colon = (f"（{shares}）", "：") if language == "ja" else (f" ({shares})", ": ")
-    mark = f" · {word('likely-mark', language)}" if finding.is_likely(cut) else ""
+    why = "likely-by-signs" if finding.rests_on_signs(cut) else "likely-mark"
+    mark = f" · {word(why, language)}" if finding.is_likely(cut) else ""
     yield f"{rank}. {one_line(f'{dialogue}, {turn}')}{shown}{mark}"
     yield from (f"     {spoken(segment, language)}" for segment in finding.context[-_BEFORE:])
     yield f"   » {spoken(finding.turn, language)}"

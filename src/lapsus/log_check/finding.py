@@ -48,6 +48,10 @@ class Finding(NamedTuple):
         """Whether it is called likely: its score reaches the cut, or its evidence is plain."""
         return self.score >= cut or strength(self.evidence) >= PLAIN
 
+    def rests_on_signs(self, cut: float = CUT) -> bool:
+        """Whether it is called likely for its signs, where the model alone would not call it so."""
+        return self.is_likely(cut) and score(*self.shares[1:], 0.0) < cut
+
     @property
     def kinds(self) -> list[str]:
         """The kinds of its evidence, the strongest first."""
