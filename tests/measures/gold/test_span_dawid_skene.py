@@ -9,7 +9,7 @@ import pytest
 
 from lapsus.errors import UsageError
 from lapsus.measures.gold import make_gold
-from lapsus.measures.gold.dawid_skene import dawid_skene
+from lapsus.measures.gold.dawid_skene import counted_dawid_skene, dawid_skene
 from lapsus.measures.gold.spans import POSTERIORS, span_dawid_skene
 from lapsus.model import Span, UnitKey
 from lapsus.model.votes import LabelVotes, SpanVotes
@@ -111,6 +111,43 @@ def test_words_that_nobody_marked_count_so_that_posteriors_are_as_likely_as_they
     assert surely > 100
     assert right / surely > 0.9
     assert "of:words" in found.signature
+
+
+def test_words_answered_alike_are_weighed_as_if_each_had_its_row() -> None:
+    generator = np.random.default_rng(5)
+    codes = generator.integers(-1, 2, (40, 3)).astype(np.int8)
+    times = generator.integers(1, 9, 40)
+    names, labels = ("p0", "p1", "p2"), ("unmarked", "marked")
+
+    def of(rows: np.ndarray[Any, Any]) -> LabelVotes:
+        return LabelVotes(tuple(UnitKey(str(n), None) for n in range(len(rows))), names, labels, rows)
+
+    whole = dawid_skene(of(np.repeat(codes, times, axis=0)))
+    found = counted_dawid_skene(of(codes), times, 0.01, 100)
+    assert found.reliability == pytest.approx(whole.reliability)
+    np.testing.assert_allclose(np.repeat(found.distributions, times, axis=0), whole.distributions, atol=1e-9)
+    assert found.details["log_likelihood"] == pytest.approx(whole.details["log_likelihood"])
+    assert found.details["iterations"] == whole.details["iterations"]
+
+
+def test_the_words_of_a_unit_are_asked_for_together_whatever_the_labels() -> None:
+    rows = [[(mark(0, 4), mark(5, 9, "y")), (mark(0, 4),)] for _ in range(4)]
+    asked: list[str] = []
+
+    def words(unit: UnitKey, label: str) -> list[tuple[str, int, int]]:
+        asked.append(unit.document)
+        return [("t", 5 * n, 5 * n + 4) for n in range(9)]
+
+    assert "of:words" in span_dawid_skene(votes(*rows), words=words).signature
+    assert asked == ["d0", "d0", "d1", "d1", "d2", "d2", "d3", "d3"]
+
+
+def test_documents_without_text_are_said_to_rest_on_stretches() -> None:
+    rows = [[(mark(0, 4),), (mark(0, 6),), ()] for _ in range(3)]
+    found = span_dawid_skene(votes(*rows), words=lambda unit, label: [])
+    alone = span_dawid_skene(votes(*rows))
+    assert (found.answers, found.signature) == (alone.answers, alone.signature)
+    assert "of:stretches" in found.signature
 
 
 def test_ties_are_decided_by_the_same_model() -> None:

@@ -56,6 +56,17 @@ def dawid_skene(
     common that hides mistakes with the others, so `details["rates"]` has sensitivity and specificity by label. Ties
     go to the earlier label.
     """
+    return counted_dawid_skene(votes, None, smoothing, iterations, tolerance)
+
+
+def counted_dawid_skene(
+    votes: LabelVotes,
+    times: NDArray[np.intp] | None,
+    smoothing: float,
+    iterations: int,
+    tolerance: float = 1e-6,
+) -> Gold:
+    """The same where each unit stands for so many that were answered alike, one at least."""
     if smoothing < 0 or iterations < 1 or tolerance < 0:
         raise UsageError("dawid-skene-needs-smoothing-tolerance")
     require_names(votes, "dawid_skene", "majority or distribution")
@@ -66,7 +77,7 @@ def dawid_skene(
         tolerance=float(tolerance),
         raters=raters((votes.codes >= 0).sum(axis=1)),
     )
-    packed = VoteCodes(votes)
+    packed = VoteCodes(votes, times)
     if not packed.votes:
         return Gold(votes.units, "dawid-skene", line, (None,) * len(votes.units), votes.labels, note=NOBODY)
     return _gold(votes, packed, _fit(packed, smoothing, iterations, tolerance), line)
@@ -102,10 +113,11 @@ def _gold(votes: LabelVotes, packed: VoteCodes, fit: _Fit, line: str) -> Gold:
 def _fit(packed: VoteCodes, smoothing: float, iterations: int, tolerance: float) -> _Fit:
     posterior, before = packed.shares(), -np.inf
     for iteration in range(1, iterations + 1):
-        confusion, prior = _estimates(packed, posterior, smoothing)
+        counted = posterior if packed.times is None else posterior * packed.times
+        confusion, prior = _estimates(packed, counted, smoothing)
         joint = packed.added_up(np.log(np.maximum(confusion, _LEAST)))
         joint += np.log(np.maximum(prior, _LEAST))[:, None]
-        posterior, log_likelihood = normalised(joint)
+        posterior, log_likelihood = normalised(joint, packed.times)
         # Smoothing may make it shrink by a hair at the very end; that is settled, too.
         if log_likelihood - before <= tolerance * packed.votes:
             return _Fit(posterior, confusion, prior, log_likelihood, iteration, True)
@@ -135,16 +147,18 @@ class VoteCodes:
     gave.
     """
 
-    def __init__(self, votes: LabelVotes) -> None:
+    def __init__(self, votes: LabelVotes, times: NDArray[np.intp] | None = None) -> None:
         self.labels = len(votes.labels)
         self.annotators = len(votes.annotators)
         given = votes.codes >= 0
         self.voted: NDArray[np.bool_] = given.sum(axis=1) > 0
         self.active: NDArray[np.bool_] = given.sum(axis=0) > 0
-        self.votes = int(given.sum())
+        listed = int(given.sum())
+        self.votes = listed if times is None else int(given.sum(axis=1) @ times)
+        self.times = None if times is None else times[self.voted].astype(np.float64)
         codes = votes.codes if self.voted.all() else votes.codes[self.voted]
         self.units = len(codes)
-        self._listed = _listed(codes, self.labels) if _SPARSE * self.votes < codes.size else None
+        self._listed = _listed(codes, self.labels) if _SPARSE * listed < codes.size else None
         if self._listed is not None:
             return
         width = max(1, int(math.log(_TABLE, max(self.labels, 1) + 1)))
@@ -223,16 +237,19 @@ def _listed(codes: NDArray[np.signedinteger], labels: int) -> tuple[NDArray[np.i
     return units, annotators * labels + codes[units, annotators]
 
 
-def normalised(log_joint: Floats) -> tuple[Floats, float]:
+def normalised(log_joint: Floats, times: Floats | None = None) -> tuple[Floats, float]:
     """How likely each label of each unit is, and the log likelihood of the votes. The input is used up.
 
-    Given is the logarithm of how likely each label and the unit's votes are together: `(labels, units)`.
+    Given is the logarithm of how likely each label and the unit's votes are together: `(labels, units)`; `times` is
+    how many each unit stands for.
     """
     top = log_joint.max(axis=0)
     log_joint -= top
     np.exp(log_joint, out=log_joint)
     total = log_joint.sum(axis=0)
     log_joint /= total
+    if times is not None:
+        return log_joint, float((top + np.log(total)) @ times)
     return log_joint, float(top.sum() + np.log(total).sum())
 
 

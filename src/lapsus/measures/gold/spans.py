@@ -9,7 +9,7 @@ counts as often as it has words.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement.answer_codes import require_names
-from lapsus.measures.gold.dawid_skene import dawid_skene
+from lapsus.measures.gold.dawid_skene import counted_dawid_skene
 from lapsus.measures.gold.result import NOBODY, Gold, raters
 from lapsus.measures.score import signature
 from lapsus.model import Span, UnitKey
@@ -29,8 +29,19 @@ POSTERIORS = "posteriors"
 _YES = ("unmarked", "marked")
 _Place: TypeAlias = tuple[str, str, int, int]
 """Segment, label, begin and end of a stretch."""
+_Stretch: TypeAlias = tuple[int, _Place, NDArray[np.int8]]
+"""Row of the unit, place, and who marked it."""
 Words: TypeAlias = Callable[[UnitKey, str], Sequence[tuple[str, int, int]]]
 """The words of a unit on which a label may stand: segment, begin and end of each."""
+
+
+class _Counts(NamedTuple):
+    """Words on which a label may stand."""
+
+    marked: list[int]
+    """How many each stretch has, one at least."""
+    unmarked: list[int]
+    """How many of each unit nobody marked."""
 
 
 class Mark(NamedTuple):
@@ -62,15 +73,20 @@ def span_dawid_skene(
     require_names(votes, "dawid_skene of spans", "spans")
     answered = np.array([[spans is not None for spans in row] for row in votes.spans], dtype=np.bool_)
     answered = answered.reshape(len(votes.units), len(votes.annotators))
+    by_label: dict[str, list[_Stretch]] = {}
+    for row, given in enumerate(votes.spans):
+        for place, said in _stretches(given, answered[row]):
+            by_label.setdefault(place[1], []).append((row, place, said))
+    counts = {} if words is None else _counted_words(votes, by_label, words)
     line = signature(
         method="dawid-skene-spans",
         at_least=float(at_least),
         smoothing=float(smoothing),
         iterations=iterations,
-        of="words" if words else "stretches",
+        of="words" if counts else "stretches",
         raters=raters(answered.sum(axis=1)),
     )
-    likely, rates = _posteriors(votes, answered, smoothing, iterations, words)
+    likely, rates = _posteriors(votes, answered, by_label, counts, smoothing, iterations)
     answers, marks = [], []
     for row in range(len(votes.units)):
         mine = likely.get(row, {})
@@ -91,26 +107,26 @@ def span_dawid_skene(
 def _posteriors(
     votes: SpanVotes,
     answered: NDArray[np.bool_],
+    by_label: Mapping[str, Sequence[_Stretch]],
+    counts: Mapping[str, _Counts],
     smoothing: float,
     iterations: int,
-    words: Words | None,
 ) -> tuple[dict[int, dict[_Place, float]], dict[str, float]]:
     """How likely each stretch should be marked, by unit; and each annotator's mean reliability over labels."""
-    by_label: dict[str, list[tuple[int, _Place, NDArray[np.int8]]]] = {}
-    for row, given in enumerate(votes.spans):
-        for place, said in _stretches(given, answered[row]):
-            by_label.setdefault(place[1], []).append((row, place, said))
     likely: dict[int, dict[_Place, float]] = {}
     trusted: dict[str, list[float]] = {}
     for label, stretches in by_label.items():
         codes, times = [said for _, _, said in stretches], [1] * len(stretches)
-        if words is not None:
-            times, unmarked = _counted_words(votes, label, stretches, words)
-            codes += list(np.where(answered, 0, MISSING).astype(np.int8))
-            times += unmarked
+        if label in counts:
+            times = counts[label].marked
+            # Words that nobody marked differ only in who answered: all that were answered alike are one row.
+            groups, group = np.unique(answered, axis=0, return_inverse=True)
+            many = np.bincount(group.ravel(), counts[label].unmarked).astype(np.intp)
+            codes += list(np.where(groups[many > 0], 0, MISSING).astype(np.int8))
+            times = [*times, *many[many > 0].tolist()]
         gold = _model(votes, codes, smoothing, iterations, times)
-        first = np.cumsum([0, *times[: len(stretches) - 1]])
-        for (row, place, _), value in zip(stretches, gold.distributions[first, 1].tolist(), strict=True):  # type: ignore[index]
+        likelihoods = gold.distributions[: len(stretches), 1].tolist()  # type: ignore[index]
+        for (row, place, _), value in zip(stretches, likelihoods, strict=True):
             likely.setdefault(row, {})[place] = value
         for name, value in gold.reliability.items():
             trusted.setdefault(name, []).append(value)
@@ -118,24 +134,30 @@ def _posteriors(
 
 
 def _counted_words(
-    votes: SpanVotes, label: str, stretches: Sequence[tuple[int, _Place, Any]], words: Words
-) -> tuple[list[int], list[int]]:
-    """How many words each stretch has, one at least; and how many of each unit nobody marked."""
-    by_row: dict[int, list[tuple[int, _Place]]] = defaultdict(list)
-    for number, (row, place, _) in enumerate(stretches):
-        by_row[row].append((number, place))
-    times, unmarked = [0] * len(stretches), []
+    votes: SpanVotes, by_label: Mapping[str, Sequence[_Stretch]], words: Words
+) -> dict[str, _Counts]:
+    """By label; empty where no unit has words. Each unit's are asked for once, for all labels."""
+    met: dict[tuple[int, str], list[tuple[int, _Place]]] = defaultdict(list)
+    for label, stretches in by_label.items():
+        for number, (row, place, _) in enumerate(stretches):
+            met[row, label].append((number, place))
+    marked = {label: [0] * len(stretches) for label, stretches in by_label.items()}
+    unmarked = {label: [0] * len(votes.units) for label in by_label}
+    has_words = False
     for row, unit in enumerate(votes.units):
-        left = 0
-        for segment, start, end in words(unit, label):
-            met = [
-                n for n, (on, _, begin, stop) in by_row[row] if on == segment and begin < end and start < stop
-            ]
-            for number in met[:1]:
-                times[number] += 1
-            left += not met
-        unmarked.append(left)
-    return [max(many, 1) for many in times], unmarked
+        for label in by_label:
+            here = met.get((row, label), ())
+            for segment, start, end in words(unit, label):
+                has_words = True
+                on = (n for n, (at, _, begin, stop) in here if at == segment and begin < end and start < stop)
+                first = next(on, None)
+                if first is None:
+                    unmarked[label][row] += 1
+                else:
+                    marked[label][first] += 1
+    if not has_words:
+        return {}
+    return {label: _Counts([max(n, 1) for n in marked[label]], unmarked[label]) for label in by_label}
 
 
 def _model(
@@ -147,10 +169,10 @@ def _model(
 ) -> Gold:
     """`times` is how often each row of answers counts."""
     codes = np.array(said, dtype=np.int8).reshape(len(said), len(votes.annotators))
-    codes = codes if times is None else np.repeat(codes, times, axis=0)
     units = tuple(UnitKey(str(number), None) for number in range(len(codes)))
-    return dawid_skene(
-        LabelVotes(units, votes.annotators, _YES, codes), smoothing=smoothing, iterations=iterations
+    counted = None if times is None else np.array(times, dtype=np.intp)
+    return counted_dawid_skene(
+        LabelVotes(units, votes.annotators, _YES, codes), counted, smoothing, iterations
     )
 
 
