@@ -65,6 +65,17 @@ def test_whoever_works_ahead_gets_ten_units_and_leaves_others_theirs(
     assert store.assignment.next_units(avery, "chat", ahead=True) == given
 
 
+@pytest.mark.parametrize("who", ["everybody", "open"])
+def test_whoever_works_ahead_leaves_some_for_those_who_have_not_come_yet(store: Store, who: str) -> None:
+    crowd = people(store, "avery", "blake", "casey", "drew", "ellis")
+    campaign(store, 10, turns=1, who=who)
+    if who == "open":
+        store.campaigns.add_people("chat", ["avery", "blake", "casey", "drew", "ellis"])
+    given = [store.assignment.next_units(person, "chat", ahead=True) for person in crowd]
+    assert [len(one.units) if isinstance(one, Reservation) else 0 for one in given] == [3, 2, 2, 1, 1]
+    assert store.assignment.next_units(crowd[0], "chat", ahead=True) == given[0]
+
+
 def test_every_pair_of_annotators_overlaps(store: Store) -> None:
     campaign(store, documents=60, turns=1, per_unit=3)
     crowd = people(store, "avery", "blake", "casey", "drew", "ellis", "frankie")

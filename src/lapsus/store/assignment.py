@@ -74,7 +74,7 @@ class Assignment(StorePart):
         if (reason := admit(conn, campaign, person, plan, now)) is not None:
             return reason
         held = _held(conn, campaign, person)
-        while not held or (ahead and _may_have_more(conn, campaign, held)):
+        while not held or (ahead and _may_have_more(conn, campaign, plan, held)):
             taken = _take(conn, campaign, person, next_documents(conn, campaign, person, plan))
             if not taken:
                 break
@@ -134,7 +134,7 @@ def _late(conn: Connection, campaign: int, person: int, now: datetime) -> Sequen
     return conn.scalars(_LATE, {"c": campaign, "p": person, "now": now}).all()
 
 
-def _may_have_more(conn: Connection, campaign: int, held: Sequence[Row[Any]]) -> bool:
+def _may_have_more(conn: Connection, campaign: int, plan: Plan, held: Sequence[Row[Any]]) -> bool:
     """Whether somebody who holds units may work further ahead: not beyond what is left for each, so that nobody
     waits for another, and not in a practice, where each answer is told of before the next unit comes.
     """
@@ -144,10 +144,15 @@ def _may_have_more(conn: Connection, campaign: int, held: Sequence[Row[Any]]) ->
     its = (place.c.campaign == campaign) & place.c.name.in_([unit.name for unit in held])
     if conn.scalar(select(exists().where(its, place.c.part == "training"))):
         return False
-    left = select(total.c.wanted - total.c.done + total.c.surplus).where(total.c.campaign == campaign)
+    places = total.c.wanted - total.c.done + total.c.surplus
+    left: int = conn.scalar(select(places).where(total.c.campaign == campaign)) or 0
     working = (t.member.c.campaign == campaign) & t.member.c.stopped.is_(None)
-    people = select(func.count()).select_from(t.member).where(working)
-    return len(held) < (conn.scalar(left) or 0) // (conn.scalar(people) or 1)
+    if plan.who == "named":
+        people: int = conn.scalar(select(func.count()).select_from(t.member).where(working)) or 1
+        return len(held) < left // people
+    # Nobody knows how many will come: half of what nobody holds stays for them.
+    taken: int = conn.scalar(select(func.sum(t.member.c.held)).where(working)) or 0
+    return len(held) < (left - taken) // 2
 
 
 def _units_of() -> Select[Any]:
