@@ -16,6 +16,7 @@ from lapsus.errors import UsageError
 from lapsus.store import Chain, Nothing, Plan, SaveRequest, Store, open_store
 from lapsus.store.challenge_records import ChallengePlan
 from lapsus.store.collect_plan import Collect, System
+from lapsus.store.talk_records import Talk
 
 
 @pytest.fixture
@@ -52,6 +53,27 @@ def test_from_talks_to_a_board(store: Store, language: str) -> None:
     run_here(store, "bots", make_annotator("prior", {}).fit(documents, votes), language=language)
     board = challenge_board(store, challenge, language=language)
     assert len(board.rows) == 1
+
+
+def test_a_draft_is_rehearsed_before_it_is_opened(store: Store) -> None:
+    collect = Collect(("bot",), exchanges=3)
+    store.campaigns.set_up(Plan(name="talk", scheme="breakdown", who="named", collect=collect), draft=True)
+    assert [talk.state for talk in rehearse(store, "talk", 2)] == ["done", "done"]
+    assert store.campaigns.get("talk").state == "draft"
+    ann = store.people.add("ann").id
+    store.campaigns.add_people("talk", ["ann"])
+    assert store.talks.begin("talk", ann) == Nothing("draft")
+    store.campaigns.set_state("talk", "open")
+    assert isinstance(store.talks.begin("talk", ann), Talk)
+
+
+def test_where_nobody_talks_now_nothing_is_rehearsed_and_no_account_made(store: Store) -> None:
+    store.campaigns.set_up(Plan(name="talk", scheme="breakdown", collect=Collect(("bot",))))
+    store.campaigns.set_state("talk", "paused")
+    with pytest.raises(UsageError, match="paused or closed") as error:
+        list(rehearse(store, "talk", 1))
+    assert "lapsus campaign open talk" in str(error.value)
+    assert store.people.all() == []
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

@@ -76,6 +76,15 @@ def talked(browser: Browser, texts: list[str]) -> dict[str, Any]:
     return dict(talk)
 
 
+def test_whoever_manages_a_draft_tries_it_before_people_come(bench: Bench) -> None:
+    plan = Plan(name="talk", scheme="breakdown", collect=Collect(("bot",)))
+    bench.store.campaigns.set_up(plan, draft=True)
+    mori, ada = bench.person("mori", role="manager"), bench.person("ada")
+    assert mori.get("/c/talk/talk.json").json()["talk"]["awaits"] in ("me", "other")
+    assert ada.get("/c/talk/talk.json").status_code == 404
+    assert ada.post(API, {}).status_code == 404
+
+
 def test_twenty_one_turns_with_the_bot(bench: Bench) -> None:
     collecting(bench)
     talk = talked(bench.person("ann"), ["I like music"] * 10)

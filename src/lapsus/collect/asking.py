@@ -54,18 +54,21 @@ def so_far(talk: Talk, side: Side) -> TalkSoFar:
 
 def rehearse(store: Store, campaign: str, talks: int) -> Iterator[Talk]:
     """Whole talks of our bot, as invented people, with the systems of a campaign. They are kept like any others."""
-    plan, systems, bot = store.campaigns.get(campaign).plan.collect, Systems(), Bot()
-    where = Notice("campaign", campaign=campaign)
+    found, systems, bot = store.campaigns.get(campaign), Systems(), Bot()
+    plan, where = found.plan.collect, Notice("campaign", campaign=campaign)
     if plan is None:
         raise UsageError("no-talks-here", where=where)
     if any(system.use == PERSON for system in plan.known):
         raise UsageError("nobody-to-rehearse-with", where=where)
+    if found.state in ("paused", "closed"):
+        hint = Notice("campaign-open-opens", name=campaign)
+        raise UsageError("nobody-talks-now", where=where, hint=hint)
     for number in range(1, talks + 1):
         added = store.people.add(f"{REHEARSING} {campaign} {number}")
         person = added.id
         store.campaigns.add_people(campaign, [added.name])
         store.members.begin(campaign, person)
-        talk = store.talks.begin(campaign, person)
+        talk = store.talks.begin(campaign, person, early=True)
         if isinstance(talk, Nothing):
             return
         while talk.state != "done":

@@ -68,8 +68,11 @@ class Talks(StorePart):
         except (LapsusError, StoreError) as error:
             return error
 
-    def begin(self, campaign: str, person: int) -> Talk | Nothing:
-        """The talk that a person has open here, or a new one; or why there is none."""
+    def begin(self, campaign: str, person: int, *, early: bool = False) -> Talk | Nothing:
+        """The talk that a person has open here, or a new one; or why there is none.
+
+        `early`: also before the campaign is opened, for whoever tries it.
+        """
         id, now = self._campaign_id(campaign), self.clock()
 
         def work(conn: Connection) -> int | Nothing:
@@ -79,7 +82,7 @@ class Talks(StorePart):
             mine = open_talk(conn, id, number(person), since)
             if mine is not None and mine.state != "waiting":
                 return int(mine.id)
-            if row.state != "open":
+            if row.state != "open" and not (early and row.state == "draft"):
                 return Nothing(row.state)
             if plan.collect is None:
                 raise RefusedError("no-talks", "nobody talks in this campaign")

@@ -34,8 +34,11 @@ def begin_talk(visit: RequestContext) -> TalkResponse:
 
 
 def begun(visit: RequestContext, campaign: str) -> Talk | Nothing:
-    """The talk that the visitor has open, or a new one; where the system opens, it is asked to."""
-    found = visit.store.talks.begin(campaign, visit.me.id)
+    """The talk that the visitor has open, or a new one; where the system opens, it is asked to.
+
+    Those who manage a campaign may try it before it is opened.
+    """
+    found = visit.store.talks.begin(campaign, visit.me.id, early=visit.manages)
     if isinstance(found, Talk) and found.awaits_program:
         held = visit.store.talks.claim(found.id, replies(visit).holder)
         if held is not None:
