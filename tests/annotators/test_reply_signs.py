@@ -274,6 +274,43 @@ def test_names_and_counts_are_compared_across_languages(tool: Any, good: str, ba
     assert [saw.source for sign in sorted(signs) if (saw := RULES[sign](found))] == [told]
 
 
+ORDER = {"status": "Order Confirmed", "room": "Deluxe Room", "gate": "B12", "plan": "Family Plus"}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "**Order Summary**\nOne mug, as you wished.",
+        "Here it is.\n\n## Order Summary\n\nOne mug.",
+        "Here it is.\n- **Order Summary:** one mug.",
+        "We have Deluxe Rooms left.",
+        "Print it on A4 paper.",
+        "A4用紙に印刷してください。",
+        "あいにくの雨模様です。",
+        "前年同様に承ります。",
+        "製品仕様をご覧ください。",
+        "多種多様なお部屋がございます。",
+        "予約者氏名をお知らせください。",
+        "歯医者さんと運転手さんにも割引がございます。",
+    ],
+)
+def test_headings_plurals_and_common_words_are_no_names(reply: str) -> None:
+    assert not {"against-source", "differs-from-source"} & seen("ja", "予約は？", reply, tool=ORDER)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Your plan is Family Basic\nand it is paid.",
+        "- Family Basic",
+        "Go to gate C7.",
+        "小林大輔氏が伺います。",
+    ],
+)
+def test_names_on_lines_of_their_own_are_compared(reply: str) -> None:
+    assert {"against-source", "differs-from-source"} & seen("ja", "予約は？", reply, tool=ORDER)
+
+
 def test_a_name_that_begins_like_a_month_is_no_date() -> None:
     tool = {"away": "Athletic Marlow", "score": "2-1", "date": "2025-04-12"}
     assert not {"against-source", "differs-from-source"} & seen(

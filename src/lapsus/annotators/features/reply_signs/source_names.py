@@ -10,15 +10,19 @@ import regex
 
 _TITLED = regex.compile(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|Professor|Doctor)\.?\s+(?P<name>\p{Lu}[\p{L}'’-]+(?:\s+\p{Lu}[\p{L}'’-]+)?)"
-    r"|(?<![おご\p{Han}])(?P<named>\p{Han}{2,6})(?:先生|様|さん|氏)(?!々)"
+    r"|(?<![おご\p{Han}])(?P<named>\p{Han}{2,6})(?:先生|(?<![模仕同多有異])様(?!性)|さん|氏(?!名))(?!々)"
 )
 _NOBODY = regex.compile(
-    r"^(?:担当|利用|会員|参加|保護|関係|責任|代表|家族|旦那|奥|皆|各|一人|二人|三人|医師|患者|看護|店員|役員)"
+    r"^(?:担当|利用|会員|参加|保護|関係|責任|代表|家族|旦那|奥|皆|各|一人|二人|三人|医師|患者|看護|店員|役員"
+    r"|株主|取引|企業|法人|団体|宿泊)|(?:者|師|員|[転選歌]手|学生)$"
 )
 """What is no name before 様 or さん."""
 _WORDS = regex.compile(r"\p{Lu}[\p{Ll}]+(?:\s\p{Lu}[\p{Ll}]+){1,3}")
-_CODE = regex.compile(r"(?<![\p{Latin}\d_#@.-])\p{Lu}{1,2}-?\d{1,3}(?![\p{Latin}\d_@-])")
-"""A gate, a room, a seat: looked for where the data have one."""
+_CODE = regex.compile(
+    r"(?<![\p{Latin}\d_#@.-])\p{Lu}{1,2}-?\d{1,3}(?![\p{Latin}\d_@-])"
+    r"(?!\s?(?:用紙|サイズ|判|版|キー|(?:paper|sheet|size|format|key)s?\b))"
+)
+"""A gate, a room, a seat: looked for where the data have one; no paper's size and no key of a keyboard."""
 _KANA = regex.compile(r"\p{Katakana}[\p{Katakana}ー]{4,}")
 _SHARED = 4
 """Signs of a word in katakana that two names of one kind begin with."""
@@ -34,17 +38,26 @@ def other_name(text: str, sources: tuple[str, ...], known: str) -> tuple[str, st
     names = _names_of(sources)
     for match in _TITLED.finditer(text):
         name = match["name"] or match["named"]
-        if _plain(name) not in whole and not _NOBODY.match(name) and not _is_written(name, whole):
+        if _plain(name) not in whole and not _NOBODY.search(name) and not _is_written(name, whole):
             return match.group(), ""
     for pattern in (_WORDS, _KANA, _CODE):
         for match in pattern.finditer(text):
-            if _plain(match.group()) in whole:
+            is_heading = pattern is _WORDS and _is_heading(text, match)
+            if is_heading or _plain(match.group()) in whole:
                 continue
             if (
                 meant := next((one for one in names if _is_like(match.group(), one, whole)), None)
             ) is not None:
                 return match.group(), meant
     return None
+
+
+def _is_heading(text: str, match: regex.Match[str]) -> bool:
+    """Whether it is called so what follows: before a colon, or on a line of its own that is not the last."""
+    before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    after = text[match.end() :].lstrip("*_ \t")[:1]
+    is_alone = not before.replace("**", "").strip("#_ \t")
+    return after in (":", "：") or (is_alone and after == "\n")
 
 
 def _is_written(name: str, whole: str) -> bool:
@@ -58,10 +71,15 @@ def _is_like(said: str, name: str, whole: str) -> bool:
     if _CODE.fullmatch(said):
         return bool(_CODE.fullmatch(name))
     if len(own) > 1:
-        differing = [one for one, other in zip(own, others, strict=False) if one != other]
+        differing = [(one, other) for one, other in zip(own, others, strict=False) if one != other]
         # Names of one kind begin alike; those that end alike are two things of a kind: an old and a new camera.
         is_kind = own[0] == others[0] and len(own) == len(others)
-        return is_kind and len(differing) == 1 and _plain(differing[0]) not in whole
+        if not is_kind or len(differing) != 1:
+            return False
+        (one, other), *_ = differing
+        # One thing and several: a room, two rooms.
+        is_form = one.startswith(other) or other.startswith(one)
+        return not is_form and _plain(one) not in whole
     shorter = min(len(said), len(name))
     is_short_form = said.startswith(name) or name.startswith(said)
     return shorter > _SHARED and said[:_SHARED] == name[:_SHARED] and not is_short_form
