@@ -69,6 +69,19 @@ def store(database: Path, tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+def test_reliability_in_marking_rests_on_all_words_as_that_of_gold_does(store: Store) -> None:
+    found = campaign_gold(store, "semantic-errors", "dawid-skene")
+    marked = [made for made in found.values() if "of:words" in made.signature]
+    assert marked
+    for id, made in found.items():
+        stats = CampaignStats(store, "semantic-errors", id)
+        table = stats.annotators()
+        if made in marked:
+            shown = {stats.names[row.person]: row.reliability for row in table.rows}
+            assert shown == pytest.approx(dict(made.reliability))
+            assert made.signature in table.signatures
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_agreement_is_that_of_the_command_on_an_export(store: Store, scheme: str, tmp_path: Path) -> None:
     convert(store.exports.export(scheme), tmp_path / "out.jsonl")

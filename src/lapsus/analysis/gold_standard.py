@@ -88,7 +88,7 @@ def settled_gold(
 
     `document` finds a document by its name, for answers that stand on its text.
     """
-    made = make_gold(way, votes, words=_words(kind, document), **kind.gold_options)
+    made = make_gold(way, votes, words=words_of(kind, document), **kind.gold_options)
     if made.answers is None:
         stands = make_gold(kind.typical_method, votes, **kind.gold_options)
         made = replace(made, answers=stands.answers)
@@ -105,7 +105,7 @@ def settled_gold(
     return replace(made, answers=tuple(answers), undecided=undecided)
 
 
-def _words(kind: Kind, document: Callable[[str], Document | None]) -> Words:
+def words_of(kind: Kind, document: Callable[[str], Document | None]) -> Words:
     """The words of a unit on which a label of marks may stand; none where its text is not at hand."""
     roles = {label.id: label.on for label in kind.question.labels}
 

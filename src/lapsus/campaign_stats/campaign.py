@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lapsus.analysis.agreement import AgreementRow, coefficients
+from lapsus.analysis.gold_standard import words_of
 from lapsus.campaign_stats import statistics
 from lapsus.campaign_stats.result_cache import ResultCache
 from lapsus.campaign_stats.statistics import AnnotatorTable, Forecast, Period, Share
@@ -316,7 +317,10 @@ class CampaignStats:
         times = None
         if self.kind.is_packed:
             times = Times(packed_votes.spread("seconds"), packed_votes.spread("at") / 1e6)
-        table = statistics.annotators(self.kind, votes, people, times)
+        words = None
+        if self.kind.on_text:
+            words = words_of(self.kind, lambda document: self.store.units.document(self.name, document))
+        table = statistics.annotators(self.kind, votes, people, times, words)
         if times is not None:
             return table
         timed = {id: _median(packed_votes, id) for id in people}

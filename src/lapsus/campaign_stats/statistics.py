@@ -23,6 +23,7 @@ from lapsus.measures.agreement.patterns import Patterns, histogram
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.gold import make_gold
 from lapsus.measures.gold.quality import Times, annotator_quality, answer_codes
+from lapsus.measures.gold.spans import Words
 from lapsus.measures.score import Score
 from lapsus.model import ANONYMOUS
 from lapsus.model.votes import Votes
@@ -159,13 +160,18 @@ def over_time(kind: Kind, packed_votes: PackedVotes, bootstrap: Bootstrap | None
     return found
 
 
-def annotators(kind: Kind, votes: Votes, people: Sequence[int], times: Times | None = None) -> AnnotatorTable:
-    """What can be told of each annotator on a question. Those who are unnamed cannot be told apart."""
+def annotators(
+    kind: Kind, votes: Votes, people: Sequence[int], times: Times | None = None, words: Words | None = None
+) -> AnnotatorTable:
+    """What can be told of each annotator on a question. Those who are unnamed cannot be told apart.
+
+    Reliability in marking rests on `words`, those that nobody marked too.
+    """
     if not people or any(name.startswith(ANONYMOUS) for name in votes.annotators):
         return AnnotatorTable((), ())
     quality = annotator_quality(votes, times)
     rest = with_the_rest(votes) if kind.pair_measure is not None else {}  # type: ignore[arg-type]
-    gold = make_gold("dawid_skene", votes) if "dawid_skene" in kind.gold_methods else None
+    gold = make_gold("dawid_skene", votes, words=words) if "dawid_skene" in kind.gold_methods else None
     rows, codes = [], answer_codes(votes)
     for place, (person, row) in enumerate(zip(people, quality.rows, strict=True)):
         beyond = rest.get(row.annotator)
