@@ -55,6 +55,11 @@ class Contents(msgspec.Struct, frozen=True):
     seed: Annotated[int, msgspec.Meta(ge=0)]
     figures: dict[str, _Figure]
 
+    @property
+    def stated(self) -> dict[str, _Figure]:
+        """All that can be worked out again: the figures and both digests."""
+        return {"guideline": self.guideline, "votes": self.votes, **self.figures}
+
 
 class Difference(msgspec.Struct, frozen=True):
     """A figure that is not what the bundle says."""
@@ -83,7 +88,7 @@ def write_bundle(
     bootstrap: Bootstrap = USUAL,
     overwrite: bool = False,
 ) -> int:
-    """Write judgments with their documents, and all figures; how many figures that are."""
+    """Write judgments with their documents, and all figures; how many `verify` works out again."""
     if bootstrap.resamples > MOST_RESAMPLES:
         raise UsageError("bundle-resamples", most=f"{MOST_RESAMPLES:,}")
     with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +102,7 @@ def write_bundle(
         with put_in_place(path, overwrite=overwrite) as draft, zipfile.ZipFile(draft, "w") as packed:
             packed.writestr(CONTENTS, msgspec.json.format(msgspec.json.encode(contents), indent=1))
             packed.write(votes, VOTES, zipfile.ZIP_DEFLATED)
-    return len(figures)
+    return len(contents.stated)
 
 
 def verify(path: Path) -> Verification:
@@ -115,7 +120,7 @@ def verify(path: Path) -> Verification:
         found: dict[str, Any] = {"guideline": scheme_digest(contents.scheme), "votes": _digest(votes)}
         plan = Bootstrap(contents.resamples, contents.seed)
         found |= _figures(votes, contents.scheme, contents.method, plan)
-    stated = {"guideline": contents.guideline, "votes": contents.votes, **contents.figures}
+    stated = contents.stated
     differences = tuple(
         Difference(name, stated.get(name), found.get(name))
         for name in dict.fromkeys([*stated, *found])
