@@ -78,6 +78,27 @@ def test_what_was_judged_is_not_judged_again_and_what_is_new_is(logs: Path, tmp_
     assert set(judge.asked.values()) == {1}
 
 
+def test_a_last_line_that_is_being_written_is_read_once_it_is_whole(logs: Path, tmp_path: Path) -> None:
+    judge, one, growing = Judge(), tmp_path / "one", tmp_path / "logs" / "grows.jsonl"
+    write(one, "a", "how are you today?", "this is a fine reply")
+    write(one, "b", "what is it?", "nothing at all")
+    whole, last = ((one / f"{name}.jsonl").read_bytes() for name in "ab")
+    counts = []
+    for written in (
+        b"",
+        whole[:9],
+        whole + last[:-9],
+        whole + last.strip(),
+        whole + last,
+    ):
+        growing.write_bytes(written)
+        counts.append(watch(logs, tmp_path / "w.state", judge=judge, rules=ALL).new)
+    assert counts == [6, 0, 1, 1, 0]
+    growing.write_bytes(whole[:9] + b"\n" + last)
+    with pytest.raises(InputError, match="line 1"):
+        watch(logs, tmp_path / "w.state", judge=judge, rules=ALL)
+
+
 def test_a_kill_loses_nothing_that_was_noted(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,17 +278,24 @@ def receiver(refuses: int = 0) -> Iterator[tuple[str, list[tuple[dict[str, str],
         "UPDATE setting SET value = 'nan' WHERE name = 'begun'",
         "ALTER TABLE judged RENAME COLUMN error TO other",
         "UPDATE setting SET value = CAST(x'ff' AS TEXT) WHERE name = 'scheme'",
+        "UPDATE observed SET share = 'much'",
+        "UPDATE observed SET share = 9e999",
+        "INSERT INTO labels VALUES (1, 'x', 0, 'little')",
+        "UPDATE queue SET document = '{}'",
     ],
 )
 def test_a_state_that_was_changed_is_told(logs: Path, tmp_path: Path, damage: str) -> None:
-    state = tmp_path / "watch.sqlite"
+    state = tmp_path / "w.state"
     watch(logs, state, judge=Judge(), rules=ALL)
     file = sqlite3.connect(state)
     file.execute(damage)
     file.commit()
     file.close()
-    with pytest.raises(InputError, match="no file of a watch"):
-        watch(logs, state, judge=Judge(), rules=ALL)
+    with (
+        open_store(tmp_path / "db.sqlite") as store,
+        pytest.raises(InputError, match="no file of a watch"),
+    ):
+        _watched(logs, tmp_path, store)
 
 
 def test_two_watches_at_once_are_told(logs: Path, tmp_path: Path) -> None:

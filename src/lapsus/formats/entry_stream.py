@@ -126,13 +126,15 @@ def read(
     only: str | None = None,
     language: str | None = None,
     map: FieldMap | Mapping[str, Any] | str | None = None,
+    growing: bool = False,
 ) -> EntryStream:
     """Open a file, folder or zip, or several. Without a format's name the files must tell it beyond doubt.
 
     In place of a path, data in memory can be given: entries, documents, records as chat logs have them (dicts, lists of
     messages, a data set of Hugging Face), or a table of judgments or chats (pandas, polars, DuckDB, anything with
     Arrow's PyCapsule interface). `map` says which field holds what where the shape is not known: a mapping, text as
-    `text=body,speaker=sender,dialogue=ticket`, or the name of a .yaml file.
+    `text=body,speaker=sender,dialogue=ticket`, or the name of a .yaml file. `growing`: files of JSON lines may be
+    in the middle of being written, and a last line that is not whole is left out.
     """
     if isinstance(path, EntryStream):
         return path
@@ -144,7 +146,7 @@ def read(
         if format is not None or only is not None:
             raise UsageError("data-memory-neither-format")
         return EntryStream(InMemorySource(), InMemory(path), recognised=False, options=options)
-    source = Source.of([location(one) for one in paths], only)
+    source = Source.of([location(one) for one in paths], only, growing)
     if format is not None:
         kind = FORMATS.get(format)
         if not kind.reads:
@@ -185,7 +187,7 @@ def _recognised(source: Source, options: ReadOptions) -> Format:
     parts = []
     for path in [source.path, *(other.path for other in source.others)]:
         # What is counted while reading is counted together.
-        part, own = Source(path, source.only), replace(options)
+        part, own = Source(path, source.only, source.growing), replace(options)
         parts.append((part, _recognised_as_one(part, own), own))
     return SeveralFormats(parts)
 

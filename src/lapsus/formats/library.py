@@ -5,7 +5,7 @@ from pathlib import Path
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.encoding import refuse_other_encodings
-from lapsus.formats.source import Source
+from lapsus.formats.source import LINED, Source
 from lapsus.notices import Notice
 from lapsus.registry import Registry
 
@@ -79,7 +79,7 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
 
 def _refuse_what_cannot_be_read(source: Source) -> None:
     """Say more than that the format is unknown, where a file is empty, damaged or in another encoding."""
-    from lapsus.formats.records import LINED, SUFFIXES, TABLES, records
+    from lapsus.formats.records import SUFFIXES, TABLES, records
 
     member = source.first(*SUFFIXES, ".tsv")
     if member is None:

@@ -8,10 +8,9 @@ from lapsus.formats.encoding import decoded_json, rows
 from lapsus.formats.field_map import guessed_map
 from lapsus.formats.json_stream import raw_items
 from lapsus.formats.shapes import is_message, list_of, shape_of
-from lapsus.formats.source import Member, Source, lines
+from lapsus.formats.source import LINED, Member, Source, lines
 from lapsus.notices import Notice
 
-LINED = (".jsonl", ".ndjson")
 CELLS = (".csv", ".tsv")
 TABLES = (".parquet", ".arrow")
 SUFFIXES = (*LINED, ".json", *CELLS, *TABLES)

@@ -15,6 +15,8 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn
 
+import msgspec
+
 from lapsus.errors import InputError, LapsusError, reason_of
 from lapsus.formats.in_utf8 import open_in_utf8
 from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
@@ -22,6 +24,8 @@ from lapsus.formats.remote import STANDARD_INPUT_FILE, STANDARD_INPUT_SHOWN, Add
 from lapsus.notices import Notice
 
 _BOM = b"\xef\xbb\xbf"
+LINED = (".jsonl", ".ndjson")
+"""Files with a value on each line."""
 _COPY = re.compile(rf"{STANDARD_INPUT_FILE}(\.\w+)*")
 _LITTER = "__MACOSX/"
 """A folder that Macs add to zips: files with the names of real ones but without their content."""
@@ -69,6 +73,8 @@ class Source:
 
     path: Path
     only: str | None = None
+    growing: bool = False
+    """Whether files may be in the middle of being written: a last line that is not whole yet is left out."""
     place: str = field(default="", init=False)
     """The member read last, for messages."""
     asked: set[tuple[str, ...]] = field(default_factory=set, init=False)
@@ -84,9 +90,9 @@ class Source:
     """Sources that are read after this one as if they were one."""
 
     @classmethod
-    def of(cls, paths: list[Path], only: str | None = None) -> Source:
+    def of(cls, paths: list[Path], only: str | None = None, growing: bool = False) -> Source:
         """Several files, folders or zips as one source."""
-        first, *others = (cls(path, only) for path in paths)
+        first, *others = (cls(path, only, growing) for path in paths)
         first.others = others
         first.shown = ", ".join(source.shown for source in (first, *others))
         return first
@@ -177,14 +183,23 @@ class Source:
         elif self.is_zip:
             yield from self._of_zip()
         else:
-            yield _member(self.name, partial(_open_file, self.path))
+            yield self._member(self.name, partial(_open_file, self.path))
 
     def _of_folder(self) -> Iterator[Member]:
         for folder, folders, files in os.walk(self.path, onerror=_refuse):
             folders.sort()
             shown = PurePosixPath(self.name, Path(folder).relative_to(self.path).as_posix())
             for name in sorted(files):
-                yield _member(_printable(f"{shown}/{name}"), partial(_open_member, folder, name))
+                yield self._member(_printable(f"{shown}/{name}"), partial(_open_member, folder, name))
+
+    def _member(self, name: str, open: Callable[[], IO[bytes]]) -> Member:
+        """A file, unpacked where it is compressed; its name then has the ending of what is in it."""
+        if self.growing and name.lower().endswith(LINED):
+            return Member(name, partial(_whole_lines, open))
+        for ending in COMPRESSED:
+            if name.lower().endswith(ending):
+                return Member(name[: -len(ending)], partial(open_packed, open, ending, name))
+        return Member(name, open)
 
     def _of_zip(self) -> Iterator[Member]:
         infos = sorted(self._archive.infolist(), key=lambda info: info.filename)
@@ -210,12 +225,41 @@ class Source:
             return io.BufferedReader(Unpacked(self._archive.open(info), place))
 
 
-def _member(name: str, open: Callable[[], IO[bytes]]) -> Member:
-    """A file, unpacked where it is compressed; its name then has the ending of what is in it."""
-    for ending in COMPRESSED:
-        if name.lower().endswith(ending):
-            return Member(name[: -len(ending)], partial(open_packed, open, ending, name))
-    return Member(name, open)
+class _Beginning(io.RawIOBase):
+    """A file up to a place."""
+
+    def __init__(self, file: IO[bytes], end: int) -> None:
+        self._file, self._left = file, end
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._file.read(min(len(buffer), self._left))
+        self._left -= len(found)
+        buffer[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _whole_lines(open: Callable[[], IO[bytes]]) -> IO[bytes]:
+    """A file of JSON lines as far as it is written by now, without a last line that is not whole."""
+    file = open()
+    begin = end = file.seek(0, os.SEEK_END)
+    last, size = b"", SMALL
+    while begin and b"\n" not in last:
+        begin = file.seek(max(0, end - size))
+        last, size = file.read(end - begin), 2 * size
+    last = last.rpartition(b"\n")[2]
+    try:
+        msgspec.json.decode(last.removeprefix(_BOM))
+    except (ValueError, RecursionError):
+        end -= len(last)
+    file.seek(0)
+    return io.BufferedReader(_Beginning(file, end))
 
 
 def _refuse(error: OSError) -> NoReturn:

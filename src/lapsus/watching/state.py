@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from lapsus.errors import InputError
-from lapsus.model import UnitKey
+from lapsus.model import Document, UnitKey
 from lapsus.trust.confidence_sequences import Period
 
 _TABLES = """
@@ -49,6 +50,15 @@ def told_of(path: Path) -> Iterator[None]:
         is_held = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
         name = "watch-state-held" if is_held else "watch-state-unreadable"
         raise InputError(name, where=str(path), reason=str(error)) from None
+
+
+@contextmanager
+def _sound() -> Iterator[None]:
+    """What was changed to something else than a watch writes is damage like any other."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        raise sqlite3.DataError(str(error)) from error
 
 
 class WatchState:
@@ -108,9 +118,11 @@ class WatchState:
         )
         self._file.executemany("INSERT OR IGNORE INTO queue VALUES (?, ?)", list(queue.items()))
 
-    def waiting(self) -> dict[str, bytes]:
+    def waiting(self) -> dict[str, Document]:
         """Documents that are to go into the campaign."""
-        return dict(self._file.execute("SELECT name, document FROM queue ORDER BY rowid"))
+        rows = self._file.execute("SELECT name, document FROM queue ORDER BY rowid")
+        with _sound():
+            return {name: msgspec.json.decode(body, type=Document) for name, body in rows}
 
     def queued(self, names: Iterable[str]) -> None:
         """They are in the campaign."""
@@ -135,7 +147,11 @@ class WatchState:
         """What was seen in a window, in the order in which it came."""
         judge = self._file.execute("SELECT share FROM observed WHERE window = ? ORDER BY number", (window,))
         gap = self._file.execute("SELECT gap FROM labels WHERE window = ? ORDER BY number", (window,))
-        return Period(*(np.array([row[0] for row in rows], dtype=np.float64) for rows in (judge, gap)))
+        with _sound():
+            found = Period(*(np.array([row[0] for row in rows], dtype=np.float64) for rows in (judge, gap)))
+            if not ((found.judge >= 0) & (found.judge <= 1)).all() or not (np.abs(found.gap) <= 1).all():
+                raise ValueError("no share")
+        return found
 
     def reference(self) -> Period:
         """The first window as it was when a later one was first held against it: late answers do not change it."""
@@ -147,7 +163,8 @@ class WatchState:
             told = f"{len(found.judge)} {len(found.gap)}"
             with self.step():
                 self.note("reference", told)
-        judge, gap = map(int, told.split())
+        with _sound():
+            judge, gap = map(int, told.split())
         return Period(found.judge[:judge], found.gap[:gap])
 
     def counts(self) -> dict[str, int]:

@@ -106,7 +106,7 @@ def watch(
     known = WatchState(Path(state))
     with closing(known), told_of(known.path):
         one = _Pass(known, guide, chosen, time.time() if now is None else now)
-        source = read(data, only=only, language=language)
+        source = read(data, only=only, language=language, growing=True)
         fresh = [entry for entry in source if entry.document is not None]
         new = one.judge(fresh, judge, stop, asking)
         if store is not None and campaign is not None:
@@ -256,8 +256,7 @@ class _Pass:
             store.campaigns.set_state(campaign, "open")
         waiting = self._state.waiting()
         if waiting:
-            documents = [msgspec.json.decode(body, type=Document) for body in waiting.values()]
-            store.campaigns.add_documents(campaign, documents)
+            store.campaigns.add_documents(campaign, list(waiting.values()))
             with self._state.step():
                 self._state.queued(waiting)
 
