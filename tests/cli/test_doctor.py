@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from lapsus.cli.app import app
@@ -49,6 +51,25 @@ def test_a_damaged_database_is_an_error(tmp_path: Path) -> None:
     db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     code, found = states(db)
     assert (code, found["database"][0]) == (1, "error")
+
+
+def test_a_large_reader_that_was_not_installed_as_a_package_goes_by_its_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Reader:
+        digest = "0123abcd"
+
+        def said(self, passages: list[object]) -> None:
+            assert passages
+
+    def no_metadata(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr("lapsus.annotators.encoder.large_reader.is_installed", lambda: True)
+    monkeypatch.setattr("lapsus.annotators.encoder.large_reader.large_reader", Reader)
+    monkeypatch.setattr("importlib.metadata.version", no_metadata)
+    _, found = states(tmp_path / "a.sqlite")
+    assert found["large reader"] == ("ok", "lapsus-large 0123abcd answers")
 
 
 def test_looking_makes_no_folder(tmp_path: Path) -> None:

