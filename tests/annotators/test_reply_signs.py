@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lapsus.annotators.features.reply_signs import RULES, Reply
+from lapsus.annotators.features.reply_signs.patterns import pattern
 from lapsus.log_check.likely_types import unfitting
 from lapsus.model import Segment, Unit
 
@@ -36,6 +37,12 @@ def unit(language: str, *turns: str, tool: Any = None, prompt: str = "", **metad
 def seen(language: str, *turns: str, **more: Any) -> set[str]:
     reply = Reply.of(unit(language, *turns, **more))
     return {name for name, rule in RULES.items() if rule(reply) is not None}
+
+
+def test_a_reply_of_digits_is_looked_through_once() -> None:
+    # Beginning anew at each digit would take minutes.
+    assert pattern("prompt-heads").search("7" * 100_000, timeout=60) is None
+    assert pattern("prompt-heads").search("100字以内で答えて") is not None
 
 
 ASK = {"en": "How do I cook rice for six people?", "ja": "六人分のご飯はどうやって炊けばいいですか？"}
