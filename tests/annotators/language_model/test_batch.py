@@ -17,6 +17,7 @@ import pytest
 
 import lapsus
 from lapsus.annotators.language_model.batch import PendingError
+from lapsus.annotators.language_model.providers.batches import OpenAiBatches
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Document, Entry, Segment
 from tests.annotators.language_model.test_providers import INTERFACES, KEY
@@ -271,6 +272,30 @@ def test_a_provider_that_talks_nonsense_is_told_and_come_back_to(nonsense: str, 
         with pytest.raises(LapsusError, match="cannot be understood"):
             go("openai", address, out)
         provider.nonsense, provider.is_done = "", True
+        assert go("openai", address, out).units == 7
+
+
+def test_a_kill_while_a_batch_is_handed_in_is_told_of_and_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = OpenAiBatches.submit
+
+    def killed(*given: Any) -> str:
+        submit(*given)
+        raise KeyboardInterrupt
+
+    with served("openai") as (provider, address):
+        out = tmp_path / "run.jsonl"
+        with monkeypatch.context() as once:
+            once.setattr(OpenAiBatches, "submit", killed)
+            with pytest.raises(KeyboardInterrupt):
+                go("openai", address, out)
+        with pytest.raises(LapsusError, match="a batch of 7 requests may have been handed in") as told:
+            go("openai", address, out)
+        assert "cancel" in str(told.value.hint)
+        with pytest.raises(PendingError, match="6 units"):
+            go("openai", address, out)
+        provider.is_done = True
         assert go("openai", address, out).units == 7
 
 

@@ -50,6 +50,8 @@ class _State(msgspec.Struct):
     units: list[tuple[str, str | None, str]]
     """Document, segment and digest of each unit."""
     batches: list[_HandedIn] = []
+    under_way: int = 0
+    """Requests of a batch that is being handed in: after a kill nobody knows whether it arrived."""
 
 
 class BatchRun:
@@ -73,6 +75,13 @@ class BatchRun:
     def collect(self, units: Iterable[Unit]) -> None:
         """Fetch what was handed in; raises `PendingError` where it is not done. Answers go to the journal."""
         state = self._read()
+        if requests := state.under_way:
+            state.under_way = 0
+            self._remember(state)
+            host = self.model.service.where.host
+            raise LapsusError(
+                Notice("batch-unknown", requests=requests, host=host), hint=Notice("batch-cancel")
+            )
         total = sum(len(one.asked) for one in state.batches)
         found = self._told(lambda: [self._batches.progress(one.id) for one in state.batches])
         if failed := [one.failed for one in found if one.failed]:
@@ -130,14 +139,28 @@ class BatchRun:
             self.model.name, self.model.form, self.model.dropped, settings, [_known(one) for one in chosen]
         )
         for part in self._parts(chosen):
-            id = self._told(partial(self._batches.submit, part))
+            state.under_way = len(part)
+            self._remember(state)
+            try:
+                id = self._told(partial(self._batches.submit, part))
+            except Exception:
+                state.under_way = 0
+                self._remember(state)
+                raise
             state.batches.append(_HandedIn(id, tuple(one.id for one in part)))
-            # After each: whatever happens now, what was handed in is found again.
-            with put_in_place(self.path, overwrite=True) as draft:
-                draft.write_bytes(msgspec.json.encode(state))
+            state.under_way = 0
+            self._remember(state)
         ids = [one.id for one in state.batches]
         what = Notice("batch-submitted", units=len(chosen), ids=", ".join(ids))
         raise PendingError(what, ids, 0, sum(len(one.asked) for one in state.batches))
+
+    def _remember(self, state: _State) -> None:
+        """Whatever happens now, what was handed in is found again."""
+        if not state.batches and not state.under_way:
+            self.path.unlink()
+            return
+        with put_in_place(self.path, overwrite=True) as draft:
+            draft.write_bytes(msgspec.json.encode(state))
 
     def _told(self, ask: Callable[[], T]) -> T:
         """What the provider says. Nonsense is told, and what was handed in stays remembered."""
