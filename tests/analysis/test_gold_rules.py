@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,27 @@ def test_one_undecided_question_does_not_take_the_others_with_it(own: Path) -> N
     assert len(found.gold["moods"].by_unit()) == 3
     assert len(found.gold["worth"].undecided) == 3
     assert made[0].distributions["worth"] == {"-2": 0.5, "-1": 0.5, "0": 0.0}
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "some words of it "), ("ja", "これは長い文です。")])
+def test_one_long_line_needs_little_more_memory_than_its_text(
+    language: str, said: str, tmp_path: Path
+) -> None:
+    def peak(times: int) -> int:
+        path = tmp_path / f"{times}.jsonl"
+        turns = (Segment("0", "user", "Hi."), Segment("1", "system", said * times))
+        judgments = tuple(Judgment("d", "1", name, "breakdown", "1.0", {"breakdown": "O"}) for name in "ab")
+        Jsonl().write([Entry("d", Document("d", turns, language), judgments)], path)
+        tracemalloc.start()
+        try:
+            assert len(gold_entries(path)[0].gold["breakdown"].units) == 1
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(10)
+    more = len((said * 6_000).encode()) - len((said * 2_000).encode())
+    assert peak(6_000) - peak(2_000) < 10 * more
 
 
 def _suits(scheme: Scheme, method: str) -> bool:

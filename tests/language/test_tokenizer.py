@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -126,6 +127,16 @@ def test_a_snapped_selection_never_cuts(text: str, language: str | None, data: s
 )
 def test_the_script_with_most_letters_decides(text: str, language: str | None) -> None:
     assert language_by_script(text) == language
+
+
+def test_the_letters_of_a_long_text_are_counted_without_being_kept() -> None:
+    text = "これは長い文です。" * 20_000
+    tracemalloc.start()
+    try:
+        assert language_by_script(text) == "ja"
+        assert tracemalloc.get_traced_memory()[1] < len(text)
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

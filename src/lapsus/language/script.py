@@ -7,11 +7,11 @@ from functools import lru_cache
 import regex
 
 _LETTERS = {
-    "ja": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
-    "ko": regex.compile(r"\p{Hangul}"),
-    "zh": regex.compile(r"\p{Han}"),
-    "ru": regex.compile(r"\p{Cyrillic}"),
-    "en": regex.compile(r"\p{Latin}"),
+    "ja": regex.compile(r"[\p{Hiragana}\p{Katakana}]++"),
+    "ko": regex.compile(r"\p{Hangul}++"),
+    "zh": regex.compile(r"\p{Han}++"),
+    "ru": regex.compile(r"\p{Cyrillic}++"),
+    "en": regex.compile(r"\p{Latin}++"),
 }
 
 _LETTERS_A_SIGN = {"ja": 3, "ko": 2, "zh": 3}
@@ -35,7 +35,8 @@ def language_by_script(text: str) -> str | None:
     if text.isascii():
         return "en" if _LETTERS["en"].search(text) else None
     counts = {
-        language: len(letters.findall(text)) * _LETTERS_A_SIGN.get(language, 1)
+        language: sum(run.end() - run.start() for run in letters.finditer(text))
+        * _LETTERS_A_SIGN.get(language, 1)
         for language, letters in _LETTERS.items()
     }
     if counts["ja"]:

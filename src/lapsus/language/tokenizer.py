@@ -45,10 +45,14 @@ def knows_words(language: str) -> bool:
 
 def tokens(text: str, language: str | None) -> list[Token]:
     """The words that an annotator selects as wholes."""
+    return list(_tokens(text, language))
+
+
+def _tokens(text: str, language: str | None) -> Iterator[Token]:
     if not is_spaceless(language):
-        return [Token(*match.span()) for match in _RUN.finditer(text)]
+        return (Token(*match.span()) for match in _RUN.finditer(text))
     if language is not None and language.startswith("ja") and (sudachi := _sudachi()) is not None:
-        return [token for token in _morphemes(text, sudachi) if not text[token.start : token.end].isspace()]
+        return (token for token in _morphemes(text, sudachi) if not text[token.start : token.end].isspace())
     return _clusters(text)
 
 
@@ -57,7 +61,7 @@ def word_count(text: str, language: str | None) -> int:
     if not is_spaceless(language):
         letters = _RUN_WITH_LETTER.findall(text)
         return len(letters) - letters.count("")
-    return sum(bool(_LETTER.search(text, *token)) for token in tokens(text, language))
+    return sum(bool(_LETTER.search(text, *token)) for token in _tokens(text, language))
 
 
 def snap(text: str, start: int, end: int, language: str | None) -> tuple[int, int]:
@@ -91,9 +95,9 @@ def _morphemes(text: str, sudachi: Any) -> Iterator[Token]:
         yield from (Token(start + begin, start + end) for begin, end in found)
 
 
-def _clusters(text: str, *, spaces: bool = False) -> list[Token]:
+def _clusters(text: str, *, spaces: bool = False) -> Iterator[Token]:
     matches = _CLUSTER.finditer(text)
-    return [Token(*match.span()) for match in matches if spaces or not match.group().isspace()]
+    return (Token(*match.span()) for match in matches if spaces or not match.group().isspace())
 
 
 @cache
