@@ -27,6 +27,7 @@ from lapsus.campaign_stats.adjudication import (
 )
 from lapsus.campaign_stats.campaign import newest_stats
 from lapsus.campaign_stats.report import campaign_report
+from lapsus.campaign_stats.results import Results, results_of
 from lapsus.campaign_stats.statistics import forecast
 from lapsus.campaign_stats.unit_search import UnitSearch, warm_units
 from lapsus.cli.app import app
@@ -325,6 +326,14 @@ def test_a_report_asks_no_more_with_more_documents(tmp_path: Path) -> None:
         return len(asked)
 
     assert statements(60) == statements(3)
+
+
+def test_without_judgments_no_document_is_read_for_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("lapsus.campaign_stats.results.load_corpus")
+    with open_store(tmp_path / "empty.sqlite") as store:
+        assert results_of(CampaignStats(store, chats(store))) == Results()
 
 
 VOTES = {1: "OOO", 2: "OOX", 3: "OTX", 4: "OOXT", 5: "OOXX", 6: ""}

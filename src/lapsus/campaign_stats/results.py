@@ -75,6 +75,9 @@ def results_of(stats: CampaignStats) -> Results:
 
 
 def _results(stats: CampaignStats) -> Results:
+    if not stats.figures.days and not stats.store.browsing.programs(stats.name):
+        # All documents would be read for nothing.
+        return Results()
     exported = stats.store.exports.export(stats.name, names="names", programs=True)
     whole = load_corpus(list(exported))
     unaided = [one for one in whole.judgments if "suggested" not in one.metadata]
