@@ -18,6 +18,7 @@ from lapsus.annotators import Annotator
 from lapsus.annotators.base import Opinion
 from lapsus.annotators.cases import Case
 from lapsus.errors import InputError, UsageError
+from lapsus.formats import read
 from lapsus.store import Store, open_store
 from lapsus.watching.state import WatchState
 from lapsus.watching.watch import DAY, Rules, watch
@@ -97,6 +98,17 @@ def test_a_last_line_that_is_being_written_is_read_once_it_is_whole(logs: Path, 
     growing.write_bytes(whole[:9] + b"\n" + last)
     with pytest.raises(InputError, match="line 1"):
         watch(logs, tmp_path / "w.state", judge=judge, rules=ALL)
+
+
+def test_a_last_line_without_an_end_is_read_in_any_encoding_and_however_it_is_cut(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "こんにちは"}, {"role": "assistant", "content": "表をご覧ください"}]
+    line = json.dumps({"id": "a", "messages": turns}, ensure_ascii=False)
+    for codec in ("utf-8-sig", "cp932", "utf-16"):
+        path = tmp_path / f"{codec}.jsonl"
+        path.write_bytes(line.encode(codec))
+        assert [entry.id for entry in read(path, growing=True)] == ["a"]
+        path.write_bytes((line + "\n" + line[:40]).encode(codec))
+        assert [entry.id for entry in read(path, growing=True)] == ["a"]
 
 
 def test_a_kill_loses_nothing_that_was_noted(

@@ -15,9 +15,8 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn
 
-import msgspec
-
 from lapsus.errors import InputError, LapsusError, reason_of
+from lapsus.formats.growing import open_whole_lines
 from lapsus.formats.in_utf8 import open_in_utf8
 from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
 from lapsus.formats.remote import STANDARD_INPUT_FILE, STANDARD_INPUT_SHOWN, Address, location
@@ -172,10 +171,12 @@ class Source:
     def _all(self) -> Iterator[Member]:
         for source in (self, *self.others):
             for member in source._own():
-                if member.name.lower().endswith(_TEXT):
-                    yield member._replace(open=partial(open_in_utf8, member.open, member.name))
-                else:
-                    yield member
+                name = member.name.lower()
+                if name.endswith(_TEXT):
+                    member = member._replace(open=partial(open_in_utf8, member.open, member.name))
+                if self.growing and name.endswith(LINED):
+                    member = member._replace(open=partial(open_whole_lines, member.open))
+                yield member
 
     def _own(self) -> Iterator[Member]:
         if self.path.is_dir():
@@ -183,23 +184,14 @@ class Source:
         elif self.is_zip:
             yield from self._of_zip()
         else:
-            yield self._member(self.name, partial(_open_file, self.path))
+            yield _member(self.name, partial(_open_file, self.path))
 
     def _of_folder(self) -> Iterator[Member]:
         for folder, folders, files in os.walk(self.path, onerror=_refuse):
             folders.sort()
             shown = PurePosixPath(self.name, Path(folder).relative_to(self.path).as_posix())
             for name in sorted(files):
-                yield self._member(_printable(f"{shown}/{name}"), partial(_open_member, folder, name))
-
-    def _member(self, name: str, open: Callable[[], IO[bytes]]) -> Member:
-        """A file, unpacked where it is compressed; its name then has the ending of what is in it."""
-        if self.growing and name.lower().endswith(LINED):
-            return Member(name, partial(_whole_lines, open))
-        for ending in COMPRESSED:
-            if name.lower().endswith(ending):
-                return Member(name[: -len(ending)], partial(open_packed, open, ending, name))
-        return Member(name, open)
+                yield _member(_printable(f"{shown}/{name}"), partial(_open_member, folder, name))
 
     def _of_zip(self) -> Iterator[Member]:
         infos = sorted(self._archive.infolist(), key=lambda info: info.filename)
@@ -225,41 +217,12 @@ class Source:
             return io.BufferedReader(Unpacked(self._archive.open(info), place))
 
 
-class _Beginning(io.RawIOBase):
-    """A file up to a place."""
-
-    def __init__(self, file: IO[bytes], end: int) -> None:
-        self._file, self._left = file, end
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        found = self._file.read(min(len(buffer), self._left))
-        self._left -= len(found)
-        buffer[: len(found)] = found
-        return len(found)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _whole_lines(open: Callable[[], IO[bytes]]) -> IO[bytes]:
-    """A file of JSON lines as far as it is written by now, without a last line that is not whole."""
-    file = open()
-    begin = end = file.seek(0, os.SEEK_END)
-    last, size = b"", SMALL
-    while begin and b"\n" not in last:
-        begin = file.seek(max(0, end - size))
-        last, size = file.read(end - begin), 2 * size
-    last = last.rpartition(b"\n")[2]
-    try:
-        msgspec.json.decode(last.removeprefix(_BOM))
-    except (ValueError, RecursionError):
-        end -= len(last)
-    file.seek(0)
-    return io.BufferedReader(_Beginning(file, end))
+def _member(name: str, open: Callable[[], IO[bytes]]) -> Member:
+    """A file, unpacked where it is compressed; its name then has the ending of what is in it."""
+    for ending in COMPRESSED:
+        if name.lower().endswith(ending):
+            return Member(name[: -len(ending)], partial(open_packed, open, ending, name))
+    return Member(name, open)
 
 
 def _refuse(error: OSError) -> NoReturn:
