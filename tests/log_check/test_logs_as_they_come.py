@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lapsus.formats import read
+from lapsus.formats import convert, read
+from lapsus.model import Entry
+from lapsus.samples import sample_path
 from tests.command_process import lapsus, refused
 
 JA = ["こんにちは", "今日は何をしましたか？", "映画を見ました", "それは楽しそうですね"]
@@ -118,6 +120,19 @@ def test_other_encodings_are_read_and_named(codec: str, shown: str, name: str) -
     out, remarks = lapsus("look", name)
     assert "d (ja)" in out
     assert remarks.count(f"{name} is in {shown}") == 1
+
+
+def test_the_encoding_of_a_table_of_judgments_is_named() -> None:
+    entries = list(read(sample_path("dialogues-en")))
+    of_one = [
+        Entry(one.id, one.document, tuple(j for j in one.judgments if j.annotator == "avery"))
+        for one in entries
+    ]
+    convert(entries, Path("gold.csv"), lossy=True)
+    convert(of_one, Path("one.csv"), lossy=True)
+    Path("run.csv").write_bytes(Path("one.csv").read_text(encoding="utf-8").encode("utf-16"))
+    _, remarks = lapsus("score", "gold.csv", "run.csv", "--scheme", "breakdown")
+    assert remarks.count("run.csv is in UTF-16") == 1
 
 
 def test_an_empty_file_is_said_to_be_empty() -> None:

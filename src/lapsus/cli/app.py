@@ -1,12 +1,14 @@
 """The command `lapsus`: its subcommands, and the options that stand before them."""
 
+from functools import partial
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from lapsus.cli.help_words import Group
-from lapsus.cli.output import choose_words
+from lapsus.cli.output import choose_words, remark
+from lapsus.formats.in_utf8 import OTHER_ENCODING
 from lapsus.version import __version__
 
 _COMMANDS = (
@@ -15,6 +17,8 @@ _COMMANDS = (
     "watch", "serve", "guard", "demo", "user", "campaign", "challenge", "export", "push", "report",
     "dif", "rank", "pair", "verify", "backup", "restore", "doctor", "tour",
 )  # fmt: skip
+_SERVERS = ("serve", "guard", "demo")
+"""What they read was sent by others, who are told on their pages."""
 
 app = Group(
     "lapsus",
@@ -30,6 +34,13 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _tell_encoding(told: set[str], name: str, shown: str) -> None:
+    """Say which encoding a file was taken for, of the first one in it."""
+    if shown not in told:
+        told.add(shown)
+        remark("is-in-encoding", name=name, shown=shown)
+
+
 def _choose_language(language: str | None) -> str | None:
     choose_words(language)
     return language
@@ -37,6 +48,7 @@ def _choose_language(language: str | None) -> str | None:
 
 @app.callback()
 def lapsus(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and end.", callback=_version, is_eager=True)
     ] = False,
@@ -52,6 +64,8 @@ def lapsus(
     ] = None,
 ) -> None:
     """Find, label and measure the errors of systems that talk."""
+    if ctx.invoked_subcommand not in _SERVERS:
+        OTHER_ENCODING.set(partial(_tell_encoding, set()))
 
 
 for _name in _COMMANDS:

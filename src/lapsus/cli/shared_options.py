@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from typer.core import TyperOption
@@ -13,7 +12,6 @@ from lapsus.cli.output import remark
 from lapsus.errors import UsageError
 from lapsus.formats.entry_stream import MAP
 from lapsus.formats.field_map import field_map
-from lapsus.formats.in_utf8 import OTHER_ENCODING
 from lapsus.notices import Notice, listed
 
 if TYPE_CHECKING:
@@ -78,18 +76,10 @@ def add_map_options(command: Any) -> None:
 
 
 def _taken(ctx: Any, parameter: Any, value: str | None) -> None:
-    OTHER_ENCODING.set(partial(_tell_once, ctx.meta.setdefault("lapsus.encodings", set())))
     if value:
         given = ctx.meta.setdefault("lapsus.map", {})
         given[parameter.opts[0][2:]] = value
         MAP.set(field_map(given.get("map"), given.get("system"), given.get("user")))
-
-
-def _tell_once(told: set[str], name: str, shown: str) -> None:
-    """Say which encoding a file was taken for, of the first one in it."""
-    if shown not in told:
-        told.add(shown)
-        remark("is-in-encoding", name=name, shown=shown)
 
 
 _ANOTHER: Final = Notice("db-names-another-database")
