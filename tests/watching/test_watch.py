@@ -19,6 +19,7 @@ from lapsus.annotators.base import Opinion
 from lapsus.annotators.cases import Case
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
+from lapsus.formats.traces.calls import CallStore
 from lapsus.store import Store, open_store
 from lapsus.watching.state import WatchState
 from lapsus.watching.watch import DAY, Rules, watch
@@ -308,6 +309,17 @@ def test_a_state_that_was_changed_is_told(logs: Path, tmp_path: Path, damage: st
         pytest.raises(InputError, match="no file of a watch"),
     ):
         _watched(logs, tmp_path, store)
+
+
+def test_no_room_for_what_is_read_is_not_told_as_damage_of_the_state(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(store: CallStore) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(CallStore, "conversations", full)
+    with pytest.raises(InputError, match="temporary files: database or disk is full"):
+        watch(logs, tmp_path / "watch.sqlite", judge=Judge(), rules=ALL)
 
 
 def test_two_watches_at_once_are_told(logs: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -83,6 +84,8 @@ class EntryStream:
             raise not_utf8(error, self.source.place) from error
         except RecursionError:
             raise InputError("nested-too-deeply", where=self.source.place) from None
+        except sqlite3.Error as error:
+            raise InputError("reading-lacks-room", where=self.source.shown, reason=str(error)) from error
         except InvalidError as error:
             raise InputError(error.what, where=error.where, hint=error.hint).at(self.source.place) from error
 
