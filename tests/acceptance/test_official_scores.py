@@ -20,6 +20,7 @@ from lapsus.cli.app import app
 from lapsus.formats import read
 from lapsus.kinds.votes import collect_votes
 from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.scores.breakdown import breakdown_scores
 from lapsus.measures.scores.breakdown_floors import constant_floor, half_floor
 from lapsus.measures.scores.breakdown_labels import (
     LABELS,
@@ -125,12 +126,12 @@ def test_floors_of_the_revised_english_set() -> None:
     assert halves.mse.value == pytest.approx(0.026, abs=1e-3)
 
 
-def test_constant_floor_of_the_japanese_set_by_its_training_data() -> None:
+def test_the_usual_answer_of_training_data_on_the_japanese_set() -> None:
     votes, _ = load("DBDC2 ja ref")
-    training = breakdown_counts(load("DBDC2 ja dev")[0])
-    found = constant_floor(
-        breakdown_counts(votes), votes.document_groups(), training=training, bootstrap=None
-    )
+    gold = breakdown_counts(votes)
+    usual = vote_shares(breakdown_counts(load("DBDC2 ja dev")[0])).mean(axis=0)
+    labels, shares = np.full(len(gold), strict_labels(usual, 0.0)), np.broadcast_to(usual, (len(gold), 3))
+    found = breakdown_scores(gold, labels, shares, votes.document_groups(), bootstrap=None)
     known = {"accuracy": 0.378, "f1_b": 0.0, "f1_pb_b": 0.0, "jsd": 0.139, "mse": 0.071}
     assert {name: found.scores()[name].value for name in known} == pytest.approx(known, abs=5e-4)
 
