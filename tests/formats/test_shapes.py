@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.formats.call_shapes import CHUNK, joined
+from lapsus.formats.field_map import FieldMap, field_map
 from lapsus.model import Document
 
 ASKED, REPLY = "How many nights?", "Three nights."
@@ -466,6 +468,22 @@ def test_an_unknown_shape_ends_with_its_keys_and_a_map_that_would_do(tmp_path: P
         read(path)
     assert caught.value.what == "is of no known shape; the keys seen: ticket, sender, body"
     assert "--map text=body,speaker=sender,dialogue=ticket" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        FieldMap(text="発話", speaker="話者", system=("Care Bot",), user=("O'Neil", "guest")),
+        FieldMap(prompt="Customer's message", reply="a'; echo broken #", dialogue="$(id)"),
+        FieldMap(text="*", speaker="~who", system=("`id`",)),
+    ],
+)
+def test_a_map_is_printed_as_a_shell_takes_it(known: FieldMap) -> None:
+    words = subprocess.run(
+        ["sh", "-c", f'printf "%s\\n" {known}'], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    given = dict(zip(words[::2], words[1::2], strict=True))
+    assert field_map(given.get("--map"), given.get("--system"), given.get("--user")) == known
 
 
 @pytest.mark.parametrize(

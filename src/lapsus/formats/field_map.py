@@ -1,6 +1,7 @@
 """Which field of somebody's records holds what: said by the user, kept in a small file, or told from the records."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -106,12 +107,14 @@ class FieldMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def __str__(self) -> str:
         fields = ",".join(f"{field}={path}" for field in FIELDS if (path := getattr(self, field)))
-        names = [
-            f"--{side} {','.join(getattr(self, side))}" for side in ("system", "user") if getattr(self, side)
-        ]
-        # As it can be typed: names with blanks need quotes.
-        given = f"'{fields}'" if re.search(r"[\s;&|<>()$]", fields) else fields
-        return " ".join([*([f"--map {given}"] if fields else []), *names])
+        sides = [(side, ",".join(getattr(self, side))) for side in ("system", "user")]
+        given = [("map", fields), *sides]
+        return " ".join(f"--{option} {_typed(words)}" for option, words in given if words)
+
+
+def _typed(words: str) -> str:
+    """As a shell takes it: in quotes, but for what can stand bare, letters of any script among it."""
+    return shlex.quote(words) if re.search(r"[^\w@%+=:,./-]", words) else words
 
 
 def field_map(
