@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from lapsus.collect import NoReplyError
 from lapsus.collect.bot import Bot
-from lapsus.store import Plan
+from lapsus.store import Plan, talk_beginning
 from lapsus.store.collect_plan import Collect, System
+from lapsus.web.pages.talk import operations
 from tests.web.browser.house import NARROW, Browsing, Someone, Workbench, violations
 
 _numbers = count(1)
@@ -107,6 +109,26 @@ def test_two_people_one_on_a_phone_in_japanese(house: Workbench, browse: Browsin
         "はい",
         "では",
     ]
+
+
+def test_whoever_waits_in_two_tabs_talks_in_both(
+    house: Workbench, browse: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "PATIENCE", 0.2)
+    name = collecting(house, systems=("person",), exchanges=2)
+    ada, ben = house.person(), house.person("Ben")
+    with monkeypatch.context() as patch:
+        patch.setattr(talk_beginning, "PRESENT", timedelta(days=-1))  # nobody counts as there
+        first = opened(browse, ada, name, watched=False)
+        second = first.context.new_page()
+        second.goto(f"/c/{name}/talk")
+        for tab in (first, second):
+            expect(tab.locator("#status")).to_contain_text("Waiting for somebody")
+        house.store.talks.begin(name, ben.id)
+    for tab in (first, second):
+        expect(tab.get_by_role("button", name="Send")).to_be_enabled()
+    say(first, "Good morning.")
+    has_turns(second, 1)
 
 
 def test_a_system_that_fails_and_a_network_that_is_gone(

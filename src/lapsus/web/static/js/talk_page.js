@@ -131,12 +131,13 @@ async function deliver(entry) {
 /** @param {number} [after] wait until there are more turns than that @returns {Promise<boolean>} */
 async function refresh(after) {
   const found = await ask(after === undefined ? base : `${base}?after=${after}`);
-  if (!found || found.status !== 200) return later();
-  // Whoever waits for somebody may have been given to another who waits.
-  if (found.said.talk !== talk.talk) {
+  // Whoever waits for somebody may have been given to another who waits, from here or from another window.
+  const isElsewhere = found?.status === 200 ? found.said.talk !== talk.talk : found?.said?.reason === "not-your-talk";
+  if (isElsewhere) {
     location.reload();
     return false;
   }
+  if (found?.status !== 200) return later();
   failures = 0;
   isOver ||= talk.state !== "done" && found.said.state === "done";
   talk = found.said;
