@@ -709,6 +709,17 @@ def test_talks_further_in_and_by_their_ids(tmp_path: Path, value: Any, ids: list
     assert [talk(document) for document in documents] == [PLAIN] * len(ids)
 
 
+def test_the_map_that_is_suggested_for_talks_by_their_ids_does(tmp_path: Path) -> None:
+    turns = [{"who": "guest", "said": ASKED}, {"who": "desk", "said": REPLY}]
+    path = put(tmp_path / "x.json", {"a": turns, "b": turns})
+    with pytest.raises(InputError, match="--map text=said,speaker=who,dialogue=dialogue,messages=messages"):
+        opened(path)
+    said = field_map("text=said,speaker=who,dialogue=dialogue,messages=messages", "desk", "guest")
+    documents = [entry.document for entry in read(path, map=said) if entry.document]
+    assert [document.id for document in documents] == ["a", "b"]
+    assert [talk(document) for document in documents] == [PLAIN, PLAIN]
+
+
 def test_of_two_lists_further_in_none_is_chosen(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is of no known shape"):
         opened(put(tmp_path / "x.json", {"export": {"old": {"chats": CHATS}, "new": {"chats": CHATS}}}))

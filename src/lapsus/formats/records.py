@@ -148,10 +148,19 @@ def _listed(key: str, value: Any) -> list[dict[str, Any]] | None:
 def _by_id(value: dict[str, Any]) -> list[dict[str, Any]] | None:
     if all(map(_are_messages, value.values())):
         return [{"id": key, "messages": one} for key, one in value.items()]
+    if len(value) > 1 and all(map(_are_turns, value.values())):
+        # Under the name by which the map that is suggested takes it.
+        return [{"dialogue": key, "messages": one} for key, one in value.items()]
     are_talks = len(value) > 1 and all(isinstance(one, dict) and list_of(one) for one in value.values())
     if are_talks:
         return [{"id": key, **one} for key, one in value.items()]
     return None
+
+
+def _are_turns(value: Any) -> bool:
+    """Whether the objects of a list say who speaks under names of their own, and not in which dialogue."""
+    found = guessed_map(value)[0] if _are_objects(value) else None
+    return found is not None and found.dialogue is None
 
 
 def _are_messages(value: Any) -> bool:
