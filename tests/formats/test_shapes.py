@@ -519,6 +519,24 @@ def test_a_table_whose_columns_leave_no_doubt_opens_alone_and_in_a_folder(
     assert expected in map(talk, documents)
 
 
+def test_exchanges_of_one_conversation_are_one_talk(tmp_path: Path) -> None:
+    path = tmp_path / "exchanges.csv"
+    path.write_text(
+        "conversation_id,Customer message,Bot reply,shop,score\n"
+        "c1,How many nights?,Three nights.,Kyoto,1\nc2,Hello,Good morning.,Nara,2\n"
+        "c1,And a bike?,No bikes.,Kyoto,3\n",
+        "utf-8",
+    )
+    reading = read(path)
+    first, second = [entry.document for entry in reading if entry.document]
+    assert (first.id, second.id) == ("c1", "c2")
+    assert talk(first) == [*PLAIN, ("user", "And a bike?"), ("system", "No bikes.")]
+    assert [segment.id for segment in first.segments] == ["0", "1", "2", "3"]
+    assert first.metadata == {"shop": "Kyoto"}
+    assert [dict(segment.metadata) for segment in first.segments] == [{"score": one} for one in "1133"]
+    assert (talk(second)[1], second.metadata) == (("system", "Good morning."), {"shop": "Nara", "score": "2"})
+
+
 def test_pieces_of_streamed_replies_are_put_together(tmp_path: Path) -> None:
     def pieces(id: str, *deltas: Any) -> list[dict[str, Any]]:
         return [{"object": CHUNK, "id": id, "choices": [{"delta": delta}]} for delta in deltas]

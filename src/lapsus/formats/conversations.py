@@ -1,7 +1,7 @@
 """Records of any known shape, or mapped by the user, made into documents, one at a time."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -101,15 +101,13 @@ class Conversations:
         """The documents whose calls or rows stood apart."""
         for conversation, calls in self._store.conversations():
             if calls[0].rank == ROW:
-                segments = [one for place, call in enumerate(calls) for one in numbered(place, call.heard)]
-                metadata = _merged(calls)
+                segments, metadata = _of_rows(calls)
             else:
                 segments, metadata = dialogue_of(calls, self.options)
             if not segments:
                 self.options.dropped[Notice("conversations-without-word")] += 1
                 continue
-            language = metadata.pop("language", None) or self.options.language_of(segments)
-            yield Entry(conversation, Document(conversation, tuple(segments), language, metadata))
+            yield _entry(self._made(conversation, segments, metadata))
 
     def close(self) -> None:
         """Give the disk space back."""
@@ -155,7 +153,9 @@ class Conversations:
             for place, one in enumerate(prompts)
         ]
         segments += self._segments(conversation.messages)
-        rest = dict(conversation.metadata)
+        return self._made(conversation.id or fallback, segments, dict(conversation.metadata))
+
+    def _made(self, id: str, segments: list[Segment], rest: dict[str, Any]) -> Document:
         language = rest.get("language")
         if isinstance(language, str) and _LANGUAGE.fullmatch(language):
             del rest["language"]
@@ -163,7 +163,7 @@ class Conversations:
             language = self.options.language_of(segments)
         if isinstance(model := rest.get("model"), str) and model:
             rest.setdefault("system", model)
-        return Document(conversation.id or fallback, tuple(segments), language, rest)
+        return Document(id, tuple(segments), language, rest)
 
     def _own(self, value: dict[str, Any], fallback: str) -> Document:
         """A line that Lapsus wrote."""
@@ -218,15 +218,20 @@ class Conversations:
             if (one := map.value(value, field)) is not None
         }
         id = map.value(value, "dialogue")
+        time = moment(about["time"]) if "time" in about else ""
         if isinstance(messages, list):
             own = [self._renamed(message, map) for message in messages]
         elif map.prompt or map.reply:
             both = (("user", map.value(value, "prompt")), ("assistant", map.value(value, "reply")))
             own = [{"role": role, "content": text} for role, text in both if text is not None]
+            if id is not None:
+                for message in own:
+                    heard = messages_in(message, self.names)
+                    self._store.add(Call(str(id), time, heard, [], turn=rest | about, rank=ROW))
+                return
         else:
             row = self._renamed(value, map)
             turn = {**rest, **{key: one for key, one in row.items() if key != "language"}}
-            time = moment(about["time"]) if "time" in about else ""
             self._store.add(
                 Call(str(called if id is None else id), time, messages_in(turn, self.names), [], rank=ROW)
             )
@@ -327,6 +332,19 @@ def _extra(value: Any) -> ChatExtra:
         what = Notice("written-newer-lapsus-format", lapsus=extra.format, version=VERSION)
         raise InvalidError(what, hint="update-lapsus")
     return extra
+
+
+def _of_rows(calls: Sequence[Call]) -> tuple[list[Segment], dict[str, Any]]:
+    """The turns of a conversation of several rows. What all its rows say alike is said of the whole."""
+    first, *others = (call.turn for call in calls)
+    alike = {
+        key: one for key, one in first.items() if all(key in other and other[key] == one for other in others)
+    }
+    for call in calls:
+        own = {key: one for key, one in call.turn.items() if key not in alike}
+        call.heard = [msgspec.structs.replace(one, metadata={**one.metadata, **own}) for one in call.heard]
+    segments = [one for place, call in enumerate(calls) for one in numbered(place, call.heard)]
+    return segments, alike | _merged(calls)
 
 
 def _merged(calls: Iterable[Call]) -> dict[str, Any]:

@@ -221,10 +221,8 @@ def exchange_map(records: Sequence[Mapping[str, Any]]) -> FieldMap | None:
     if prompt is None or reply is None or prompt == reply:
         return None
     rest = [key for key in columns if key not in (prompt, reply)]
-    dialogue = _named("dialogue", rest)
-    if dialogue and len({record.get(dialogue) for record in records}) < len(records):
-        dialogue = None  # A conversation of several rows would be as many of one name.
-    return FieldMap(prompt=prompt, reply=reply, dialogue=dialogue, model=_named("model", rest))
+    dialogue, model = _named("dialogue", rest), _named("model", rest)
+    return FieldMap(prompt=prompt, reply=reply, dialogue=dialogue, model=model)
 
 
 def _of_side(role: Role, columns: Iterable[str]) -> str | None:
