@@ -33,6 +33,12 @@ def there(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def test_a_file_is_converted_by_its_path(native: Path) -> None:
+    for data, name in ((native, "a.csv"), (str(native), "b.csv"), (read(native), "c.csv")):
+        convert(data, native.parent / name, lossy=True)
+    assert len({(native.parent / name).read_bytes() for name in ("a.csv", "b.csv", "c.csv")}) == 1
+
+
 @pytest.mark.parametrize("name", ["out", "out.zip"])
 def test_a_severe_loss_is_refused_and_nothing_is_written(native: Path, name: str) -> None:
     with pytest.raises(LossError) as caught:

@@ -1,4 +1,4 @@
-"""From one format to another, with every loss owned up to."""
+"""From one format to another, with every loss reported."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -9,6 +9,7 @@ import msgspec
 
 from lapsus.errors import LossError, UsageError
 from lapsus.formats.base import Format, Loss
+from lapsus.formats.entry_stream import read
 from lapsus.formats.library import FORMATS, format_for_output
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Document, Entry, Judgment, Scheme
@@ -28,7 +29,7 @@ class Conversion:
 
 
 def convert(
-    entries: Iterable[Entry],
+    entries: str | Path | Iterable[Entry],
     path: str | Path,
     to: str | None = None,
     *,
@@ -37,12 +38,14 @@ def convert(
     progress: Callable[[Entry], None] = lambda entry: None,
     schemes: Iterable[Scheme] = (),
 ) -> Conversion:
-    """Write entries, such as a reading's, to a path.
+    """Write a file, or entries, such as a reading's, to a path.
 
     Where answers or documents would be lost, nothing is written unless `lossy`. `schemes`: guidelines of the judgments
     that may not be installed, such as a campaign's own.
     """
     path = Path(path)
+    if isinstance(entries, str | Path):
+        entries = read(entries)
     target = FORMATS.get(to)() if to else format_for_output(path)
     if not target.writes:
         raise UsageError("format-can-read-but", name=target.name)
