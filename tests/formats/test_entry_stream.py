@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,13 @@ def test_memory_does_not_grow_with_what_is_read(tmp_path: Path) -> None:
     peak(10)
     # 300 more files of 4 kilobytes each: what stays of one is its name.
     assert peak(330) - peak(30) < 300 * 500
+
+
+def test_a_reading_may_be_given_up_in_another_thread(tmp_path: Path) -> None:
+    """What it keeps on disk is given back there, too: nobody knows where Python clears up."""
+    records = [{"id": id, "messages": [{"role": "assistant", "content": "Hello."}]} for id in "ab"]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, records)))
+    entries = iter(read(tmp_path / "log.jsonl"))
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(next, entries).result().id == "a"
+    entries.close()  # type: ignore[attr-defined]

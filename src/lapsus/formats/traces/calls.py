@@ -49,7 +49,8 @@ class CallStore:
     """Calls by conversation in the order of time. They lie on disk, so a log may be larger than the memory."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("")
+        # One thread reads, but the reading may be given up in another, where Python clears up.
+        self._database = sqlite3.connect("", check_same_thread=False)
         self._database.execute("CREATE TABLE conversation (number INTEGER PRIMARY KEY, id TEXT UNIQUE)")
         self._database.execute(
             "CREATE TABLE call (conversation INTEGER, time TEXT, number INTEGER PRIMARY KEY, body BLOB)"
