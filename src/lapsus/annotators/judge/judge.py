@@ -322,7 +322,9 @@ class Judge(Annotator):
         if self.own_ is not None:
             data["width"] = self.own_.width
         files = {} if self.own_ is None else self.own_.files
-        return State(data, {name: array.astype(np.float32) for name, array in arrays.items()}, files)
+        # The slopes of a hidden layer are most of a file; half of the digits are enough for them.
+        kept = {name: np.float16 if name == "hidden-slopes" else np.float32 for name in arrays}
+        return State(data, {name: array.astype(kept[name]) for name, array in arrays.items()}, files)
 
     def _restore(self, state: State) -> None:
         if GRAPH in state.files:
