@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from lapsus.cli.app import app
 from lapsus.errors import InputError
 from lapsus.formats import read
-from lapsus.formats.labelstudio_controls import labelling_interface
+from lapsus.formats.labelstudio_answers import labelling_interface
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme, scheme_names

@@ -182,7 +182,7 @@ def brat_command(project: Path, target: Path, overwrite: bool = False) -> None:
     import yaml
 
     from lapsus.formats import Source
-    from lapsus.formats.brat_conf import foreign_project
+    from lapsus.formats.brat import foreign_project
 
     found = foreign_project(Source(project))
     if found is None:
@@ -198,7 +198,7 @@ def labelstudio_command(
     name: str, target: Path | None = None, lang: str | None = None, overwrite: bool = False
 ) -> None:
     """Write the labelling interface that asks a scheme's questions in Label Studio."""
-    from lapsus.formats.labelstudio_controls import labelling_interface
+    from lapsus.formats.labelstudio_answers import labelling_interface
 
     scheme = load_scheme(name)
     interface = labelling_interface(scheme, _language(scheme, lang))

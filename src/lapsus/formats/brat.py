@@ -1,41 +1,36 @@
 """Brat's stand-off files: a folder an annotator, with `.txt`, `.ann` and `annotation.conf`."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+import regex
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.brat_ann import (
     CONFIG,
-    LINE,
-    MARKS,
     NAME,
-    SIDE,
-    TEXT,
-    VERSION,
     Annotations,
-    Copy,
-    LeftOut,
-    SideFile,
+    Configuration,
     configuration,
-    copies,
     known_labels,
     parse,
+    read_configuration,
     remark_question,
     render,
-    side_of,
+    scheme_of,
     text_of,
     whole_triples,
+    without_events,
 )
-from lapsus.formats.brat_conf import MARKS as MARKS_QUESTION
-from lapsus.formats.brat_conf import REMARK, ForeignProject, foreign_project
 from lapsus.formats.marks import (
     SCHEME,
     UNANNOTATED,
     Layout,
+    PlacedDocument,
     lay_out,
     lies_in,
     marks_question,
@@ -46,11 +41,49 @@ from lapsus.formats.marks import (
     spans_of,
 )
 from lapsus.formats.sink import Sink, inner, sink
-from lapsus.formats.source import Source
+from lapsus.formats.source import Member, Source
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span
+from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
-from lapsus.schemes import known_scheme, load_scheme
+from lapsus.schemes import known_scheme, load_scheme, scheme_names
+
+TEXT = ".txt"
+MARKS = ".ann"
+SIDE = ".lapsus.json"
+VERSION = 1
+
+
+class SideFile(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """What brat has no place for."""
+
+    lapsus: int
+    document: PlacedDocument
+    annotator: str | None = None
+    judgments: list[Judgment] = []
+    """All of this annotator's judgments of the document; the `.ann` shows one of them."""
+
+
+@dataclass
+class ForeignProject:
+    """A project that Lapsus did not write, with types of its own."""
+
+    scheme: Scheme
+    events: frozenset[str]
+
+
+class Copy(NamedTuple):
+    """A document in one annotator's folder."""
+
+    folder: str
+    text: Member | None
+    marks: Member | None
+    side: Member | None
+
+    @property
+    def name(self) -> str:
+        """One of its files, for messages."""
+        return next(member.name for member in (self.text, self.marks, self.side) if member)
 
 
 class Brat(Format):
@@ -163,19 +196,17 @@ class _Writer:
 
     def finish(self) -> None:
         for folder, labels in self.labels.items():
-            self.files.add(f"{folder}/{CONFIG}", configuration(labels, LINE).encode())
+            self.files.add(f"{folder}/{CONFIG}", configuration(labels).encode())
 
 
 def _rendered(judgment: Judgment, layout: Layout) -> str:
-    marks, remark = marks_question(judgment.scheme), _remark(judgment)
-    return render(spans_of(judgment, marks), remark, layout) if marks else ""
-
-
-def _remark(judgment: Judgment) -> str | None:
     scheme = known_scheme(judgment.scheme)
-    question = remark_question(scheme) if scheme else None
+    marks = marks_question(scheme) if scheme else None
+    if scheme is None or marks is None:
+        return ""
+    question = remark_question(scheme)
     answer = judgment.answers.get(question.id) if question else None
-    return answer if isinstance(answer, str) else None
+    return render(spans_of(judgment, marks), answer if isinstance(answer, str) else None, layout)
 
 
 def _read(group: list[Copy], source: Source, options: ReadOptions, project: ForeignProject | None) -> Entry:
@@ -243,18 +274,19 @@ def _judgments(
         if side is not None:
             raise InputError("no-file-beside", where=copy.name, marks=MARKS)
         return
-    is_foreign = side is None and project is not None
-    left_out = LeftOut(project.events, options.dropped) if is_foreign and project else None
-    found = parse(text_of(copy.marks), layout.text, copy.marks.name, left_out)
+    content = text_of(copy.marks)
+    if side is not None:
+        project = None
+    if project is not None:
+        content = without_events(content, project.events, options.dropped)
+    found = parse(content, layout.text, copy.marks.name)
     if whole := whole_triples(found, layout):
         options.mended[Notice("marks-over-whole-triple")] += whole
     if side is not None and side.judgments:
         yield from side.judgments
         yield from _changed(newest(side.judgments)[0], found, layout, copy.name)
-    elif annotator is not None and is_foreign and project:
-        yield _foreign(found, annotator, layout, project.scheme)
     elif annotator is not None:
-        yield _first(found, annotator, layout, copy.name)
+        yield _first(found, annotator, layout, project, copy.name)
     elif found.marks:
         raise InputError(
             "marks-but-stands",
@@ -264,22 +296,20 @@ def _judgments(
         )
 
 
-def _first(found: Annotations, annotator: str, layout: Layout, where: str) -> Judgment:
-    """A judgment that is new to Lapsus. No marks at all mean that no error was found."""
-    marks, remark = _questions(SCHEME, found, where)
-    answers: dict[str, Any] = {marks.id: found.spans(layout, known_labels(marks))}
+def _first(
+    found: Annotations, annotator: str, layout: Layout, project: ForeignProject | None, where: str
+) -> Judgment:
+    """A judgment that is new to Lapsus. No marks at all mean that no error was found.
+
+    Of others' projects it is under the scheme of their own types; relations are ties, and whole in the metadata.
+    """
+    scheme = project.scheme if project else load_scheme(SCHEME)
+    marks, remark = _questions(scheme, found, where)
+    labels = known_labels(marks)
+    answers: dict[str, Any] = {marks.id: found.spans(layout, labels)}
     if found.remark is not None:
         answers[remark] = found.remark
-    return Judgment(layout.document.id, None, annotator, SCHEME, load_scheme(SCHEME).version, answers)
-
-
-def _foreign(found: Annotations, annotator: str, layout: Layout, scheme: Scheme) -> Judgment:
-    """A judgment under the scheme of the project's own types. Relations are ties, and whole in the metadata."""
-    labels = known_labels(scheme.questions[0])
-    answers: dict[str, Any] = {MARKS_QUESTION: found.spans(layout, labels)}
-    if found.remark is not None:
-        answers[REMARK] = found.remark
-    metadata = {"relations": found.relations(layout, labels)} if found.lines else {}
+    metadata = {"relations": found.relations(layout, labels)} if project and found.lines else {}
     return Judgment(
         layout.document.id, None, annotator, scheme.id, scheme.version, answers, metadata=metadata
     )
@@ -303,14 +333,67 @@ def _changed(shown: Judgment, found: Annotations, layout: Layout, where: str) ->
         yield revised(shown, answers)
 
 
-def _questions(name: str, found: Annotations, where: str) -> tuple[Question, str]:
+def _questions(scheme: Scheme | str, found: Annotations, where: str) -> tuple[Question, str]:
     """The question that marks answer, and the id of the one that notes answer."""
-    scheme = known_scheme(name)
-    marks = marks_question(name)
-    if scheme is None or marks is None:
-        problem = Notice("marks-no-spans") if scheme else Notice("not-installed-here")
-        raise InputError("judged-under-scheme", where=where, name=name, problem=problem)
-    words = remark_question(scheme)
+    known = known_scheme(scheme) if isinstance(scheme, str) else scheme
+    marks = marks_question(known) if known else None
+    if known is None or marks is None:
+        problem = Notice("marks-no-spans") if known else Notice("not-installed-here")
+        raise InputError("judged-under-scheme", where=where, name=scheme, problem=problem)
+    words = remark_question(known)
     if words is None and found.notes:
-        raise InputError("notes-but-scheme-asks", where=where, name=name)
+        raise InputError("notes-but-scheme-asks", where=where, name=known.id)
     return marks, words.id if words else ""
+
+
+def copies(source: Source) -> list[list[Copy]]:
+    """The copies of each document. Only names are looked at, so that documents can be read one by one."""
+    found: dict[str, dict[str, dict[str, Member]]] = {}
+    for member in source.members(TEXT, MARKS, SIDE):
+        ending = next(ending for ending in (TEXT, MARKS, SIDE) if member.name.endswith(ending))
+        stem = member.path.name.removesuffix(ending)
+        found.setdefault(stem, {}).setdefault(str(member.path.parent), {})[ending] = member
+    return [[_copy(*item) for item in folders.items()] for folders in found.values()]
+
+
+def _copy(folder: str, files: dict[str, Member]) -> Copy:
+    return Copy(folder, files.get(TEXT), files.get(MARKS), files.get(SIDE))
+
+
+def side_of(member: Member) -> SideFile:
+    """A side file."""
+    try:
+        side = decoder(SideFile).decode(member.read())
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError("not-lapsus-writes", where=member.name, error=error) from error
+    if side.lapsus > VERSION:
+        raise InputError(
+            "written-newer-lapsus-format",
+            where=member.name,
+            hint="update-lapsus",
+            lapsus=side.lapsus,
+            version=VERSION,
+        )
+    return side
+
+
+def foreign_project(source: Source) -> ForeignProject | None:
+    """The scheme of a project whose `annotation.conf` offers other labels than our own scheme of marks."""
+    members = [member for member in source.members(CONFIG) if member.path.name == CONFIG]
+    if not members:
+        return None
+    found = Configuration()
+    for member in members:
+        read_configuration(member, found)
+    question = marks_question(SCHEME)
+    ours = known_labels(question) if question else {}
+    if all(name.lower() in ours for name in found.entities):
+        return None
+    return ForeignProject(scheme_of(found, _name(source)), frozenset(found.events))
+
+
+def _name(source: Source) -> str:
+    """The scheme's name: that of the folder or zip, and never that of a scheme which is there already."""
+    stem = regex.sub(r"\.zip$", "", source.name, flags=regex.IGNORECASE)
+    name = regex.sub(r"[^\p{L}\p{N}_-]+", "-", stem).strip("-_") or "project"
+    return f"brat-{name}" if name in scheme_names() else name

@@ -1,19 +1,26 @@
-"""Brat's `.ann` as text and as spans, and the files of a project that belong together."""
+"""Brat's own files: marks in `.ann`, and types in `annotation.conf`, and the scheme made from them."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, NamedTuple
 
-import msgspec
+import regex
 
 from lapsus.errors import InputError
-from lapsus.formats.marks import Layout, Place, PlacedDocument, lies_in, links, tied, without_line_end
-from lapsus.formats.source import Member, Source
+from lapsus.formats.marks import (
+    Layout,
+    Place,
+    lies_in,
+    links,
+    tied,
+    without_line_end,
+)
+from lapsus.formats.source import Member
 from lapsus.kinds import kinds_of
-from lapsus.model import Judgment, Question, Scheme, Segment, Span
-from lapsus.model.decoders import decoder
+from lapsus.model import Label, Question, Scheme, Span, UnitRule
 from lapsus.notices import Notice
 
 LINE = "Tied"
@@ -33,11 +40,12 @@ _NOT_KEPT = {
     "N": "normalisations",
     "*": "groups of equals ('Equiv')",
 }
-TEXT = ".txt"
-MARKS = ".ann"
-SIDE = ".lapsus.json"
 CONFIG = "annotation.conf"
-VERSION = 1
+_SECTION = regex.compile(r"\[([\w-]+)\]")
+_ARGUMENT = regex.compile(r"^(<?[\w-]+>?):(\S+)$")
+_ID = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}_-]*")
+_ENTITY = "<ENTITY>"
+_ANY = "<ANY>"
 
 
 class Mark(NamedTuple):
@@ -53,9 +61,8 @@ class Annotations:
     """What an `.ann` file says."""
 
     marks: dict[str, Mark] = field(default_factory=dict)
-    lines: dict[str, tuple[str, str]] = field(default_factory=dict)
-    types: dict[str, str] = field(default_factory=dict)
-    """Of the lines between marks."""
+    lines: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Lines between marks: the type, and the two marks."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -66,28 +73,21 @@ class Annotations:
     def spans(self, layout: Layout, labels: Mapping[str, str]) -> tuple[Span, ...]:
         """The marks as spans. Stretches of one mark that lie apart are spans that are tied."""
         spans = {name: list(_spans(mark, layout, labels)) for name, mark in self.marks.items()}
+        lines = [(one, other) for _, one, other in self.lines.values()]
         apart = [(name, name) for name, mark in self.marks.items() if len(_joined(mark, layout)) > 1]
-        return tied(spans, [*self.lines.values(), *apart], layout.document)
+        return tied(spans, [*lines, *apart], layout.document)
 
     def relations(self, layout: Layout, labels: Mapping[str, str]) -> list[dict[str, Any]]:
         """The lines between marks with their types and directions, which ties do not keep."""
         places = {name: next(_spans(mark, layout, labels)) for name, mark in self.marks.items()}
         return [
-            {"type": self.types[line], "from": _where(places[one]), "to": _where(places[other])}
-            for line, (one, other) in self.lines.items()
+            {"type": kind, "from": _where(places[one]), "to": _where(places[other])}
+            for kind, one, other in self.lines.values()
         ]
 
 
 def _where(span: Span) -> dict[str, Any]:
     return {"segment": span.segment, "start": span.start, "end": span.end, "label": span.label}
-
-
-@dataclass
-class LeftOut:
-    """What of others' projects is not kept: types of events, and how often each thing was met."""
-
-    events: frozenset[str]
-    counts: Counter[str]
 
 
 def known_labels(question: Question, used: Iterable[str] = ()) -> dict[str, str]:
@@ -120,12 +120,10 @@ def render(spans: tuple[Span, ...], remark: str | None, layout: Layout) -> str:
     return "".join(lines)
 
 
-def parse(content: str, text: str, name: str, left_out: LeftOut | None = None) -> Annotations:
-    """An `.ann` file, checked against the text. Whatever cannot be kept is an error, or counted in `left_out`."""
+def parse(content: str, text: str, name: str) -> Annotations:
+    """An `.ann` file, checked against the text. Whatever cannot be kept is an error."""
     found = Annotations()
     notes: list[tuple[str, str]] = []
-    if left_out is not None:
-        content = _kept(content, left_out)
     for number, raw in enumerate(content.split("\n"), 1):
         line, where = raw.removesuffix("\r"), f"{name}, line {number}"
         if not line.strip():
@@ -136,8 +134,7 @@ def parse(content: str, text: str, name: str, left_out: LeftOut | None = None) -
         if mark.startswith("T"):
             found.marks[mark] = _mark(rest, text, where)
         elif mark.startswith("R"):
-            found.types[mark], *ends = _line(rest, where)
-            found.lines[mark] = (ends[0], ends[1])
+            found.lines[mark] = _line(rest, where)
         elif mark.startswith("#"):
             found.notes.append(_note(rest, notes, where))
         else:
@@ -150,31 +147,34 @@ def parse(content: str, text: str, name: str, left_out: LeftOut | None = None) -
     return found
 
 
-def _kept(content: str, left_out: LeftOut) -> str:
-    """The lines that are kept; those about what is left out go too. Empty ones keep the count of lines."""
+def without_events(content: str, events: Collection[str], dropped: Counter[str]) -> str:
+    """An `.ann` of others without what is not kept, such as events, which `dropped` counts.
+
+    Lines about what is left out go too. Empty ones take their place, so that line numbers stay.
+    """
     lines = content.split("\n")
     gone: set[str] = set()
     for place, line in enumerate(lines):
         id, _, rest = line.partition("\t")
         what = _NOT_KEPT.get(id[:1])
-        if id[:1] == "T" and rest.partition(" ")[0] in left_out.events:
+        if id[:1] == "T" and rest.partition(" ")[0] in events:
             what = Notice("triggers-events")
         if what is not None:
             gone.add(id)
-            left_out.counts[what] += 1
+            dropped[what] += 1
             lines[place] = ""
     for place, line in enumerate(lines):
         id, _, rest = line.partition("\t")
         match = _ARGUMENTS.fullmatch(rest.strip()) if id[:1] == "R" else None
         if match and gone.intersection(match.groups()):
             gone.add(id)
-            left_out.counts["relations of events"] += 1
+            dropped["relations of events"] += 1
             lines[place] = ""
     for place, line in enumerate(lines):
         id, _, rest = line.partition("\t")
         kind, _, target = rest.partition("\t")[0].strip().partition(" ")
         if id[:1] == "#" and (kind != NOTE or target in gone):
-            left_out.counts["notes of other kinds, or on what is left out"] += 1
+            dropped["notes of other kinds, or on what is left out"] += 1
             lines[place] = ""
     return "\n".join(lines)
 
@@ -194,7 +194,10 @@ def _spans(mark: Mark, layout: Layout, labels: Mapping[str, str]) -> Iterator[Sp
                 text=layout.text[start:end],
             )
         span = Span(place.segment.id, start - place.start, end - place.start, label)
-        yield from _elements(span, place.segment) if _is_whole(place, start, end) else (span,)
+        if _is_whole(place, start, end):
+            yield from (Span(span.segment, one.start, one.end, label) for one in place.segment.elements())
+        else:
+            yield span
 
 
 def whole_triples(found: Annotations, layout: Layout) -> int:
@@ -209,11 +212,6 @@ def whole_triples(found: Annotations, layout: Layout) -> int:
 
 def _is_whole(place: Place, start: int, end: int) -> bool:
     return place.segment.role == "triple" and (start, end) == (place.start, place.end)
-
-
-def _elements(span: Span, segment: Segment) -> Iterator[Span]:
-    for element in segment.elements():
-        yield Span(span.segment, element.start, element.end, span.label)
 
 
 def _joined(mark: Mark, layout: Layout) -> list[tuple[int, int]]:
@@ -285,7 +283,7 @@ def _note(rest: str, notes: list[tuple[str, str]], where: str) -> str:
 
 
 def _check(found: Annotations, notes: list[tuple[str, str]], name: str) -> None:
-    for line, ends in found.lines.items():
+    for line, (_, *ends) in found.lines.items():
         for end in ends:
             if end not in found.marks:
                 raise InputError("ties-no-mark-file", where=name, line=line, end=end)
@@ -294,42 +292,13 @@ def _check(found: Annotations, notes: list[tuple[str, str]], name: str) -> None:
             raise InputError("note-not-file", where=where, target=target)
 
 
-class SideFile(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """What brat has no place for."""
-
-    lapsus: int
-    document: PlacedDocument
-    annotator: str | None = None
-    judgments: list[Judgment] = []
-    """All of this annotator's judgments of the document; the `.ann` shows one of them."""
-
-
-class Copy(NamedTuple):
-    """A document in one annotator's folder."""
-
-    folder: str
-    text: Member | None
-    marks: Member | None
-    side: Member | None
-
-    @property
-    def name(self) -> str:
-        """One of its files, for messages."""
-        return next(member.name for member in (self.text, self.marks, self.side) if member)
-
-
-def copies(source: Source) -> list[list[Copy]]:
-    """The copies of each document. Only names are looked at, so that documents can be read one by one."""
-    found: dict[str, dict[str, dict[str, Member]]] = {}
-    for member in source.members(TEXT, MARKS, SIDE):
-        ending = next(ending for ending in (TEXT, MARKS, SIDE) if member.name.endswith(ending))
-        stem = member.path.name.removesuffix(ending)
-        found.setdefault(stem, {}).setdefault(str(member.path.parent), {})[ending] = member
-    return [[_copy(*item) for item in folders.items()] for folders in found.values()]
-
-
-def _copy(folder: str, files: dict[str, Member]) -> Copy:
-    return Copy(folder, files.get(TEXT), files.get(MARKS), files.get(SIDE))
+def configuration(labels: Iterable[str]) -> str:
+    """The `annotation.conf` of a folder: which labels brat offers, and that marks can be tied."""
+    names = "".join(f"{label}\n" for label in labels)
+    ties = f"{LINE}\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric\n"
+    # Without this line brat's own verifier takes marks that lie in one another for a mistake.
+    ties += "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>\n"
+    return f"[entities]\n{names}\n[relations]\n{ties}\n[events]\n\n[attributes]\n"
 
 
 def text_of(member: Member) -> str:
@@ -342,27 +311,118 @@ def text_of(member: Member) -> str:
         raise InputError("not-utf-8-text", where=member.name, hint="brat-needs-utf-8", error=error) from error
 
 
-def side_of(member: Member) -> SideFile:
-    """A side file."""
-    try:
-        side = decoder(SideFile).decode(member.read())
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError("not-lapsus-writes", where=member.name, error=error) from error
-    if side.lapsus > VERSION:
-        raise InputError(
-            "written-newer-lapsus-format",
-            where=member.name,
-            hint="update-lapsus",
-            lapsus=side.lapsus,
-            version=VERSION,
-        )
-    return side
+@dataclass
+class Configuration:
+    """What a project's `annotation.conf` files say, taken together."""
+
+    entities: dict[str, None] = field(default_factory=dict)
+    relations: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = field(default_factory=dict)
+    """By type, which types of marks each relates to which."""
+    events: dict[str, None] = field(default_factory=dict)
 
 
-def configuration(labels: Iterable[str], line: str) -> str:
-    """The `annotation.conf` of a folder: which labels brat offers, and that marks can be tied."""
-    names = "".join(f"{label}\n" for label in labels)
-    ties = f"{line}\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric\n"
-    # Without this line brat's own verifier takes marks that lie in one another for a mistake.
-    ties += "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>\n"
-    return f"[entities]\n{names}\n[relations]\n{ties}\n[events]\n\n[attributes]\n"
+def scheme_of(found: Configuration, name: str) -> Scheme:
+    """A scheme with a question that marks answer and one for remarks. Types that are related may be tied."""
+    folded: dict[str, str] = {}
+    for entity in found.entities:
+        if folded.setdefault(entity.lower(), entity) != entity:
+            raise InputError(
+                "differ-capitals-only", where=CONFIG, folded=folded[entity.lower()], entity=entity
+            )
+    labels = tuple(
+        Label(entity, {"en": entity.replace("_", " ")}, {"en": f"Marked as {entity} in brat."}, on="text")
+        for entity in found.entities
+    )
+    marks = Question(
+        id="marks",
+        kind="spans",
+        name={"en": "Marks"},
+        ask={"en": "What is there to mark in this text?"},
+        labels=labels,
+        ties=tuple(_ties(found)),
+    )
+    remark = Question(
+        id="remark", kind="text", name={"en": "Remark"}, ask={"en": "Anything to add?"}, required=False
+    )
+    return Scheme(
+        scheme=name,
+        version="1.0",
+        title={"en": f"Marks of the brat project {name}"},
+        summary={"en": f"Made from the {CONFIG} of the project."},
+        unit=UnitRule("document", "all"),
+        questions=(marks, remark),
+    )
+
+
+def _ties(found: Configuration) -> Iterator[tuple[str, str]]:
+    """Pairs of types that relations join, also in a chain, since marks in a chain share a tie."""
+    groups: list[set[str]] = []
+    for pairs in found.relations.values():
+        for one, other in pairs:
+            joined = set(one | other)
+            apart = [group for group in groups if not group & joined]
+            groups = [*apart, joined.union(*(group for group in groups if group & joined))]
+    order = list(found.entities)
+    for group in groups:
+        yield from combinations(sorted(group, key=order.index), 2)
+
+
+def read_configuration(member: Member, found: Configuration) -> None:
+    """Add what an `annotation.conf` says."""
+    section, macros = "", dict[str, str]()
+    relations: list[tuple[str, dict[str, str]]] = []
+    for number, raw in enumerate(text_of(member).lstrip("\ufeff").splitlines(), 1):
+        line, where = raw.strip(), f"{member.name}, line {number}"
+        if not line or line.startswith("#") or set(line) == {"-"}:
+            continue
+        if match := _SECTION.fullmatch(line):
+            section = match[1]
+            continue
+        if regex.match(r"<[\w-]+>\s*=", line):
+            macro, _, value = line.partition("=")
+            macros[macro.strip()] = value.strip()
+            continue
+        # A type that begins with an exclamation mark only groups others.
+        name, *rest = regex.split(r"\s*\|\s*|\s+", line, maxsplit=1)
+        if name.startswith("!"):
+            continue
+        if section in ("entities", "spans"):
+            if not _ID.fullmatch(name):
+                raise InputError("cannot-label", where=where, hint="labels-letters-digits-hyphens", name=name)
+            found.entities[name] = None
+        elif section == "relations" and not name.startswith("<"):
+            relations.append((name, _arguments(rest[0] if rest else "")))
+        elif section == "events":
+            found.events[name] = None
+        elif not section:
+            raise InputError("stands-no-section", where=where, hint="entities", line=line[:40])
+    for name, arguments in relations:
+        sides = [_types(arguments.get(side, ""), macros, found) for side in ("Arg1", "Arg2")]
+        found.relations.setdefault(name, []).append((sides[0], sides[1]))
+
+
+def _arguments(text: str) -> dict[str, str]:
+    """`Arg1:Person, Arg2:Place|Country` by name."""
+    found = {}
+    for part in text.split(","):
+        if match := _ARGUMENT.match(part.strip().split(" ")[0]):
+            found[match[1]] = match[2]
+    return found
+
+
+def _types(value: str, macros: dict[str, str], found: Configuration) -> frozenset[str]:
+    """The types of marks that an argument may be of; events are none."""
+    types: set[str] = set()
+    waiting, seen = value.split("|"), set[str]()
+    while waiting:
+        one = waiting.pop().strip()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one in (_ENTITY, _ANY):
+            types.update(found.entities)
+        elif one in macros:
+            waiting += macros[one].split("|")
+        elif one in found.entities:
+            types.add(one)
+    return frozenset(types)

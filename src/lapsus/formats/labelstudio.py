@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,19 @@ from lapsus.errors import InputError, InvalidError, LapsusError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.encoding import opening
 from lapsus.formats.json_stream import items
-from lapsus.formats.labelstudio_answers import LabelStudioAnswers, Units, results_of, same
-from lapsus.formats.labelstudio_controls import Controls
-from lapsus.formats.labelstudio_data import Annotation, Person, Prediction, Result, Task, data_of, read_data
+from lapsus.formats.labelstudio_answers import (
+    DIALOGUE,
+    Controls,
+    LabelStudioAnswers,
+    Result,
+    Units,
+    results_of,
+)
 from lapsus.formats.marks import SCHEME, lies_in, marks_question, newest, revised
-from lapsus.formats.source import Member, Source
-from lapsus.model import Answer, Document, Entry, Judgment, Span, anonymous_annotator
+from lapsus.formats.messages import ROLES
+from lapsus.formats.source import Source
+from lapsus.model import Answer, Document, Entry, Judgment, Role, Segment, Span, anonymous_annotator
+from lapsus.model.decoders import converted
 from lapsus.notices import Notice
 from lapsus.schemes import known_scheme
 
@@ -26,6 +34,76 @@ TABLES = (".csv", ".tsv")
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]')
 _MINIMAL = (b'"annotation_id"', b'"annotator"')
 _COLUMNS = {"annotation_id", "annotator", "lead_time"}
+_LISTS = (DIALOGUE, "messages")
+_SPEAKERS = ("author", "role", "speaker")
+_WORDS = ("text", "content")
+_ROLES: dict[str, Role] = {
+    **ROLES,
+    "system": "system",
+    "s": "system",
+    "u": "user",
+}
+VERSION = 1
+
+
+class Person(msgspec.Struct):
+    """A user of Label Studio."""
+
+    id: int | str | None = None
+    email: str | None = None
+    username: str | None = None
+
+
+class Annotation(msgspec.Struct, omit_defaults=True):
+    """What one person said about a task."""
+
+    result: list[Result] = []
+    completed_by: int | str | Person | None = None
+    created_at: datetime | None = None
+    lead_time: float | None = None
+    was_cancelled: bool | None = None
+    ground_truth: bool | None = None
+
+
+class Prediction(msgspec.Struct):
+    """What a program said about a task."""
+
+    result: list[Result] = []
+    model_version: int | float | str | None = None
+    score: float | None = None
+    created_at: datetime | None = None
+
+
+class Task(msgspec.Struct):
+    """A document with what was said about it."""
+
+    annotations: list[Annotation] = []
+    predictions: list[Prediction] = []
+    data: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    id: int | str | None = None
+    meta: dict[str, Any] | None = None
+    completions: Any = None
+    """What annotations were called before version 1.0."""
+
+
+class KnownSegment(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """What Lapsus knows of a segment; its text stands in `dialogue`."""
+
+    id: str
+    role: Role
+    parts: tuple[str, str, str] | None = None
+    metadata: dict[str, Any] = {}
+
+
+class WrittenDocument(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """What Lapsus knew of a document and of its judgments when it wrote the task."""
+
+    format: int
+    id: str
+    segments: list[KnownSegment]
+    language: str | None = None
+    metadata: dict[str, Any] = {}
+    judgments: list[Judgment] = []
 
 
 class LabelStudio(Format):
@@ -38,14 +116,15 @@ class LabelStudio(Format):
     def recognises(self, source: Source) -> bool:
         """By what the first item of the first file holds. Its other exports are recognised too, to be refused."""
         member = source.first(SUFFIX)
-        if member is not None:
-            return _looks_like_tasks(member.head()) or is_minimal(member.head())
-        table = source.first(*TABLES)
-        return table is not None and is_table_export(table)
+        return (member is not None and _looks_like_tasks(member.head())) or bool(_other_export(source))
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One task at a time."""
-        refuse_other_exports(source)
+        if other := _other_export(source):
+            what, where = other
+            raise InputError(
+                "label-studios-export-leaves", where=where, hint="export-project-again-json", reason=what
+            )
         for member in source.members(SUFFIX):
             controls = Controls()
             with member.open() as stream:
@@ -95,7 +174,7 @@ def _spans(judgment: Judgment) -> Iterator[Span]:
 
 def _looks_like_tasks(head: bytes) -> bool:
     """Whether a list begins with an object that holds annotations and, as far as can be seen, data."""
-    opened, is_whole = first_item(head)
+    opened, is_whole = _first_item(head)
     has_said = b"[" in (opened.get(b'"annotations"'), opened.get(b'"predictions"'))
     return has_said and (opened.get(b'"data"') == b"{" or (not is_whole and b'"result"' in head))
 
@@ -110,7 +189,7 @@ def _task(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, Any]
     # An annotation of nothing would count as somebody else's when it comes back.
     annotations = [Annotation(results, ground_truth=False) for results in by_annotator.values() if results]
     # Annotations come first, so that the head of a file shows what it is, however long its first text.
-    return {"annotations": annotations, "data": data_of(document, judgments)}
+    return {"annotations": annotations, "data": _data_of(document, judgments)}
 
 
 def _entry(task: Task, number: int, options: ReadOptions, controls: Controls) -> Entry:
@@ -118,7 +197,7 @@ def _entry(task: Task, number: int, options: ReadOptions, controls: Controls) ->
         raise InputError("has-no-data", hint=NOT_TASKS)
     if task.completions is not None:
         raise InputError("comes-label-studio-before", hint="export-newer-version")
-    document, known = read_data(task, number, options)
+    document, known = _read_data(task, number, options)
     reader = _Reader(document, known, controls)
     for place, annotation in enumerate(task.annotations, 1):
         if not annotation.was_cancelled:
@@ -215,13 +294,24 @@ def _changed(
     return changed
 
 
+def same(one: Mapping[str, Answer], other: Mapping[str, Answer]) -> bool:
+    """Whether answers say the same; the order of labels says nothing."""
+    return {name: _shape(answer) for name, answer in one.items()} == {
+        name: _shape(answer) for name, answer in other.items()
+    }
+
+
+def _shape(answer: Answer) -> object:
+    return sorted(answer, key=str) if isinstance(answer, tuple) else answer
+
+
 def _person(who: int | str | Person | None, place: int) -> str:
     if isinstance(who, Person):
         who = who.email or who.username or who.id
     return anonymous_annotator(place) if who in (None, "") else str(who)
 
 
-def first_item(head: bytes) -> tuple[dict[bytes, bytes], bool]:
+def _first_item(head: bytes) -> tuple[dict[bytes, bytes], bool]:
     """The keys of a list's first object, each with what follows it, and whether all of the object was seen."""
     opened: dict[bytes, bytes] = {}
     if not re.match(rb"\s*\[\s*\{", head):
@@ -236,27 +326,105 @@ def first_item(head: bytes) -> tuple[dict[bytes, bytes], bool]:
     return opened, False
 
 
-def is_minimal(head: bytes) -> bool:
-    """Whether this is how JSON-MIN begins: answers beside the data, and who gave them."""
-    opened, _ = first_item(head)
-    return all(key in opened for key in _MINIMAL) and b'"data"' not in opened
+def _other_export(source: Source) -> tuple[str, str] | None:
+    """Which other export of Label Studio a source is, and the file that shows it."""
+    member = source.first(SUFFIX)
+    if member is not None:
+        opened, _ = _first_item(member.head())
+        # JSON-MIN has answers beside the data, and who gave them.
+        is_minimal = all(key in opened for key in _MINIMAL) and b'"data"' not in opened
+        return ("JSON-MIN", member.name) if is_minimal else None
+    table = source.first(*TABLES)
+    if table is not None and any(set(header) >= _COLUMNS for header in opening(table, 1)):
+        return "CSV" if table.name.lower().endswith(".csv") else "TSV", table.name
+    return None
 
 
-def is_table_export(member: Member) -> bool:
-    """Whether a table has the columns that Label Studio's CSV and TSV have."""
-    return any(set(header) >= _COLUMNS for header in opening(member, 1))
+def _data_of(document: Document, judgments: tuple[Judgment, ...]) -> dict[str, Any]:
+    """What Label Studio shows of a document, and all that Lapsus knows of it.
+
+    Label Studio keeps a task's data as it is, so the key survives import, annotation and export.
+    """
+    segments = [KnownSegment(s.id, s.role, s.parts, dict(s.metadata)) for s in document.segments]
+    turns = [{"author": s.role.capitalize(), "text": s.text} for s in document.segments]
+    known = WrittenDocument(
+        VERSION, document.id, segments, document.language, dict(document.metadata), list(judgments)
+    )
+    return {DIALOGUE: turns, "lapsus": known}
 
 
-def refuse_other_exports(source: Source) -> None:
-    """Say which export it is, and which one can be read."""
-    member = source.first(".json")
-    table = source.first(*TABLES) if member is None else None
-    what = None
-    if member is not None and is_minimal(member.head()):
-        what, where = "JSON-MIN", member.name
-    elif table is not None and is_table_export(table):
-        what, where = "CSV" if table.name.lower().endswith(".csv") else "TSV", table.name
-    if what is not None:
+def _read_data(task: Task, number: int, options: ReadOptions) -> tuple[Document, list[Judgment]]:
+    """The document of a task, and the judgments that Lapsus had written with it."""
+    data = task.data or {}
+    if (known := data.get("lapsus")) is not None:
+        return _known(known, data)
+    segments = tuple(_segments(data))
+    if not segments:
         raise InputError(
-            "label-studios-export-leaves", where=where, hint="export-project-again-json", reason=what
+            "no-text-data-only",
+            hint="text-dialogue-messages-known",
+            data=", ".join(data) or Notice("nothing"),
         )
+    metadata = {key: value for key, value in data.items() if key not in (*_LISTS, "text")}
+    if task.meta:
+        metadata["meta"] = task.meta
+    name = str(number if task.id is None else task.id)
+    return Document(name, segments, options.language_of(segments), metadata), []
+
+
+def _known(raw: Any, data: dict[str, Any]) -> tuple[Document, list[Judgment]]:
+    try:
+        known = converted(raw, WrittenDocument)
+        texts = msgspec.convert([turn["text"] for turn in data[DIALOGUE]], list[str])
+    except (msgspec.ValidationError, KeyError, TypeError) as error:
+        raise InputError("data-not-lapsus-wrote", error=error) from error
+    if known.format > VERSION:
+        raise InputError("written-by-a-newer-lapsus-format", hint="update-lapsus", known=known.format)
+    if len(texts) != len(known.segments):
+        raise InputError("lapsus-wrote-turns-but", count=len(known.segments), count2=len(texts))
+    segments = tuple(
+        Segment(segment.id, segment.role, text, segment.parts, segment.metadata)
+        for segment, text in zip(known.segments, texts, strict=True)
+    )
+    return Document(known.id, segments, known.language, known.metadata), known.judgments
+
+
+def _segments(data: dict[str, Any]) -> list[Segment]:
+    found: list[Segment] = []
+    for key in _LISTS:
+        turns = data.get(key)
+        if isinstance(turns, list) and not found:
+            names = [_first(turn, _SPEAKERS, f"{key}, turn {place}") for place, turn in enumerate(turns)]
+            # As chat programs have it, `system` is the one who instructs the assistant.
+            instructs = key == "messages" or any(name.lower() == "assistant" for name in names)
+            found = [_turn(key, place, turns[place], name, instructs) for place, name in enumerate(names)]
+        elif turns is not None:
+            raise InputError("one-list-turns-too", key=key)
+    text = data.get("text")
+    if isinstance(text, str):
+        found.append(Segment("text", "text", text))
+    elif text is not None:
+        raise InputError("text-no-text")
+    return found
+
+
+def _turn(key: str, place: int, turn: dict[str, Any], name: str, instructs: bool) -> Segment:
+    where = f"{key}, turn {place}"
+    role = _ROLES.get(name.lower())
+    if role is None:
+        raise InputError("unknown-speaker", where=where, hint="known", speaker=name, known=", ".join(_ROLES))
+    if instructs and name.lower() == "system":
+        role = "prompt"
+    text = _first(turn, _WORDS, where)
+    used = {next(key for key in keys if key in turn) for keys in (_SPEAKERS, _WORDS)}
+    metadata = {key: value for key, value in turn.items() if key not in used}
+    if name != role:
+        metadata.setdefault("speaker", name)
+    return Segment(str(place), role, text, None, metadata)
+
+
+def _first(turn: Any, keys: tuple[str, ...], where: str) -> str:
+    value = next((turn[key] for key in keys if key in turn), None) if isinstance(turn, dict) else None
+    if not isinstance(value, str):
+        raise InputError("has-no", where=where, hint="each-expected-text", name=" or ".join(keys))
+    return value

@@ -1,29 +1,202 @@
-"""Answers as results of Label Studio and back, with the places that they stand at."""
+"""Label Studio's controls and results: which question each control asks, and answers as results and back."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
+from xml.etree import ElementTree as ET
+
+import msgspec
 
 from lapsus.errors import InputError, InvalidError
-from lapsus.formats.labelstudio_controls import (
-    NONE,
-    NOTHING,
-    RELATION,
-    TURN,
-    Controls,
-    SchemeQuestion,
-    asked_for_none,
-    choices,
-)
-from lapsus.formats.labelstudio_data import DIALOGUE, Result
 from lapsus.formats.marks import from_utf16, lies_in, links, tied, to_utf16
-from lapsus.kinds import kind_of, likely_kind
-from lapsus.model import Answer, Document, Judgment, Segment, Span
+from lapsus.kinds import KINDS, Kind, kind_of, kinds_of, likely_kind
+from lapsus.model import Answer, Document, Judgment, Question, Scheme, Segment, Span, in_language
 from lapsus.model.scheme import folded
+from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
-from lapsus.schemes import known_scheme
+from lapsus.schemes import known_scheme, scheme_names
+
+DIALOGUE = "dialogue"
+RELATION = "relation"
+TURN = "lapsus.turn"
+"""The control that marks which turn is judged; it answers nothing itself."""
+NONE = ".none"
+"""Ends the name of the control that says of marks or labels: there are none."""
+NOTHING = "none"
+"""What that control gives."""
+_WORDS = {
+    "none": {"en": "None of these", "ja": "該当なし"},
+    "turn": {"en": "Judge this turn", "ja": "この発話を評価する"},
+}
+
+
+class Result(msgspec.Struct, omit_defaults=True):
+    """One answer, or a line between two regions."""
+
+    type: str
+    id: str = ""
+    from_name: str = ""
+    to_name: str = ""
+    value: dict[str, Any] = {}
+    from_id: str = ""
+    to_id: str = ""
+    direction: str = ""
+
+
+@dataclass(frozen=True)
+class SchemeQuestion:
+    """A question and the scheme it belongs to."""
+
+    scheme: Scheme
+    question: Question
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The question with all that its kind means."""
+        return kind_of(self.question, self.scheme)
+
+    @property
+    def name(self) -> str:
+        """What a control for it is called."""
+        return f"{self.scheme.id}.{self.question.id}"
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Every spelling of a label, in small letters, and the id it stands for."""
+        return {
+            folded(name): label.id
+            for label in self.scheme.labels_of(self.question)
+            for name in (*label.name.values(), *label.aliases, label.id)
+        }
+
+
+class Controls:
+    """The controls of a project. Once it is clear what one stands for, it stays so."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, str], SchemeQuestion] = {}
+
+    def settle(self, results: Iterable[Result]) -> None:
+        """Find out what the controls of an annotation stand for: by name, by labels, by their neighbours."""
+        open_ones: dict[tuple[str, str], set[str]] = {}
+        for result in results:
+            key = (result.from_name, result.type)
+            if result.type != RELATION and key not in self.known:
+                open_ones.setdefault(key, set()).update(choices(result))
+        doubtful: dict[tuple[str, str], list[SchemeQuestion]] = {}
+        for (name, kind), values in open_ones.items():
+            doubtful[name, kind] = list(_candidates(name, kind, values))
+            if len(doubtful[name, kind]) == 1:
+                self.known[name, kind] = doubtful.pop((name, kind))[0]
+        neighbours = {asked.scheme.id for key, asked in self.known.items()}
+        for (name, kind), candidates in doubtful.items():
+            fitting = [asked for asked in candidates if asked.scheme.id in neighbours]
+            if len(fitting) != 1:
+                could_be = ", ".join(asked.name for asked in candidates)
+                fits = (
+                    Notice("could-stand", could_be=could_be)
+                    if candidates
+                    else Notice("fits-no-question-known")
+                )
+                raise InputError("control", hint="name-control-scheme-question", name=name, problem=fits)
+            self.known[name, kind] = fitting[0]
+
+    def of(self, result: Result) -> SchemeQuestion:
+        """What the control of a result stands for, once that is settled."""
+        return self.known[result.from_name, result.type]
+
+
+def choices(result: Result) -> list[str]:
+    """The labels that a result gives."""
+    found = result.value.get(result.type)
+    if result.type == "taxonomy" and isinstance(found, list):
+        if any(not isinstance(path, list) or len(path) != 1 for path in found):
+            raise InputError("control-nested-choices-not", from_name=result.from_name)
+        found = [path[0] for path in found]
+    if not any(kind.offers_labels and result.type in kind.controls for kind in KINDS):
+        return []
+    if not isinstance(found, list) or any(not isinstance(item, str) for item in found):
+        raise InputError("control-no-list-labels", from_name=result.from_name, type=result.type)
+    return found
+
+
+def _candidates(name: str, kind: str, values: set[str]) -> Iterator[SchemeQuestion]:
+    """Questions that a control may stand for: the one it names, else those of that id, else those it fits."""
+    types = list(dict.fromkeys(type for one in KINDS for type in one.controls))
+    if kind not in types:
+        known = ", ".join(types)
+        raise InputError("control-gives-results-type", hint="known-types", name=name, kind=kind, known=known)
+    if (exactly := asked_by_name(name)) is not None:
+        yield exactly
+        return
+    fitting = [asked for asked in _all() if kind in asked.kind.controls]
+    wanted = name.lower()
+    named = [asked for asked in fitting if asked.question.id.lower() == wanted]
+    if not named:
+        named = [asked for asked in fitting if asked.scheme.id.lower() == wanted]
+    if values and len(named) != 1:
+        small = {folded(value) for value in values}
+        named = [asked for asked in named or fitting if small <= asked.labels.keys()] or named
+    yield from named
+
+
+def asked_by_name(name: str) -> SchemeQuestion | None:
+    """The question that a control called `<scheme>.<question>` stands for."""
+    scheme_id, _, question_id = name.partition(".")
+    scheme = known_scheme(scheme_id)
+    question = scheme.question(question_id) if scheme else None
+    return SchemeQuestion(scheme, question) if scheme is not None and question is not None else None
+
+
+def asked_for_none(result: Result) -> SchemeQuestion | None:
+    """The question to which a result says that there is nothing."""
+    return asked_by_name(result.from_name.removesuffix(NONE)) if result.from_name.endswith(NONE) else None
+
+
+def _all() -> Iterator[SchemeQuestion]:
+    for name in scheme_names():
+        if (scheme := known_scheme(name)) is not None:
+            yield from (SchemeQuestion(scheme, question) for question in scheme.questions)
+
+
+def labelling_interface(scheme: Scheme, language: str) -> str:
+    """The XML of an interface: a control a question, and one for "none" where there may be none."""
+    view = ET.Element("View")
+    view.append(ET.Comment(f" {scheme.id} {scheme.version}, {language} ".replace("--", "-")))
+    ET.SubElement(view, "Header", value=in_language(scheme.title, language))
+    ET.SubElement(view, "Paragraphs", name=DIALOGUE, value=f"${DIALOGUE}", layout="dialogue")
+    by_turn = scheme.unit.role != "document"
+    if by_turn:
+        # Questions about a turn are asked of a region, which is made by choosing this label.
+        turn = ET.SubElement(view, "ParagraphLabels", name=TURN, toName=DIALOGUE)
+        ET.SubElement(turn, "Label", value=in_language(_WORDS["turn"], language), alias="turn")
+    for kind in kinds_of(scheme).values():
+        _ask(view, kind, f"{scheme.id}.{kind.question.id}", by_turn, language)
+    ET.indent(view)
+    return ET.tostring(view, encoding="unicode") + "\n"
+
+
+def _ask(view: ET.Element, kind: Kind, name: str, by_turn: bool, language: str) -> None:
+    question, tag = kind.question, kind.control_tag(language)
+    ET.SubElement(view, "Header", value=in_language(question.ask, language).replace("\n", " "), size="5")
+    attributes = {"name": name, "toName": DIALOGUE, **tag.attributes}
+    region = {"perRegion": "true"} if by_turn else {}
+    may_be_none = kind.several and not question.at_least
+    if not kind.on_text:
+        attributes |= region
+        if question.required and not may_be_none:
+            attributes["required"] = "true"
+    control = ET.SubElement(view, tag.name, attributes)
+    for choice in tag.choices:
+        ET.SubElement(control, choice.name, dict(choice.attributes))
+    if may_be_none:
+        none = ET.SubElement(view, "Choices", {"name": f"{name}{NONE}", "toName": DIALOGUE, **region})
+        ET.SubElement(none, "Choice", value=in_language(_WORDS["none"], language), alias=NOTHING)
+
 
 Units: TypeAlias = dict[tuple[str, str | None], dict[str, Answer]]
 """Answers by scheme and segment."""
@@ -130,78 +303,60 @@ class LabelStudioAnswers:
     def _spans(self, result: Result, asked: SchemeQuestion, place: Stretch | None) -> list[Span]:
         if place is None or place.start == place.end:
             raise InputError("control-marks-nothing", from_name=result.from_name)
-        labels = self.labels(result, asked)
+        labels = self._control(result, asked).labels()
         return [Span(place.segment.id, place.start, place.end, label) for label in labels]
 
     def _answer(self, result: Result, asked: SchemeQuestion) -> Answer:
         try:
-            return asked.kind.from_control(_Control(self, result, asked))
+            return asked.kind.from_control(self._control(result, asked))
         except InvalidError as error:
             raise InputError("dotted", name=asked.scheme.id, text=error.what, hint=error.hint) from error
 
-    def labels(self, result: Result, asked: SchemeQuestion) -> list[str]:
-        """The ids of the labels that a result gives."""
-        known = asked.labels
+    def _control(self, result: Result, asked: SchemeQuestion) -> _Control:
         ours = self._ours(result)
-        # A judgment under an older version of the scheme may hold labels that are no more.
-        older = _labels_in(ours.answers.get(asked.question.id)) if ours else set()
-        found = []
-        for name in choices(result):
-            label = name if name in older else known.get(folded(name))
+        return _Control(result, asked, _labels_in(ours.answers.get(asked.question.id)) if ours else set())
+
+
+class _Control(NamedTuple):
+    """A result as kinds read it."""
+
+    result: Result
+    asked: SchemeQuestion
+    older: set[str]
+    """Labels of an older version of the scheme, which a judgment may hold and which are no more."""
+
+    def labels(self) -> list[str]:
+        """The ids of the labels that the result gives."""
+        known, found = self.asked.labels, []
+        for name in choices(self.result):
+            label = name if name in self.older else known.get(folded(name))
             if label is None:
-                ids = list(dict.fromkeys(known.values()))
-                raise InputError("unknown-label-2", hint=did_you_mean(name, ids), name=asked.name, name2=name)
+                hint = did_you_mean(name, list(dict.fromkeys(known.values())))
+                raise InputError("unknown-label-2", hint=hint, name=self.asked.name, name2=name)
             found.append(label)
         return found
 
-
-class _Control:
-    """A result as kinds read it."""
-
-    def __init__(self, answers: LabelStudioAnswers, result: Result, asked: SchemeQuestion) -> None:
-        self.answers, self.result, self.asked = answers, result, asked
-
-    def labels(self) -> list[str]:
-        return self.answers.labels(self.result, self.asked)
-
     def number(self) -> int | float:
-        return _number(self.result)
+        """The number that the result gives."""
+        number = self.result.value.get(self.result.type)
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise InputError("control-no-number", from_name=self.result.from_name, number=number)
+        return int(number) if isinstance(number, float) and number.is_integer() else number
 
     def words(self) -> str:
-        return _words(self.result)
-
-
-def same(one: Mapping[str, Answer], other: Mapping[str, Answer]) -> bool:
-    """Whether answers say the same; the order of labels says nothing."""
-    return {name: _shape(answer) for name, answer in one.items()} == {
-        name: _shape(answer) for name, answer in other.items()
-    }
-
-
-def _shape(answer: Answer) -> object:
-    return sorted(answer, key=str) if isinstance(answer, tuple) else answer
+        """The text that the result gives."""
+        words = self.result.value.get("text")
+        if isinstance(words, str):
+            return words
+        if not isinstance(words, list) or any(not isinstance(item, str) for item in words):
+            raise InputError("control-text-no-text", from_name=self.result.from_name)
+        return "\n".join(words)
 
 
 def _labels_in(answer: Answer | None) -> set[str]:
     if isinstance(answer, tuple):
         return {item.label if isinstance(item, Span) else item for item in answer}
     return {answer} if isinstance(answer, str) else set()
-
-
-def _words(result: Result) -> str:
-    words = result.value.get("text")
-    if isinstance(words, str):
-        return words
-    if not isinstance(words, list) or any(not isinstance(item, str) for item in words):
-        raise InputError("control-text-no-text", from_name=result.from_name)
-    return "\n".join(words)
-
-
-def _number(result: Result) -> int | float:
-    number = result.value.get(result.type)
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        raise InputError("control-no-number", from_name=result.from_name, number=number)
-    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 class Stretch(NamedTuple):
