@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Opinion
-from lapsus.annotators.entries import documents_and_votes
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.ranking import Ranking
 from lapsus.annotators.library import load_model, model_file, shipped_models
+from lapsus.annotators.training import documents_and_votes
 from lapsus.errors import LapsusError
 from lapsus.formats import read
 from lapsus.formats.pairs import facts

@@ -12,9 +12,15 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, load_from_string, numpy_helper
 
 from lapsus.annotators import byte_graphs
-from lapsus.annotators.byte_graphs import exact_here, make_session, sums_are_exact, with_unsigned_weights
+from lapsus.annotators.byte_graphs import (
+    content_field,
+    exact_here,
+    make_session,
+    number_field,
+    sums_are_exact,
+    with_unsigned_weights,
+)
 from lapsus.annotators.model_files import SHIPPED, read_model
-from lapsus.annotators.protobuf import content_field, number_field
 
 MULTIPLIERS = {"DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QAttention"}
 GRAPHS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lapsus.annotators.protobuf import content_field, fields, number_field
+from lapsus.annotators.byte_graphs import content_field, fields, number_field
 
 
 def test_what_is_written_is_read() -> None:

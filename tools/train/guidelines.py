@@ -29,8 +29,9 @@ from lapsus.annotators.judge.learning import Model, Point, Report, exclusive
 from lapsus.annotators.judge.people_answers import PeopleAnswers
 from lapsus.annotators.judge.ranking import ranking, ranking_value
 from lapsus.annotators.judge.regression import Projection, Weights, fit, predict
-from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
+from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.model_files import SHIPPED
+from lapsus.annotators.optional_libraries import one_thread
 from lapsus.kinds import Kind, kinds_of
 from lapsus.measures.scores.ratings import spearman
 from lapsus.schemes import load_scheme

@@ -11,8 +11,8 @@ from lapsus.analysis.corpus import (
     choose_scheme,
     countable_questions,
     load_corpus,
+    with_broken,
 )
-from lapsus.analysis.validating import with_broken
 from lapsus.errors import UsageError
 from lapsus.kinds import Kind, kind_of
 from lapsus.language.tokenizer import is_spaceless, knows_words

@@ -6,9 +6,15 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions, load_corpus
+from lapsus.analysis.corpus import (
+    Announce,
+    Corpus,
+    choose_scheme,
+    countable_questions,
+    load_corpus,
+    with_broken,
+)
 from lapsus.analysis.scores import SHOWN, breakdown_runs, is_challenged, matched_answers
-from lapsus.analysis.validating import with_broken
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, kind_of
 from lapsus.measures.bootstrap import Bootstrap

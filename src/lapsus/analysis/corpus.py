@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from lapsus.errors import InputError, InvalidError, UsageError
 from lapsus.formats import EntryStream, read
@@ -11,11 +13,13 @@ from lapsus.kinds import countable, kind_of
 from lapsus.kinds.preference import FIRST, SECOND
 from lapsus.kinds.votes import is_vote, scheme_votes
 from lapsus.language import word_count
+from lapsus.measures.score import Score
 from lapsus.model import EMPTY, Document, Judgment, Question, Scheme, Span, UnitKey, latest
 from lapsus.model.unit import drawn_units, weight_of
 from lapsus.model.votes import Votes
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
+from lapsus.reports import Table
 from lapsus.schemes import AnyScheme, given_schemes, load_scheme, scheme_names
 from lapsus.schemes.checker import Checker
 
@@ -273,3 +277,55 @@ def _facts(document: Document) -> DocumentFacts:
         replies=(str(replies[FIRST]), str(replies[SECOND])),
         dialogue=str(dialogue) if dialogue is not None else None,
     )
+
+
+def broken_notes(corpora: Iterable[Corpus], scheme: Scheme) -> list[str]:
+    """What to say of judgments that break the guideline, and of what was put right in reading them."""
+    notes = []
+    for corpus in corpora:
+        notes += [f"{corpus.name}: {what} ({count:,})" for what, count in corpus.mended.items()]
+        if not (broken := corpus.broken.get(scheme.id, 0)):
+            continue
+        if corpus.drops:
+            notes.append(Notice("judgments-break-guideline-left", name=corpus.name, broken=broken))
+        else:
+            count = len(corpus.under(scheme.id))
+            told = Notice("judgments-break-listed", name=corpus.name, broken=broken, count=count)
+            notes.append(Notice("warning", text=told))
+            if uncounted := corpus.uncounted(scheme):
+                told = Notice("unknown-answers-not-counted", name=corpus.name, count=uncounted)
+                notes.append(Notice("warning", text=told))
+    return notes
+
+
+def broken_counts(corpora: Iterable[Corpus], scheme: Scheme) -> int:
+    """How many judgments break the guideline, in all."""
+    return sum(corpus.broken.get(scheme.id, 0) for corpus in corpora)
+
+
+def with_broken(table: Table, corpora: Sequence[Corpus], scheme: Scheme) -> Table:
+    """The table with what is to be said of broken judgments; where they were left out, signatures say so."""
+    broken = broken_counts(corpora, scheme)
+    marked = signed_without(table, broken) if any(corpus.drops for corpus in corpora) else table
+    data = {**marked.data, "broken": broken}
+    return replace(marked, notes=(*marked.notes, *broken_notes(corpora, scheme)), data=data)
+
+
+def signed_without(value: Any, broken: int) -> Any:
+    """The same result, where every signature says how many judgments were left out."""
+    if not broken:
+        return value
+    if isinstance(value, str):
+        return value.replace("|lapsus:", f"|broken:{broken} left out|lapsus:")
+    if isinstance(value, Score):
+        return msgspec.structs.replace(value, signature=signed_without(value.signature, broken))
+    if isinstance(value, Table):
+        rows, notes, data = (signed_without(part, broken) for part in (value.rows, value.notes, value.data))
+        return replace(value, rows=rows, notes=notes, data=data)
+    if isinstance(value, dict):
+        return {key: signed_without(item, broken) for key, item in value.items()}
+    if isinstance(value, list):
+        return [signed_without(item, broken) for item in value]
+    if type(value) is tuple:
+        return tuple(signed_without(item, broken) for item in value)
+    return value

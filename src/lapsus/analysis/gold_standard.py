@@ -8,8 +8,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from lapsus.analysis.corpus import Announce, choose_scheme, countable_questions, load_corpus
-from lapsus.analysis.validating import broken_counts, broken_notes, signed_without
+from lapsus.analysis.corpus import (
+    Announce,
+    broken_counts,
+    broken_notes,
+    choose_scheme,
+    countable_questions,
+    load_corpus,
+    signed_without,
+)
 from lapsus.errors import UsageError
 from lapsus.formats import read
 from lapsus.kinds import Kind, kind_of

@@ -1,19 +1,14 @@
 """Judgments held against their guideline: what `lapsus validate` does, and what measures say of broken ones."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from lapsus.analysis.corpus import Announce, Corpus
+from lapsus.analysis.corpus import Announce
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import EntryStream, read
-from lapsus.measures.score import Score
 from lapsus.model import Judgment, Scheme
-from lapsus.notices import Notice
-from lapsus.reports import Table
 from lapsus.schemes import AnyScheme, BrokenRule, given_schemes, load_scheme
 from lapsus.schemes.checker import Checker
 
@@ -95,55 +90,3 @@ def validate_reading(reading: EntryStream, scheme: Scheme | None = None) -> Vali
         name = next(iter(unknown))
         raise UsageError("scheme-not-installed", where=where, hint="your-own-say-scheme", name=name)
     return Validation(checked, tuple(broken), dict(reading.options.mended), dict(unknown), dict(left_open))
-
-
-def broken_notes(corpora: Iterable[Corpus], scheme: Scheme) -> list[str]:
-    """What to say of judgments that break the guideline, and of what was put right in reading them."""
-    notes = []
-    for corpus in corpora:
-        notes += [f"{corpus.name}: {what} ({count:,})" for what, count in corpus.mended.items()]
-        if not (broken := corpus.broken.get(scheme.id, 0)):
-            continue
-        if corpus.drops:
-            notes.append(Notice("judgments-break-guideline-left", name=corpus.name, broken=broken))
-        else:
-            count = len(corpus.under(scheme.id))
-            told = Notice("judgments-break-listed", name=corpus.name, broken=broken, count=count)
-            notes.append(Notice("warning", text=told))
-            if uncounted := corpus.uncounted(scheme):
-                told = Notice("unknown-answers-not-counted", name=corpus.name, count=uncounted)
-                notes.append(Notice("warning", text=told))
-    return notes
-
-
-def broken_counts(corpora: Iterable[Corpus], scheme: Scheme) -> int:
-    """How many judgments break the guideline, in all."""
-    return sum(corpus.broken.get(scheme.id, 0) for corpus in corpora)
-
-
-def with_broken(table: Table, corpora: Sequence[Corpus], scheme: Scheme) -> Table:
-    """The table with what is to be said of broken judgments; where they were left out, signatures say so."""
-    broken = broken_counts(corpora, scheme)
-    marked = signed_without(table, broken) if any(corpus.drops for corpus in corpora) else table
-    data = {**marked.data, "broken": broken}
-    return replace(marked, notes=(*marked.notes, *broken_notes(corpora, scheme)), data=data)
-
-
-def signed_without(value: Any, broken: int) -> Any:
-    """The same result, where every signature says how many judgments were left out."""
-    if not broken:
-        return value
-    if isinstance(value, str):
-        return value.replace("|lapsus:", f"|broken:{broken} left out|lapsus:")
-    if isinstance(value, Score):
-        return msgspec.structs.replace(value, signature=signed_without(value.signature, broken))
-    if isinstance(value, Table):
-        rows, notes, data = (signed_without(part, broken) for part in (value.rows, value.notes, value.data))
-        return replace(value, rows=rows, notes=notes, data=data)
-    if isinstance(value, dict):
-        return {key: signed_without(item, broken) for key, item in value.items()}
-    if isinstance(value, list):
-        return [signed_without(item, broken) for item in value]
-    if type(value) is tuple:
-        return tuple(signed_without(item, broken) for item in value)
-    return value

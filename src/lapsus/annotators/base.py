@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias, final
 
 import msgspec
 
 from lapsus.annotators.cases import Case, Origin, cases_of, document_of, packed, text_digest, unpacked
 from lapsus.annotators.features.word_forms import Words
 from lapsus.annotators.model_files import Header, State, model_digest, write_model
-from lapsus.annotators.progress import Progress, unwatched
 from lapsus.errors import LapsusError, UsageError
 from lapsus.language import plain_language
 from lapsus.model import EMPTY, Answer, Document, Entry, Judgment, Scheme, Unit, freeze
@@ -29,6 +28,23 @@ if TYPE_CHECKING:
 
 BATCH: Final = 256
 """Units judged at a time, whichever documents they are of."""
+
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many steps are done, and of how many."""
+
+
+def unwatched(done: int, total: int) -> None:
+    """Progress that nobody looks at."""
+
+
+def part_of(progress: Progress, start: float, end: float) -> Progress:
+    """Progress of one part of the work: from `start` to `end`, which are shares of the whole."""
+
+    def tell(done: int, total: int) -> None:
+        progress(round(1000 * (start + (end - start) * done / max(total, 1))), 1000)
+
+    return tell
 
 
 class Opinion(NamedTuple):

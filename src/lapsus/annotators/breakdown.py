@@ -9,9 +9,8 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator, Opinion, TrainingData
+from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
 from lapsus.annotators.cases import Case, Example, Origin, digest, require_examples, voted_examples
-from lapsus.annotators.progress import Progress
 from lapsus.errors import UsageError
 from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_tally
 from lapsus.measures.scores.breakdown_labels import LABELS, Codes, breakdown_votes, strict_labels

@@ -14,9 +14,9 @@ from lapsus.annotators.base import Annotator
 from lapsus.annotators.breakdown import SCHEME
 from lapsus.annotators.bulk import Engine, Here, Journal, Kept, KeptChunks, Run
 from lapsus.annotators.cases import cases_of
-from lapsus.annotators.entries import without_dialogues
 from lapsus.annotators.judges import Judges, usual_profile
 from lapsus.annotators.library import refuse_asking, refuse_unknown
+from lapsus.annotators.training import without_dialogues
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
 from lapsus.formats.convert import carried

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator, Opinion, TrainingData
+from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
 from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Case, Example, Origin, shares
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_share
-from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
 from lapsus.kinds import kinds_of
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels

@@ -1,8 +1,12 @@
-"""Libraries that not every install has: asked for when they are needed, with a word on how to get them."""
+"""Libraries: those that not every install has are asked for when they are needed; matrix products on one thread."""
 
 import importlib
 import os
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from threading import Lock
+from typing import Any, Final
 
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
@@ -22,3 +26,38 @@ def require(module: str, extra: str | None, purpose: str) -> Any:
         package = module.partition(".")[0]
         command = f"pip install 'lapsus-eval[{extra}]'" if extra else "pip install lapsus-eval"
         raise UsageError("needs", hint=command, purpose=Notice(purpose), package=package) from error
+
+
+class _OneThread:
+    """A limit that all who need it share, since the library has one for the whole process.
+
+    Whoever comes first sets it and whoever leaves last lifts it: if each put back what it had found, the limit would
+    stay for good where two overlap.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    @cached_property
+    def _controller(self) -> Any:
+        return require("threadpoolctl", None, "purpose-sentences").ThreadpoolController()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if not self._inside:
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if not self._inside:
+                    self._limit.restore_original_limits()
+
+
+one_thread: Final = _OneThread()
+"""Matrix products on one thread each: on small matrices more threads wait for each other most of the time."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from lapsus.analysis.validating import signed_without
+from lapsus.analysis.corpus import signed_without
 from lapsus.campaign_stats.adjudication import campaign_gold
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.charts import agreement_chart, days_chart, systems_charts

@@ -14,11 +14,12 @@ from typing import Final, TypeAlias
 import msgspec
 
 from lapsus.annotators.base import Annotator
-from lapsus.annotators.entries import documents_and_votes, judged_entries
+from lapsus.annotators.bulk.work import judged_entries
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.learning import Report
 from lapsus.annotators.library import load_model
+from lapsus.annotators.training import documents_and_votes
 from lapsus.errors import InputError, LapsusError
 from lapsus.kinds import kinds_of
 from lapsus.model import Answer, Entry, Judgment

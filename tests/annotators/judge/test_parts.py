@@ -20,8 +20,9 @@ from lapsus.annotators.judge.decisions import Decision, decide, fitted_decision
 from lapsus.annotators.judge.people_answers import PeopleAnswers, people_answers
 from lapsus.annotators.judge.ranking import average_precision, ranking
 from lapsus.annotators.judge.regression import fit, predict
-from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
+from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.library import default_model
+from lapsus.annotators.optional_libraries import one_thread
 from lapsus.errors import UsageError
 from lapsus.kinds import Kind, kind_of, kinds_of
 from lapsus.kinds.label import LabelKind

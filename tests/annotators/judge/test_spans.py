@@ -10,7 +10,7 @@ import pytest
 
 import lapsus
 from lapsus.annotators.base import Annotator
-from lapsus.annotators.entries import judged_entries
+from lapsus.annotators.bulk.work import judged_entries
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.span_agreement import Seen, _figures, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Place, places_for

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from lapsus.measures.agreement.percent import percent_agreement
+from lapsus.measures.agreement.fleiss import percent_agreement
 from lapsus.measures.score import SAME
 from tests.measures.agreement.helpers import has_pairs, label_rows, labels, numbers, slow_percent, varies
 

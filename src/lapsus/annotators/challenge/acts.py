@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress
 from lapsus.annotators.cases import Example, folds
 from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
 from lapsus.annotators.features.cues import SurfaceCues, look
@@ -17,7 +18,6 @@ from lapsus.annotators.features.network_layers import Arrays, dense
 from lapsus.annotators.features.turn_context import last_said, target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least
-from lapsus.annotators.progress import Progress
 from lapsus.model import Unit
 
 _FOLDS = 5

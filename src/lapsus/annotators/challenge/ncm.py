@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress, part_of
 from lapsus.annotators.cases import Example, by_document, folds
 from lapsus.annotators.challenge.network import (
     PAD,
@@ -30,7 +31,6 @@ from lapsus.annotators.features.network_layers import Arrays, dense, last, log_s
 from lapsus.annotators.features.turn_context import target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least
-from lapsus.annotators.progress import Progress, part_of
 from lapsus.model import Segment, Unit
 
 _FOLDS = 2

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress, part_of
 from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.features.network_layers import Arrays, softmax
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least, need_share
-from lapsus.annotators.progress import Progress, part_of
 from lapsus.model import Unit
 
 NETWORK: Final[Mapping[str, Any]] = {

@@ -6,13 +6,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress
 from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.challenge.svm import fit_softmax, predict_softmax
 from lapsus.annotators.features.sign_rules import RULES, Sign, signs
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_above_zero, one_or_more
-from lapsus.annotators.progress import Progress
 from lapsus.model import Unit
 
 FAMILIES: Final = {

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress
 from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
 from lapsus.annotators.cases import Example, folds, shares
 from lapsus.annotators.challenge.network import UNKNOWN, Vocabulary
@@ -17,7 +18,6 @@ from lapsus.annotators.features.turn_context import last_said, target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least
-from lapsus.annotators.progress import Progress
 from lapsus.errors import UsageError
 from lapsus.model import Unit
 

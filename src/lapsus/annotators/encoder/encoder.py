@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress
 from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator, decision
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.encoder.calibration import (
@@ -25,7 +26,6 @@ from lapsus.annotators.encoder.passages import Memory, passages_of
 from lapsus.annotators.encoder.reader import HOME, Reader, feature_rows, restore_reader
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.parameter_bounds import need_above_zero
-from lapsus.annotators.progress import Progress
 from lapsus.errors import UsageError
 from lapsus.language import plain_language
 from lapsus.model import Unit

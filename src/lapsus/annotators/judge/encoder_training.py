@@ -13,12 +13,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress
 from lapsus.annotators.byte_graphs import exact_here
 from lapsus.annotators.cases import Case
 from lapsus.annotators.judge.features import texts_of
 from lapsus.annotators.judge.people_answers import PeopleAnswers
 from lapsus.annotators.optional_libraries import require
-from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
 from lapsus.notices import Notice
 

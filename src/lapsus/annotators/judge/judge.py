@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.base import Annotator, Opinion, TrainingData
+from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData, part_of
 from lapsus.annotators.cases import Case, Origin, packed
 from lapsus.annotators.judge.decisions import Decision, decide
 from lapsus.annotators.judge.encoder_training import GRAPH, TOKENIZER, OwnVectors
@@ -36,7 +36,7 @@ from lapsus.annotators.judge.people_answers import (
     people_answers,
 )
 from lapsus.annotators.judge.regression import Projection, Weights, fit, predict, predict_logits
-from lapsus.annotators.judge.sentence_vectors import one_thread, sentence_vectors
+from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.judge.spans import (
     Marked,
     Side,
@@ -47,8 +47,8 @@ from lapsus.annotators.judge.spans import (
     side_arrays,
 )
 from lapsus.annotators.model_files import REPORTS, State
+from lapsus.annotators.optional_libraries import one_thread
 from lapsus.annotators.parameter_bounds import need_at_least
-from lapsus.annotators.progress import Progress, part_of
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
 from lapsus.kinds.votes import marks_in

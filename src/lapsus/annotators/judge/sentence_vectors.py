@@ -10,8 +10,7 @@ import struct
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from threading import Lock
@@ -20,8 +19,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.optional_libraries import require
-from lapsus.annotators.protobuf import fields
+from lapsus.annotators.byte_graphs import fields
+from lapsus.annotators.optional_libraries import one_thread
 from lapsus.errors import UsageError
 
 UNKNOWN, START, END = 0, 1, 2
@@ -291,41 +290,6 @@ class SentenceVectors:
         embedded = self._table[ids] * self._scale[block, None] + self._low[block, None]
         projected = levelled(embedded @ self._project.weight + self._project.bias, self._start)
         return encoded(sizes, embedded, projected, self._layers)
-
-
-class _OneThread:
-    """A limit that all who need it share, since the library has one for the whole process.
-
-    Whoever comes first sets it and whoever leaves last lifts it: if each put back what it had found, the limit would
-    stay for good where two overlap.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
-        self._limit: Any = None
-
-    @cached_property
-    def _controller(self) -> Any:
-        return require("threadpoolctl", None, "purpose-sentences").ThreadpoolController()
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        with self._lock:
-            if not self._inside:
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                if not self._inside:
-                    self._limit.restore_original_limits()
-
-
-one_thread: Final = _OneThread()
-"""Matrix products on one thread each: on small matrices more threads wait for each other most of the time."""
 
 
 @cache

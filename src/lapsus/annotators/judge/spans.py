@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.annotators.base import Progress
 from lapsus.annotators.judge.agreement import is_above
 from lapsus.annotators.judge.features import Vectors
 from lapsus.annotators.judge.learning import FOLDS, PARTS, Point, Report
@@ -14,7 +15,6 @@ from lapsus.annotators.judge.regression import Weights, fit, predict
 from lapsus.annotators.judge.span_agreement import Mask, Matrix, Rows, Seen, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Meaning, Place, Readings, place_features, places_for
 from lapsus.annotators.marks import best_threshold, without_edges
-from lapsus.annotators.progress import Progress
 from lapsus.errors import InputError
 from lapsus.kinds import Kind
 from lapsus.model import Label, Span, Unit

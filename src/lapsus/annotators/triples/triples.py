@@ -7,10 +7,9 @@ from typing import ClassVar, Final
 import msgspec
 import numpy as np
 
-from lapsus.annotators.base import Annotator, Opinion, TrainingData
+from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
 from lapsus.annotators.cases import Case, Origin
 from lapsus.annotators.model_files import State, read_model
-from lapsus.annotators.progress import Progress
 from lapsus.annotators.triples.fitting import Answers, Regression, fitted_cuts, mark_ratios
 from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading
 from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of

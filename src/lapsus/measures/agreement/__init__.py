@@ -22,7 +22,7 @@ COEFFICIENTS: Registry[Callable[..., Score]] = Registry(
     Notice("measure-agreement"),
     _ROOM,
     {
-        "percent": f"{_ROOM}.percent:percent_agreement",
+        "percent": f"{_ROOM}.fleiss:percent_agreement",
         "fleiss": f"{_ROOM}.fleiss:fleiss_kappa",
         "cohen": f"{_ROOM}.cohen:cohen_kappa",
         "scott": f"{_ROOM}.cohen:scott_pi",

@@ -29,9 +29,9 @@ from lapsus.measures.agreement.answer_codes import (
 )
 from lapsus.measures.agreement.cohen import cohen_matrix, scott_matrix
 from lapsus.measures.agreement.distances import ratio
+from lapsus.measures.agreement.fleiss import unit_agreement
 from lapsus.measures.agreement.pairs import PairMatrix
 from lapsus.measures.agreement.patterns import Patterns, spread
-from lapsus.measures.agreement.percent import unit_agreement
 from lapsus.measures.bootstrap import Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import SAME, Score, parse_measure, signature
 from lapsus.model import Span, UnitKey

@@ -1,4 +1,4 @@
-"""Agreement of any number of annotators beyond chance: Fleiss' kappa, plain and weighted, and Gwet's AC."""
+"""Agreement of any number of annotators: in percent; beyond chance Fleiss' kappa, plain and weighted, and Gwet's AC."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,12 +7,48 @@ from lapsus.measures.agreement import distances
 from lapsus.measures.agreement.answer_codes import choose, require
 from lapsus.measures.agreement.distances import beyond_chance, ratio
 from lapsus.measures.agreement.patterns import ALONE, patterns, spread
-from lapsus.measures.agreement.percent import COLUMNS, percent_sums, percent_value
-from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
+from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, bootstrap_interval
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
 
 WEIGHTS = ("linear", "quadratic", "ordinal")
+_COLUMNS = 2
+"""Columns of `percent_sums`."""
+
+
+def unit_agreement(counts: Floats, weights: Floats | None = None) -> Floats:
+    """For each unit, the share of its pairs of votes that agree; 0 where it has fewer than two votes.
+
+    `weights` says how far two labels agree, from 0 to 1; without it only equal ones do.
+    """
+    raters = counts.sum(axis=1)
+    same = counts if weights is None else counts @ weights
+    agreeing = (counts * same).sum(axis=1) - raters
+    return np.nan_to_num(ratio(agreeing, raters * (raters - 1)))
+
+
+def percent_sums(counts: Floats, weights: Floats | None = None) -> Floats:
+    """For each unit: whether it has a pair of votes, and the share of its pairs that agree."""
+    return np.stack([counts.sum(axis=1) >= 2, unit_agreement(counts, weights)], axis=1)
+
+
+def percent_value(totals: Floats) -> Floats:
+    """The mean share over the units that have a pair."""
+    return ratio(totals[..., 1], totals[..., 0])
+
+
+def percent_agreement(
+    votes: LabelVotes | ScaleVotes | NDArray[np.integer], *, bootstrap: Bootstrap | None = USUAL
+) -> Score:
+    """How often two annotators of a unit chose the same: the mean over units, each unit weighing the same.
+
+    A unit with fewer than two votes is left out. Chance is not taken out, so the share says little by itself;
+    it is 1 where everybody always chose the same label.
+    """
+    found = patterns(votes, "percent").with_votes(2)
+    return found.score(
+        "percent", percent_sums(found.counts), percent_value, bootstrap, if_same=1.0, bounds=SHARE
+    )
 
 
 def share_sums(counts: Floats, weights: Floats | None = None) -> Floats:
@@ -23,7 +59,7 @@ def share_sums(counts: Floats, weights: Floats | None = None) -> Floats:
 
 def label_shares(totals: Floats) -> Floats:
     """From totals of `share_sums`, how common each label is: the mean share over units with a vote."""
-    shares = totals[..., COLUMNS:]
+    shares = totals[..., _COLUMNS:]
     return ratio(shares, shares.sum(axis=-1, keepdims=True))
 
 
