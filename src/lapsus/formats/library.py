@@ -48,7 +48,8 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
 
     Where the columns of a table say who speaks, the map that was told from them is put into the options.
     """
-    if source.path.is_file() and not source.is_zip and (ours := FORMATS.get("jsonl")()).recognises(source):
+    is_one_file = source.path.is_file() and not source.is_zip and not source.others
+    if is_one_file and (ours := FORMATS.get("jsonl")()).recognises(source):
         # A file that Lapsus wrote says so; no other format need be loaded to ask.
         return ours
     formats = [kind() for kind in FORMATS if kind.reads]
