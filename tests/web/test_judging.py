@@ -104,6 +104,7 @@ def test_a_judged_turn_carries_ones_mark(bench: Bench) -> None:
         ("turn 0 of d0", "X", first),
         ("turn 1 of d0", None, None),
     ]
+    assert second["context"][0]["asked"] == "breakdown"
     assert (second["position"], second["previous"], second["next"]) == (2, first, None)
     assert second["unjudged"] == [first + 1, first + 2]
 

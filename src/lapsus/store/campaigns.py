@@ -132,6 +132,13 @@ class Campaigns(StorePart):
         mine = (row for row in rows if row.id in joined or plan_of(row).who == "everybody")
         return [as_campaign(row) for row in mine if row.state != "draft"]
 
+    def drafts_of(self, person: int) -> int:
+        """How many campaigns a person has a part in that are not open yet."""
+        mine = (t.member.c.person == number(person)) & (t.campaign.c.state == "draft")
+        query = select(func.count()).select_from(t.member).join(t.campaign)
+        with self.reading() as conn:
+            return int(conn.scalar(query.where(mine, t.campaign.c.archived.is_(None))) or 0)
+
     def set_state(self, campaign: str, state: CampaignState, *, by: int | None = None) -> None:
         """Open, paused (nothing new is handed out, work in hand may be finished) or closed (nothing is saved)."""
         known = [one for one in get_args(CampaignState) if one != "draft"]

@@ -1,5 +1,6 @@
 """Plans: a campaign as one decides on it. A file in git, a form in the browser or a command all give this."""
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
@@ -18,6 +19,13 @@ _SLUG = regex.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CODE = regex.compile(r"[\w.:-]{1,60}")
 LONGEST_TITLE = 200
 LONGEST_PAGE = 20_000
+
+
+def short_name(*texts: str) -> str:
+    """A short name made from the first of the texts that has Latin letters or digits; else `campaign`."""
+    plain = (unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower() for text in texts)
+    made = ("-".join(regex.findall("[a-z0-9]+", text))[:60].strip("-") for text in plain)
+    return next(filter(None, made), "campaign")
 
 
 def is_short_name(name: str) -> bool:

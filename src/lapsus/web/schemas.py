@@ -168,6 +168,8 @@ class CampaignPage(msgspec.Struct, frozen=True):
     scheme: str
     version: str
     state: str
+    stage: str
+    """`pilot` or `main`."""
     invited: bool
     """Whether one may judge in it; managers may look at any."""
     complete: bool
@@ -196,6 +198,8 @@ class SegmentResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """Its number, where it is a unit of one's own."""
     layout: tuple[tuple[int, int, str, str], ...] | UnsetType = UNSET
     """What it looks like, where Markdown is shown: ranges of the text (`lapsus.web.markdown`)."""
+    asked: str | UnsetType = UNSET
+    """The question that one answered about it and that sums it up."""
     mark: str | list[str] | UnsetType = UNSET
     """One's own label, or labels, where it was judged already."""
 

@@ -94,11 +94,13 @@ def test_a_mistake_is_said_beside_the_form_and_what_was_typed_stays(
     house: Workbench, browse: Browsing
 ) -> None:
     page = browse(house.person("Mori", "manager"), watched=False)
+    name = house.campaign("breakdown", [chat("d0", 1)])
     page.goto(f"{house.address}/new")
-    page.fill("#name", "Not A Name")
+    page.fill("#name", name)
+    page.fill("#title_en", "Not yet a campaign")
     page.click("button[value=next]")
-    expect(page.get_by_role("alert")).to_contain_text("no short name")
-    expect(page.locator("#name")).to_have_value("Not A Name")
+    expect(page.get_by_role("alert")).to_contain_text("already")
+    expect(page.locator("#title_en")).to_have_value("Not yet a campaign")
     is_sound(page)
 
 

@@ -9,7 +9,7 @@ from lapsus.model import Document, Segment
 from lapsus.store import Chain, SaveRequest
 from tests.web.browser.house import NARROW, WIDE, Browsing, Workbench, scrolls_sideways, violations
 from tests.web.browser.judging import begin, documents, ready, said, shows, type_at_once
-from tests.web.helpers import chat, new_key
+from tests.web.helpers import ANSWERS, chat, new_key
 
 SCHEMES = ["breakdown", "error-types", "response-quality", "semantic-errors"]
 LOOKS = [("en", False, WIDE), ("ja", True, NARROW)]
@@ -300,6 +300,21 @@ def test_a_turn_without_scripts_has_the_same_mark(house: Workbench, browse: Brow
     plain = browse(ada, java_script_enabled=False)
     plain.goto(f"/c/{name}/u/2")
     expect(plain.locator("a.mark")).to_have_text("△")
+
+
+def test_earlier_turns_say_which_question_was_answered(house: Workbench, browse: Browsing) -> None:
+    ada = house.person()
+    name = house.campaign("response-quality", [ada], [chat("d0", 2)])
+    house.store.assignment.next_units(ada.id, name)
+    house.store.saves.save(SaveRequest(new_key(), name, 1, ada.id, ANSWERS["response-quality"]))
+    page = browse(ada)
+    page.goto(f"/c/{name}/u/2")
+    ready(page)
+    expect(page.locator("a.mark")).to_have_text("Dialogue act Yes")
+    expect(page.locator("a.mark")).to_have_attribute("title", "You judged: Dialogue act: Yes")
+    plain = browse(ada, java_script_enabled=False)
+    plain.goto(f"/c/{name}/u/2")
+    expect(plain.locator("a.mark")).to_have_text("Dialogue act Yes")
 
 
 def test_a_manager_looks_and_changes_nothing(house: Workbench, browse: Browsing) -> None:

@@ -40,6 +40,7 @@ class SignInResponse(msgspec.Struct, frozen=True):
     name: str = ""
     provider: str | UnsetType = UNSET
     """At which provider one can sign in instead."""
+    has_manager: bool = True
 
 
 class JoinResponse(msgspec.Struct, frozen=True):
@@ -86,7 +87,8 @@ def _sign_in(
     visit: RequestContext, following: str, error: str | UnsetType = UNSET, name: str = ""
 ) -> SignInResponse:
     provider = visit.web.deployment.oidc
-    return SignInResponse(at(following), error, name, UNSET if provider is None else provider_name(provider))
+    shown = UNSET if provider is None else provider_name(provider)
+    return SignInResponse(at(following), error, name, shown, visit.store.people.has_manager())
 
 
 def sign_in(visit: RequestContext, form: FormData) -> Page | Response:

@@ -49,6 +49,8 @@ class HomeResponse(msgspec.Struct, frozen=True):
     """The campaign in which one worked last, where there is something left to do in it."""
     drafts: list[BegunDraftResponse] = []
     """For managers: one's own, the newest first."""
+    awaited: int = 0
+    """For others: how many campaigns one was invited to that are not open yet."""
 
 
 class TodayResponse(msgspec.Struct, frozen=True):
@@ -103,7 +105,9 @@ def home_page(visit: RequestContext) -> HomeResponse:
     begun = [one for one in campaigns if one.last_at and _goes_on(one)]
     last = max(begun, key=lambda one: one.last_at or _NEVER, default=None)
     drafts = begun_drafts(visit) if visit.me.role == "manager" else []
-    return HomeResponse(person_response(visit.me), campaigns, None if last is None else last.name, drafts)
+    awaited = 0 if visit.manages else visit.store.campaigns.drafts_of(visit.me.id)
+    resume = None if last is None else last.name
+    return HomeResponse(person_response(visit.me), campaigns, resume, drafts, awaited)
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)

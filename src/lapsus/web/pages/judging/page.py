@@ -46,6 +46,8 @@ class StateResponse(msgspec.Struct, frozen=True):
     campaign: str
     title: str
     reason: Literal["done", "wait", "draft", "paused", "closed", "begin", "stopped"]
+    stage: str
+    """`pilot` while there is more to come."""
     progress: OwnProgressResponse
     completion: CompletionResponse | UnsetType = UNSET
     """Where the plan has a completion code and the person is done."""
@@ -97,7 +99,7 @@ def judge(visit: RequestContext) -> StateResponse | Response:
     progress = own_progress(visit, found.name)
     code = found.plan.completion if given.reason == "done" and progress.done else None
     completion = UNSET if code is None else filled(CompletionResponse, code)
-    return StateResponse(found.name, title(visit, found), given.reason, progress, completion)
+    return StateResponse(found.name, title(visit, found), given.reason, found.stage, progress, completion)
 
 
 def unit(visit: RequestContext) -> Page | Response:
@@ -108,7 +110,7 @@ def unit(visit: RequestContext) -> Page | Response:
     except EarlierError as error:
         return redirect(visit, f"/c/{name}/u/{error.unit}")
     signs = mark_signs(visit.store.campaigns.scheme(name), visit.language)
-    return Page("judging/unit.html", shape, more={"signs": signs})
+    return Page("judging/unit.html", shape, more={"signs_of": signs})
 
 
 def guideline(visit: RequestContext) -> Response:

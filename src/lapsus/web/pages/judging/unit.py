@@ -149,23 +149,29 @@ def segment_response(segment: Segment, texts: str = "plain", **more: Any) -> Seg
 def _segment(scheme: Scheme, segment: Segment, own: OwnPlace | None, texts: str) -> SegmentResponse:
     if own is None:
         return segment_response(segment, texts)
-    mark = UNSET if own.submitted == 0 else _mark(scheme, own)
-    return segment_response(segment, texts, unit=own.unit, mark=mark)
+    asked, mark = (UNSET, UNSET) if own.submitted == 0 else _mark(scheme, own)
+    return segment_response(segment, texts, unit=own.unit, mark=mark, asked=asked)
 
 
-def _mark(scheme: Scheme, own: OwnPlace) -> str | list[str] | UnsetType:
-    """One's own answer to the question that sums a unit up: its first one about labels."""
+def _mark(scheme: Scheme, own: OwnPlace) -> tuple[str, str | list[str]] | tuple[UnsetType, UnsetType]:
+    """The question that sums a unit up, which is the first one about labels, and one's own answer to it."""
     for id, kind in kinds_of(scheme).items():
         if id in own.answers and (mark := kind.mark(own.answers[id])) is not None:
-            return mark
-    return UNSET
+            return id, mark
+    return UNSET, UNSET
 
 
-def mark_signs(scheme: Scheme, language: str) -> dict[str, str]:
-    """What stands beside a judged turn, by label, as the script draws it: a sign, a number, or the name."""
-    labels = [label for kind in kinds_of(scheme).values() for label in kind.labels]
-    # Where questions share an id, the first one sums the unit up.
-    return {label.id: _sign(label) or in_language(label.name, language) for label in reversed(labels)}
+def mark_signs(scheme: Scheme, language: str) -> dict[str, tuple[str, dict[str, str]]]:
+    """What stands beside a judged turn, as the script draws it, by question: its name, where several have labels, and
+    for each label a sign, a number, or the name."""
+    kinds = {id: kind for id, kind in kinds_of(scheme).items() if kind.labels}
+    return {
+        id: (
+            in_language(kind.question.name, language) if len(kinds) > 1 else "",
+            {label.id: _sign(label) or in_language(label.name, language) for label in kind.labels},
+        )
+        for id, kind in kinds.items()
+    }
 
 
 def _sign(label: Label) -> str:

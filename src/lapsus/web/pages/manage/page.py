@@ -25,8 +25,8 @@ from lapsus.web.page_routes import (
     title,
     twins,
 )
+from lapsus.web.pages.setup.plan_summary import SummaryResponse, plan_summary
 from lapsus.web.pages.setup.preview import words_of
-from lapsus.web.pages.setup.wizard import SummaryResponse, plan_summary
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 
@@ -207,7 +207,8 @@ def act(visit: RequestContext, form: FormData) -> ManageResponse | Response:
     if (action := _ACTIONS.get(wanted)) is None:
         raise UsageError("nothing-called-here", wanted=wanted[:40])
     action(visit, found.name, form)
-    return redirect(visit, f"/c/{found.name}/manage")
+    # Who has joined wants to judge.
+    return redirect(visit, f"/c/{found.name}{'' if wanted == 'join' else '/manage'}")
 
 
 manage_again = with_error(manage_page)
@@ -245,6 +246,7 @@ def _message(visit: RequestContext, name: str, form: FormData) -> None:
 
 _ACTIONS: Final[Mapping[str, Callable[[RequestContext, str, FormData], object]]] = {
     "state": _state,
+    "join": lambda visit, name, form: visit.store.campaigns.add_people(name, [visit.me.name], by=visit.me.id),
     "main": lambda visit, name, form: visit.store.campaigns.open_main(name, by=visit.me.id),
     "release": lambda visit, name, form: visit.store.assignment.give_back(
         _person(form), name, by=visit.me.id

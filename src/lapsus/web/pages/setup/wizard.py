@@ -1,6 +1,8 @@
 """A new campaign in the browser: one step after the other, with a real unit beside it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -12,20 +14,20 @@ from starlette.routing import BaseRoute
 from lapsus.errors import InputError, LapsusError
 from lapsus.model import Scheme, in_language
 from lapsus.schemes import load_scheme, scheme_names
-from lapsus.store import Material, Plan, RefusedError, StoreError
+from lapsus.store import Material, RefusedError, StoreError
 from lapsus.store.drafts import Draft
 from lapsus.store.known_answers import KnownAnswers
-from lapsus.store.plan import is_short_name
+from lapsus.store.plan import is_short_name, short_name
 from lapsus.store.plan_file import known_units_in
 from lapsus.store.records import Chosen
 from lapsus.web.forms import field, fields, posts, told, upload
 from lapsus.web.page_routes import for_managers, managing, single, title, twins
-from lapsus.web.page_words import say
 from lapsus.web.pages.judging.campaign import begun_drafts
 from lapsus.web.pages.setup import forms as wizard_forms
 from lapsus.web.pages.setup import known_units, own_guideline, talks
 from lapsus.web.pages.setup.draft_file import KEY as MAP
 from lapsus.web.pages.setup.draft_file import first_rows, keep_upload, read_file
+from lapsus.web.pages.setup.plan_summary import SummaryResponse, plan_summary
 from lapsus.web.pages.setup.preview import (
     BlockResponse,
     DraftUnits,
@@ -38,7 +40,7 @@ from lapsus.web.pages.setup.sample import SampleResponse, sampled, with_sample
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.schemas import BegunDraftResponse
-from lapsus.web.uploads import on_disk
+from lapsus.web.uploads import given_name, on_disk
 
 TEMPLATE: Final = "setup/wizard.html"
 
@@ -49,14 +51,6 @@ class ChoiceResponse(msgspec.Struct, frozen=True):
     value: str
     title: str
     text: str = ""
-
-
-class SummaryResponse(msgspec.Struct, frozen=True):
-    """A line of what was decided, and the step on which it can be changed."""
-
-    step: str
-    what: str
-    said: str
 
 
 class WizardResponse(msgspec.Struct, frozen=True):
@@ -167,57 +161,6 @@ def _offered(visit: RequestContext, scheme: Scheme, behind: str = "") -> ChoiceR
     return ChoiceResponse(scheme.id, title + behind, summary)
 
 
-def plan_summary(
-    visit: RequestContext, plan: Plan, scheme: Scheme | None, documents: int, units: int
-) -> list[SummaryResponse]:
-    """What was decided, line by line, each with the step on which it can be changed."""
-
-    def word(key: str, **values: object) -> str:
-        return say(f"setup.review.{key}", visit.language, **values)
-
-    def lines() -> Iterator[tuple[str, str, str]]:
-        title = in_language(plan.titles, visit.language)
-        yield "data", "called", plan.name if title == plan.name else f"{title} ({plan.name})"
-        source = None if plan.chain is None else plan.chain.campaign
-        if plan.collect is not None:
-            yield "talks", "data", talks.summary(plan.collect, visit.language)
-        elif source is not None:
-            yield "data", "data", word("chained", campaign=source)
-        else:
-            yield "data", "data", word("amount", documents=f"{documents:,}", units=f"{units:,}")
-        if scheme is not None:
-            yield "guideline", "guideline", f"{in_language(scheme.title, visit.language)} ({scheme.version})"
-        yield "people", "who", _who(plan, visit.language)
-        if plan.collect is None:
-            many = word("per-unit", count=plan.per_unit)
-            total = "" if source is not None else f" {word('in-all', total=f'{plan.per_unit * units:,}')}"
-            yield "people", "judgments", many + total
-            yield "people", "order", say(f"setup.people.{plan.order}", visit.language)
-        if plan.pilot is not None:
-            yield (
-                "people",
-                "pilot",
-                word("piloted", documents=plan.pilot.documents, count=plan.pilot_per_unit),
-            )
-        for name, texts in (("instructions", plan.instructions), ("consent", plan.consent)):
-            yield "pages", name, word("written", languages=", ".join(texts)) if texts else word("none")
-        if plan.completion is not None:
-            yield "pages", "code", plan.completion.code
-        for block, known in plan.known.items():
-            yield (
-                "checks",
-                "known",
-                f"{say(f'setup.checks.blocks.{block}', visit.language)}: {len(known.units)}",
-            )
-
-    return [SummaryResponse(step, word(what), said) for step, what, said in lines()]
-
-
-def _who(plan: Plan, language: str) -> str:
-    who = say(f"setup.people.{plan.who}", language)
-    return f"{who}: {', '.join(plan.people)}" if plan.people else who
-
-
 def routes() -> list[BaseRoute]:
     """All of them, each with its twin."""
     step = "/new/{draft:secret}/{step:slug}"
@@ -243,7 +186,7 @@ def begin(visit: RequestContext, form: FormData) -> Response:
         made = visit.store.drafts.new(visit.me.id, wizard_forms.with_fields("data", {}, given), ())
         keep_upload(visit, made, file)
         visit.request.state.draft = made
-    tree = _named(visit, {}, given)
+    tree = _named(visit, {}, given, "" if file is None else Path(given_name(file)).stem)
     if file is None and not _needs_no_file(tree):
         raise InputError("choose-file", where="file")
     draft = made if file is not None else visit.store.drafts.new(visit.me.id, tree, ())
@@ -276,13 +219,17 @@ def _first_again(visit: RequestContext, form: FormData, error: LapsusError) -> W
     return wizard_page(visit, "data", draft, fields=fields(form), error=error)
 
 
-def _named(visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str]) -> wizard_forms.Tree:
-    """The plan with what the first step says; a campaign of that name is not there yet."""
+def _named(
+    visit: RequestContext, before: wizard_forms.Tree, given: Mapping[str, str], file: str
+) -> wizard_forms.Tree:
+    """The plan with what the first step says; a campaign of that name is not there yet.
+
+    What is no short name becomes one; where there is none, it is made from the titles or else from the file's name.
+    """
     tree = wizard_forms.with_fields("data", before, given)
     if not is_short_name(str(tree.get("name", ""))):
-        # The field by its name: nobody has seen the plan that it becomes.
-        label = say("setup.new.name", visit.language)
-        raise InputError("no-short-name-use", where=label)
+        titles = tree.get("title", {})
+        tree["name"] = _free_name(visit, tree.get("name", ""), titles.get("en", ""), *titles.values(), file)
     collect = tree.pop("collect", talks.USUAL)
     if given.get("collect") == "yes":
         if given.get("chain"):
@@ -303,8 +250,17 @@ def _needs_no_file(tree: wizard_forms.Tree) -> bool:
     return "chain" in tree or "collect" in tree
 
 
+def _free_name(visit: RequestContext, *texts: str) -> str:
+    wanted, taken = short_name(*texts), _names(visit)
+    return next(name for n in count(1) if (name := wanted if n == 1 else f"{wanted[:56]}-{n}") not in taken)
+
+
+def _names(visit: RequestContext) -> frozenset[str]:
+    return frozenset(campaign.name for campaign in visit.store.campaigns.all())
+
+
 def _check_free(visit: RequestContext, name: str) -> None:
-    if any(campaign.name == name for campaign in visit.store.campaigns.all()):
+    if name in _names(visit):
         raise InputError("campaign-already", hint="choose-another-name", name=name)
 
 
@@ -337,8 +293,9 @@ def fill_in(visit: RequestContext, form: FormData) -> Response:
     if step == "data":
         if (file := upload(form, "file")) is not None:
             keep_upload(visit, draft.id, file)
-        tree = _named(visit, draft.plan, fields(form))
-        has_file = visit.store.drafts.file(draft.id) is not None
+        kept = visit.store.drafts.file(draft.id)
+        has_file = kept is not None
+        tree = _named(visit, draft.plan, fields(form), "" if kept is None else Path(kept[0]).stem)
         if not (_needs_no_file(tree) or draft.lines or has_file):
             raise InputError("choose-file", where="file")
         return _documents(visit, draft, tree, is_new=file is not None or (has_file and not draft.lines))

@@ -71,18 +71,18 @@ function drawTurn(turn, unit, scheme, words, go) {
  * @param {Segment} turn @param {Unit} unit @param {Scheme} scheme @param {Words} words @param {(number: number) => void} go */
 function drawMark(turn, unit, scheme, words, go) {
   if (turn.mark === undefined) return null;
-  // Where questions share an id, the first one sums the unit up.
-  const labels = new Map(scheme.questions.flatMap((question) => labelsOf(scheme, question)).reverse().map((label) => [label.id, label]));
+  const offering = scheme.questions.filter((question) => labelsOf(scheme, question).length);
+  const question = offering.find((one) => one.id === turn.asked) ?? offering[0];
+  const labels = new Map(labelsOf(scheme, question).map((label) => [label.id, label]));
+  // Among several questions an answer alone would not tell what it answers.
+  const asked = offering.length > 1 ? words.of(question.name) : "";
   const ids = Array.isArray(turn.mark) ? turn.mark : [turn.mark];
   const short = ids.map((id) => sign(labels.get(id)) ?? labels.get(id)?.number ?? words.of(labels.get(id)?.name) ?? id).join(" ");
-  const long = words.join(ids.map((id) => words.of(labels.get(id)?.name) ?? id));
-  const mark = el("a", {
-    class: "mark",
-    href: at(`/c/${unit.campaign}/u/${turn.unit}`),
-    title: words.say("judged", { label: long }),
-    "aria-label": words.say("judged", { label: long }),
-    text: short,
-  });
+  const names = words.join(ids.map((id) => words.of(labels.get(id)?.name) ?? id)) || words.say("none-fits");
+  const long = words.say("judged", { label: asked ? `${asked}: ${names}` : names });
+  const href = at(`/c/${unit.campaign}/u/${turn.unit}`);
+  const mark = el("a", { class: "mark", href, title: long, "aria-label": long },
+    asked && el("span", { class: "asked", text: asked }), asked && " ", short || names);
   mark.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

@@ -171,6 +171,7 @@
  * @property {[string, string, string]} [parts]
  * @property {number} [unit]
  * @property {[number, number, string, string][]} [layout]
+ * @property {string} [asked]
  * @property {string|string[]} [mark]
  *
  * @typedef {object} Step
