@@ -2,7 +2,7 @@
 
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
@@ -42,13 +42,13 @@ class _OneThread:
 
     @cached_property
     def _controller(self) -> Any:
-        return require("threadpoolctl", None, "purpose-sentences").ThreadpoolController()
+        return _threadpoolctl().ThreadpoolController()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         with self._lock:
             if not self._inside:
-                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit = self._by_this_thread(lambda: self._controller.limit(limits=1, user_api="blas"))
             self._inside += 1
         try:
             yield
@@ -56,7 +56,20 @@ class _OneThread:
             with self._lock:
                 self._inside -= 1
                 if not self._inside:
-                    self._limit.restore_original_limits()
+                    self._by_this_thread(self._limit.restore_original_limits)
+
+    def _by_this_thread(self, change: Callable[[], Any]) -> Any:
+        # The library lets the first thread that set a limit set others, and silently does nothing for the rest.
+        set_free = _threadpoolctl().OpenBLASController.clear_controlling_thread
+        set_free(force=True)
+        try:
+            return change()
+        finally:
+            set_free(force=True)
+
+
+def _threadpoolctl() -> Any:
+    return require("threadpoolctl", None, "purpose-sentences")
 
 
 one_thread: Final = _OneThread()

@@ -96,6 +96,22 @@ def test_the_limit_on_threads_is_lifted_by_the_last_who_needs_it() -> None:
         assert limits()
 
 
+def test_any_thread_limits_and_lifts() -> None:
+    controller = one_thread._controller.select(user_api="blas")
+
+    def limits() -> list[int]:
+        return [one["num_threads"] for one in controller.info()]
+
+    with controller.limit(limits=2), ThreadPoolExecutor(1) as pool:
+        with one_thread():
+            assert limits() == [1] * len(limits())
+        limit = one_thread()
+        pool.submit(limit.__enter__).result()
+        assert limits() == [1] * len(limits())
+        limit.__exit__(None, None, None)
+        assert limits() == [2] * len(limits())
+
+
 def test_weights_that_are_not_the_known_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors_module, "FILES", dict.fromkeys(vectors_module.FILES, "0" * 64))
     with pytest.raises(UsageError, match="is not the file of weights"):
