@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ TARGET = Path(__file__).parent.parent / "docs" / "commands.md"
 HEAD = "| command | what it does | page |\n| --- | --- | --- |\n"
 PAGES = Path(__file__).with_name("command_pages.txt")
 """A line for each command, or for a group of them: its name, a tab, and the page that explains it."""
+MANY = 3
+"""An option that so many commands have, with the same help, is explained once for all of them."""
 
 
 def document() -> str:
@@ -47,17 +50,41 @@ def tables() -> Iterator[str]:
 
 
 def sections() -> Iterator[str]:
-    """For each command what it does, what it takes and its options, by name."""
-    for name, command in sorted(commands(typer.main.get_command(app), "lapsus")):
+    """For each command what it does and its own options; options of many commands are explained once, at the end."""
+    known = sorted(commands(typer.main.get_command(app), "lapsus"))
+    shared = shared_options(command for _, command in known)
+    for name, command in known:
         said = " ".join(command.help.split())
         yield f"\n### {name}\n\n`{usage(name, command)}`\n\n{said}\n\n"
-        given = [one for one in command.params if "--help" not in one.opts]
-        if given:
-            yield "| | |\n| --- | --- |\n"
-        for one in given:
-            help_ = " ".join(one.help.split()).replace("|", "\\|")
-            yield f"| {called(one)} | {help_} |\n"
-    yield "\n"
+        own = [row(one) for one in given(command) if row(one) not in shared.values()]
+        also = [max(one.opts, key=len) for one in given(command) if row(one) in shared.values()]
+        if own:
+            yield "| | |\n| --- | --- |\n" + "".join(own) + "\n"
+        if also:
+            yield f"[Also](#options-of-many-commands): {', '.join(f'`{option}`' for option in also)}.\n"
+    yield "\n### Options of many commands\n\n| | |\n| --- | --- |\n" + "".join(shared.values()) + "\n"
+
+
+def shared_options(every: Iterable[Any]) -> dict[str, str]:
+    """The row of each option that many commands have, by its name; of several rows the most frequent one."""
+    uses = Counter(
+        (max(one.opts, key=len), row(one))
+        for command in every
+        for one in given(command)
+        if one.param_type_name == "option"
+    )
+    rows = {name: text for (name, text), count in reversed(uses.most_common()) if count >= MANY}
+    return dict(sorted(rows.items()))
+
+
+def given(command: Any) -> list[Any]:
+    """A command's parameters, without `--help`."""
+    return [one for one in command.params if "--help" not in one.opts]
+
+
+def row(parameter: Any) -> str:
+    """A parameter's row in a table."""
+    return f"| {called(parameter)} | {' '.join(parameter.help.split()).replace('|', chr(92) + '|')} |\n"
 
 
 def called(parameter: Any) -> str:
