@@ -20,6 +20,7 @@ from lapsus.measures.scores import align_run
 from lapsus.model import Document, Entry, Judgment, Segment, UnitKey
 from lapsus.model.votes import LabelVotes
 from tests.annotators import invented
+from tests.patience import LONG
 
 CHATS = {
     "hiking": [
@@ -225,7 +226,7 @@ def test_nothing_is_told_to_the_makers_of_a_library(tmp_path: Path) -> None:
     """Where it tells them of us, it also leaves a number for this machine in the home folder."""
     code = "from lapsus.annotators import default_model, load_model; load_model(default_model('en'))"
     own = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_"))}
-    subprocess.run([sys.executable, "-c", code], env={**own, "HOME": str(tmp_path)}, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], env={**own, "HOME": str(tmp_path)}, check=True, timeout=LONG)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from lapsus.formats import convert
 from lapsus.model import Entry
 from tests.annotators.language_model.helpers import chat, pair, right
 from tests.annotators.language_model.stub import Said, completion, refusal, serving
+from tests.patience import until
 
 
 def check(data: Path, endpoint: str, *more: str) -> Any:
@@ -95,9 +95,11 @@ def test_what_it_could_not_judge_is_told(data: Path) -> None:
 
 
 def test_a_report_that_was_stopped_says_what_it_is_not_about(data: Path, tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
     def server(body: dict[str, Any]) -> Said:
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(1)
+        until(lambda: signal.getsignal(signal.SIGINT) is before)
         return by_text(body)
 
     page = tmp_path / "report.html"

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from lapsus.model import Entry, Judgment, Scheme
 from lapsus.schemes import load_scheme, scheme_names
 from tests.annotators.language_model.helpers import chat, document, right
 from tests.annotators.language_model.stub import Said, Stub, completion, refusal, script, serving
+from tests.patience import LONG
 
 KEY = "sk-very-secret-0123456789"
 
@@ -311,8 +313,12 @@ def test_the_key_comes_from_the_environment_and_is_kept_nowhere(
 
 
 def test_ctrl_c_keeps_what_was_judged(folder: Path) -> None:
+    told = threading.Event()
+
     def slow(body: dict[str, Any]) -> Said:
-        time.sleep(0.3)
+        if len(stub.asked) >= 4:
+            assert told.wait(LONG)
+            time.sleep(0.3)  # for the signal to arrive
         return answered(body)
 
     Jsonl().write([Entry(f"c{n}", chat(id=f"c{n}")) for n in range(20)], folder / "many.jsonl")
@@ -333,7 +339,8 @@ def test_ctrl_c_keeps_what_was_judged(folder: Path) -> None:
             assert running.poll() is None
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGINT)
-        _, errors = running.communicate(timeout=120)
+        told.set()
+        _, errors = running.communicate(timeout=LONG)
         assert running.returncode == 1, errors
         assert "stopped; the same command goes on from here" in errors
         asked = len(stub.asked)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from lapsus.store import Plan, open_store
 from tests.annotators.language_model.helpers import chat, document, right
 from tests.annotators.language_model.stub import Said, Stub, completion, script, serving
 from tests.cli.test_language_models import answered, labels, lapsus
+from tests.patience import until
 from tests.store.helpers import judge_all
 
 
@@ -135,7 +135,7 @@ def test_ctrl_c_in_a_campaign_keeps_what_was_judged(folder: Path) -> None:
     def server(body: dict[str, Any]) -> Said:
         if "context" in json.loads(body["messages"][1]["content"]):
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1)
+            until(lambda: signal.getsignal(signal.SIGINT) is before)
         return answered(body)
 
     desk = Desk(folder)

@@ -9,11 +9,9 @@ import os
 import pickle
 import sys
 import tempfile
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +22,7 @@ import zstandard
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import convert, read
 from lapsus.formats.remote import location
+from tests.http_server import Handler, listening
 
 LINE = b'{"id": "c%d", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}\n'
 CHAT = LINE % 1 + LINE % 2
@@ -162,7 +161,7 @@ def test_a_file_by_its_address(tmp_path: Path) -> None:
     assert ids(Path(path.as_uri())) == ["c1", "c2"]
 
 
-class Asked(BaseHTTPRequestHandler):
+class Asked(Handler):
     """Answers every question with chats, and notes what was asked for."""
 
     asked: ClassVar[list[str]] = []
@@ -179,19 +178,12 @@ class Asked(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""
-
 
 @pytest.fixture
 def web() -> Iterator[str]:
     Asked.asked.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Asked) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with listening(Asked) as address:
+        yield address
 
 
 @pytest.mark.parametrize("rest", ["//a//b.jsonl", "/chats.jsonl?X-Sig=a%2Fb&n=1", "/export?as=lines"])

@@ -18,6 +18,7 @@ from lapsus.formats.table import ParquetTable
 from lapsus.formats.table_rows import COLUMNS
 from lapsus.model import Entry, Judgment
 from tests.formats.test_table import JUDGMENTS, judgment, there_and_back
+from tests.patience import LONG
 
 
 def test_parquet_columns_have_types(tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ def test_a_disk_that_fills_up_while_a_table_is_written_is_an_error_in_words(tmp_
     convert(entries, tmp_path / "long.jsonl")
     arguments = ["convert", str(tmp_path / "long.jsonl"), str(tmp_path / "out.parquet")]
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=LONG, check=False
     )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "error: File too large"

@@ -6,12 +6,12 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests.http_server import Handler, listening
 
 import lapsus
 from lapsus.errors import InputError, UsageError
@@ -65,7 +65,7 @@ class Bot:
 
 @contextmanager
 def served(bot: Bot) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
+    class System(Handler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             status, content, kind = bot.answer(body, self.headers.get("authorization", ""))
@@ -75,18 +75,8 @@ def served(bot: Bot) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(System) as address:
+        yield f"{address}/v1"
 
 
 @contextmanager

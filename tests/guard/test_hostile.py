@@ -7,13 +7,13 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from starlette.testclient import TestClient
+from tests.http_server import Handler, listening
 
 import lapsus
 from lapsus.guard import Guard
@@ -45,7 +45,7 @@ class System:
 
 @contextmanager
 def served(system: System) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
+    class Upstream(Handler):
         def do_GET(self) -> None:
             system.paths.append(self.path)
             self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -58,15 +58,8 @@ def served(system: System) -> Iterator[str]:
 
         do_POST = do_GET
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        server.shutdown()
-        thread.join()
+    with listening(Upstream) as address:
+        yield f"{address}/v1"
 
 
 @contextmanager

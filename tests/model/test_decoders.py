@@ -10,6 +10,7 @@ import pytest
 import regex
 
 import lapsus
+from tests.patience import LONG
 
 _THREADS = """
 import sys, threading
@@ -42,7 +43,7 @@ _TYPED = regex.compile(r"json\.decode\([^\n]*type=(?!dict\b)")
 def test_all_get_through_alive(read: str) -> None:
     """In a process of its own, for what this is about ends a process without a word."""
     work = f"READ = lambda kind: {read}\n{_THREADS}"
-    done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, timeout=LONG)
     assert (done.returncode, done.stdout) == (0, "all through\n"), done.stderr
 
 

@@ -69,9 +69,9 @@ def test_bottomless_nesting_is_an_error_and_no_crash(text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_number_and_no_day_is_told_at_once(value: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     assert found(f"scheme: tone\nversion: {value}") == [(2, "yaml")]
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(

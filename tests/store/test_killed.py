@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from lapsus.store import SaveRequest, open_store
+from tests.patience import LONG
 from tests.store.helpers import campaign, people
 from tests.store.test_concurrency import check_counts, start
 
@@ -21,7 +22,7 @@ def acknowledged(url: str, person: int, number: int) -> tuple[set[str], set[str]
     lines = [worker.stdout.readline() for _ in range(50 + 13 * number)]
     worker.send_signal(signal.SIGKILL)
     lines += worker.stdout.readlines()
-    worker.communicate(timeout=60)
+    worker.communicate(timeout=LONG)
     whole = [line.split() for line in lines if line.endswith("\n")]
     sent = {key for words in whole if words[0] == "sent" for key in words[1:]}
     kept = {words[1] for words in whole if words[0] == "kept"}

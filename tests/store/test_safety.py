@@ -19,6 +19,7 @@ from lapsus.store import Plan, RefusedError, Store, StoreError, open_store
 from lapsus.store import save_batch as batches
 from lapsus.store.base import Database
 from lapsus.store.saves import LARGEST_ANSWERS
+from tests.patience import LONG
 from tests.store.helpers import Clock, campaign, dialogue, judge_all, pair, people, request, reserve, save
 
 
@@ -175,8 +176,8 @@ def test_saves_go_on_when_the_writer_has_died(store: Store, monkeypatch: pytest.
         broken.setattr(threading, "excepthook", lambda args: None)
         broken.setattr(store.saves._writer, "_work", dies)
         with pytest.raises(StoreError, match="the writer ended"):
-            store.saves.save_soon(request(unit, me)).result(timeout=60)
-    assert store.saves.save_soon(request(unit, me)).result(timeout=60).revision == 1
+            store.saves.save_soon(request(unit, me)).result(timeout=LONG)
+    assert store.saves.save_soon(request(unit, me)).result(timeout=LONG).revision == 1
 
 
 def dies(things: list[object]) -> list[object]:

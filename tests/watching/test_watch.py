@@ -7,9 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -26,6 +24,7 @@ from lapsus.watching.watch import DAY, Rules, watch
 from lapsus.watching.webhooks import Webhook, is_genuine, signature
 from tests.annotators.language_model.stub import completion, serving
 from tests.cli.in_process import lapsus
+from tests.http_server import Handler, listening
 from tests.store.helpers import judge_all
 
 ALL = Rules(sample=1.0, flagged=True, doubt=0.0)
@@ -264,25 +263,15 @@ def receiver(refuses: int = 0) -> Iterator[tuple[str, list[tuple[dict[str, str],
     """A server that keeps what it is sent, and refuses the first so many."""
     received: list[tuple[dict[str, str], bytes]] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Receiver(Handler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             received.append((dict(self.headers), body))
             self.send_response(503 if len(received) <= refuses else 204)
             self.end_headers()
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/hook", received
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with listening(Receiver) as address:
+        yield f"{address}/hook", received
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from typing import Self
 
 import regex
 
+from tests.patience import LONG
+
 _COMMAND = "from lapsus.cli import main; main()"
 _ADDRESS = regex.compile(r"https?://[^\s.]+(?:\.\d+)*:\d+")
 
@@ -44,7 +46,7 @@ class Running:
     def end(self, how: signal.Signals = signal.SIGINT) -> tuple[int, str]:
         """Send a signal; how it ended, and what it complained of."""
         self.process.send_signal(how)
-        _, complaints = self.process.communicate(timeout=60)
+        _, complaints = self.process.communicate(timeout=LONG)
         return self.process.returncode, complaints
 
     def workers(self) -> list[int]:

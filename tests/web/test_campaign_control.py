@@ -15,12 +15,13 @@ import pytest
 from lapsus.errors import UsageError
 from lapsus.store import open_store
 from lapsus.web.server import listen
+from tests.patience import LONG
 from tests.web.server_process import Running
 
 
 def opened(address: str, browser: urllib.request.OpenerDirector | None = None) -> Any:
     opener = browser or urllib.request.build_opener()
-    with opener.open(address, timeout=60) as answer:
+    with opener.open(address, timeout=LONG) as answer:
         return json.load(answer)
 
 
@@ -57,7 +58,7 @@ def test_the_first_start_makes_a_manager_and_later_ones_do_not(tmp_path: Path) -
         assert opened(f"{link}.json", browser)["invitation"]["role"] == "manager"
         token = opened(f"{server.address}/session.json", browser)["csrf"]
         form = f"name=Mori&password=correct+horse&again=correct+horse&csrf={token}".encode()
-        with browser.open(f"{link}.json", form, timeout=60) as answer:
+        with browser.open(f"{link}.json", form, timeout=LONG) as answer:
             assert json.load(answer)["person"]["name"] == "Mori"
         assert server.end()[0] == 0
     with open_store(database) as store:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from lapsus.store import Plan, Store
 from lapsus.store.collect_plan import Collect, System
+from tests.http_server import Handler, listening
 from tests.web.helpers import Bench, Browser
 
 API = "/api/v1/campaigns/talk/talks"
 
 
-class _System(BaseHTTPRequestHandler):
+class _System(Handler):
     seen: list[Any] = []  # noqa: RUF012  one server a test
     failing = 0
 
@@ -41,20 +40,13 @@ class _System(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
 
 @pytest.fixture
 def system() -> Iterator[tuple[str, type[_System]]]:
     """A system on this machine, and what it was sent."""
     handler = type("Handler", (_System,), {"seen": [], "failing": 0})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", handler
-        server.shutdown()
-        thread.join()
+    with listening(handler) as address:
+        yield address, handler
 
 
 def collecting(bench: Bench, **more: Any) -> None:

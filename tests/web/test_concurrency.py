@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lapsus.store import Store
+from tests.patience import LONG
 from tests.web.helpers import Bench, chat
 
 
@@ -91,7 +92,7 @@ def test_units_that_nobody_looked_at_are_saved_by_the_same_rules(bench: Bench) -
 
 def test_nobody_waits_until_it_is_known_who_another_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     people, find = [bench.person("Ada"), bench.person("Ben")], bench.store.access.person_in_session
-    both_ask = threading.Barrier(2, timeout=20)
+    both_ask = threading.Barrier(2, timeout=LONG)
 
     def found(person: int, stamp: str) -> Any:
         both_ask.wait()

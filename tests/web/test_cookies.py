@@ -19,6 +19,7 @@ from lapsus.store import Store, open_store
 from lapsus.web.app import create_app
 from lapsus.web.deployment import Deployment
 from lapsus.web.sessions import DAY, LANGUAGE, SESSION
+from tests.patience import LONG
 from tests.web.helpers import PASSWORD
 from tests.web.server_process import Running
 
@@ -52,7 +53,7 @@ def test_two_servers_on_two_ports_in_one_browser(tmp_path: Path, stores: list[St
 
     def asked(address: str, **form: str) -> Any:
         body = urlencode(form).encode() if form else None
-        with browser.open(address, body, timeout=60) as answer:
+        with browser.open(address, body, timeout=LONG) as answer:
             return json.load(answer)
 
     with ExitStack() as running:

@@ -2,27 +2,33 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from lapsus.store import Plan
 from lapsus.store.collect_plan import Collect, System
+from lapsus.web import talk_work
+from tests.http_server import Handler, listening
 from tests.web.helpers import Bench, Browser
 
 API = "/api/v1/campaigns/talk/talks"
 SCRIPT = "</script><img src=x onerror=alert(1)>"
 
 
+@pytest.fixture(autouse=True)
+def _soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk_work, "PAUSE", 0.01)
+    monkeypatch.setattr(talk_work, "LOOK", 0.05)
+
+
 @contextmanager
 def answering(answers: list[bytes]) -> Iterator[str]:
     """A system that gives these answers in turn, the last one for ever."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class System(Handler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             content = answers.pop(0) if len(answers) > 1 else answers[0]
@@ -32,15 +38,8 @@ def answering(answers: list[bytes]) -> Iterator[str]:
             with suppress(OSError):
                 self.wfile.write(content)
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with listening(System) as address:
+        yield address
 
 
 def begun(bench: Bench, use: str, **more: Any) -> tuple[Browser, dict[str, Any]]:

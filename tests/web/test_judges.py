@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from lapsus.web import judge_work
 from lapsus.web.app import create_app
 from lapsus.web.judge_sources import JudgeSources
 from tests.annotators.language_model.stub import Said, Stub, completion, serving
+from tests.patience import until
 from tests.web.helpers import Bench, Browser
 
 KEY = "sk-very-secret-0123456789"
@@ -103,15 +103,6 @@ def judged(bench: Bench) -> tuple[str, Browser]:
 Judged = tuple[str, Browser]
 
 
-def wait(look: Callable[[], Any]) -> Any:
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        if found := look():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it never came")
-
-
 def page(mori: Browser, name: str) -> dict[str, Any]:
     return dict(mori.get(f"/c/{name}/judges.json").json())
 
@@ -129,7 +120,7 @@ def done(mori: Browser, name: str) -> dict[str, Any]:
         is_through = bool(found["runs"]) and found["runs"][-1]["state"] == "done"
         return found if is_through and not (found["as_of"] or found["pending"]) else None
 
-    return dict(wait(look))
+    return dict(until(look))
 
 
 def ask(stub: Stub) -> dict[str, str]:
@@ -343,16 +334,16 @@ def test_it_is_stopped_goes_on_and_outlives_the_server(
 
     stub.answer = held
     add(mori, name, **ask(stub))
-    run = wait(lambda: (found := page(mori, name)["runs"][0])["judged"] and found)
+    run = until(lambda: (found := page(mori, name)["runs"][0])["judged"] and found)
     mori.http.post(f"/c/{name}/judges.json", data={"csrf": mori.csrf, "do": "stop", "run": run["id"]})
     go_on.set()
-    wait(lambda: not bench.store.program_runs.get(run["id"]).is_held)
+    until(lambda: not bench.store.program_runs.get(run["id"]).is_held)
     stopped = page(mori, name)["runs"][0]
     assert stopped["state"] == "stopped"
     assert 0 < stopped["judged"] < 80
     go_on.clear()
     mori.http.post(f"/c/{name}/judges.json", data={"csrf": mori.csrf, "do": "go", "run": run["id"]})
-    wait(lambda: bench.store.program_runs.get(run["id"]).is_held)
+    until(lambda: bench.store.program_runs.get(run["id"]).is_held)
     work = bench.app.state.web.judge_work
     threading.Thread(target=lambda: work._end.wait(60) and go_on.set()).start()
     work.close()
@@ -364,7 +355,7 @@ def test_it_is_stopped_goes_on_and_outlives_the_server(
         workers = [judge_work.JudgeWork(store, sources) for store in (one, two)]
         for worker in workers:
             worker.start()
-        wait(lambda: bench.store.program_runs.get(run["id"]).state == "done")
+        until(lambda: bench.store.program_runs.get(run["id"]).state == "done")
         for worker in workers:
             worker.close()
     assert len(stub.asked) - asked == left.left
@@ -375,7 +366,7 @@ def test_it_says_why_it_stopped(bench: Bench, judged: Judged, stub: Stub) -> Non
     name, mori = judged
     stub.answer = lambda body: Said(401, {"error": {"message": "who are you?"}})
     add(mori, name, **ask(stub))
-    run = wait(lambda: (found := page(mori, name)["runs"][0])["state"] == "failed" and found)
+    run = until(lambda: (found := page(mori, name)["runs"][0])["state"] == "failed" and found)
     assert "who are you?" in run["note"]
     japanese = mori.get(f"/c/{name}/judges?lang=ja").text
     assert "途中で止まりました" in japanese

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.patience import LONG
 from tests.web.server_process import Running
 
 MOST_WAITING = 16
@@ -26,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def connect(server: Running) -> socket.socket:
     found = urlsplit(server.address)
-    return socket.create_connection((found.hostname or "", found.port or 0), timeout=60)
+    return socket.create_connection((found.hostname or "", found.port or 0), timeout=LONG)
 
 
 def most_memory(server: Running) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from lapsus.campaign_stats import statistics as figures_of
 from lapsus.model import Document, Segment
 from lapsus.reports import charts
 from lapsus.web.pages.stats.charts import CHARTS, picture
+from tests.patience import until
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, new_key, pair
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -90,9 +90,8 @@ def test_what_takes_long_is_of_a_little_earlier_and_says_so(
     assert ada.save(name, 2, {"breakdown": "X"}).status_code == 201
     page = mori.get(path).text
     assert "data-age" in page
-    until = time.monotonic() + 60
-    while (now := mori.get(f"{path}.json").json())["as_of"] is not None:
-        assert time.monotonic() < until
+    until(lambda: mori.get(f"{path}.json").json()["as_of"] is None)
+    now = mori.get(f"{path}.json").json()
     assert now["figures"] > first["figures"]
     monkeypatch.undo()
     assert mori.get(f"{path}.json").json() == now

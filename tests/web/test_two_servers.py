@@ -13,6 +13,7 @@ from collections import Counter
 
 from lapsus.client import Client, ServerError
 from lapsus.store import Plan, open_store
+from tests.patience import until
 from tests.web.helpers import chat
 from tests.web.server_process import Running
 
@@ -72,11 +73,11 @@ def test_every_unit_gets_exactly_its_judgments_while_servers_die(either: str) ->
     done: Counter[str] = Counter()
 
     def judged(many: int) -> None:
-        until = time.monotonic() + PATIENCE
-        while done.total() < many:
-            assert time.monotonic() < until
+        def enough() -> bool:
             assert not [one.wrong for one in annotators if one.wrong]
-            time.sleep(0.01)
+            return done.total() >= many
+
+        until(enough)
 
     options = ("serve", "--db", either, "--port", "0")
     with Running(*options, "--workers", "2") as first, Running(*options) as second:

@@ -6,8 +6,9 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
+
+from tests.http_server import Handler, listening
 
 
 class Said(NamedTuple):
@@ -63,7 +64,7 @@ class Stub:
 def serving(answer: Callable[[dict[str, Any]], Said], stub: Stub | None = None) -> Iterator[Stub]:
     stub = stub or Stub(answer)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Model(Handler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             said = stub.reply(self.path, dict(self.headers), body)
@@ -78,20 +79,9 @@ def serving(answer: Callable[[dict[str, Any]], Said], stub: Stub | None = None) 
             except (BrokenPipeError, ConnectionResetError):
                 pass  # the other side did not wait
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    stub.endpoint = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    try:
+    with listening(Model) as address:
+        stub.endpoint = f"{address}/v1"
         yield stub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def script(*replies: Said) -> Callable[[dict[str, Any]], Said]:

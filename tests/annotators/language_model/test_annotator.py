@@ -17,6 +17,7 @@ from lapsus.model import Entry, Judgment, Scheme, UnitKey
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
 from tests.annotators.language_model.helpers import chat, document, model_on, right, unit_of
 from tests.annotators.language_model.stub import Said, completion, refusal, script, serving
+from tests.patience import LONG
 
 
 def judged_last(model: Any, about: Any) -> Judgment:
@@ -229,7 +230,7 @@ def test_samples_are_for_single_labels_only() -> None:
 
 
 def test_no_more_requests_are_under_way_than_allowed() -> None:
-    two = threading.Barrier(2, timeout=60)
+    two = threading.Barrier(2, timeout=LONG)
 
     def server(_: Any) -> Said:
         two.wait()  # nobody is answered alone

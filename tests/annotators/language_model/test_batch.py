@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Document, Entry, Segment
 from tests.annotators.language_model.test_providers import INTERFACES, KEY
 from tests.cli.in_process import lapsus as command
+from tests.http_server import Handler, listening
 
 
 def chats(count: int) -> list[Entry]:
@@ -153,7 +152,7 @@ class Provider:
 def served(name: str) -> Iterator[tuple[Provider, str]]:
     provider = Provider(name)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Service(Handler):
         def do_POST(self) -> None:
             self.answer(self.rfile.read(int(self.headers["Content-Length"])))
 
@@ -170,18 +169,8 @@ def served(name: str) -> Iterator[tuple[Provider, str]]:
             self.end_headers()
             self.wfile.write(said.encode())
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield provider, f"http://127.0.0.1:{server.server_address[1]}/v1{'/' if name == 'azure' else ''}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Service) as address:
+        yield provider, f"{address}/v1{'/' if name == 'azure' else ''}"
 
 
 @pytest.fixture(autouse=True)

@@ -23,12 +23,13 @@ from lapsus.store.people import new_secret
 from lapsus.web.app import create_app
 from lapsus.web.deployment import PLAIN, Deployment
 from lapsus.web.server import address, listen
+from tests.patience import LONG
 from tests.web.helpers import chat, pair
 
 ROOT = Path(__file__).parents[3]
 LOCALES = {"en": "en-GB", "ja": "ja-JP"}
 WIDE, TABLET, NARROW = 1280, 768, 360
-PATIENCE = 30_000
+PATIENCE = 120_000
 """Milliseconds that a page has for whatever it does, on a machine that does much else."""
 expect.set_options(timeout=PATIENCE)
 _numbers = count(1)
@@ -79,7 +80,7 @@ class Workbench:
     def stop(self) -> None:
         """Stop serving, as if somebody had pulled the plug politely."""
         self._server.should_exit = True
-        self._thread.join(60)
+        self._thread.join(LONG)
         self._socket.close()
         assert not self._thread.is_alive()
 

@@ -63,13 +63,13 @@ def test_a_judge_added_from_the_page_shows_by_itself(judged: tuple[str, Someone]
     form = page.locator("form[aria-labelledby=add-language-model]")
     form.get_by_label("Model, as that server calls it").fill("tiny")
     form.get_by_role("button", name="Start").click()
-    expect(page.locator("#runs")).to_contain_text("done 48 of 48 units", timeout=60_000)
-    expect(page.locator("#figures .judges tbody tr")).to_have_count(3, timeout=60_000)
+    expect(page.locator("#runs")).to_contain_text("done 48 of 48 units")
+    expect(page.locator("#figures .judges tbody tr")).to_have_count(3)
     row = page.locator("#figures .judges tbody tr").first
     expect(row).to_contain_text("openai:tiny")
-    expect(row).to_contain_text("5,280", timeout=60_000)
+    expect(row).to_contain_text("5,280")
     for chart in ("advantage", "shares", "confusion"):
-        expect(page.locator(f"svg[aria-labelledby='chart-{chart}-wide-title']")).to_be_visible(timeout=60_000)
+        expect(page.locator(f"svg[aria-labelledby='chart-{chart}-wide-title']")).to_be_visible()
     assert violations(page) == []
 
 
@@ -116,7 +116,7 @@ def test_everybody_can_use_the_page(
     list(house.store.programs.add_judgments(name, program, said))
     page = browse(mori, lang=lang, dark=dark, width=width)
     page.goto(f"/c/{name}/judges")
-    expect(page.locator("#calibration-title")).to_be_visible(timeout=60_000)
+    expect(page.locator("#calibration-title")).to_be_visible()
     expect(page.get_by_text("lapsus serve --endpoint", exact=False)).to_be_visible()
     assert violations(page) == []
     assert not scrolls_sideways(page)
@@ -125,4 +125,4 @@ def test_everybody_can_use_the_page(
     assert last is not None
     assert last["x"] + last["width"] <= width
     page.locator("#figures .judges tbody a").nth(1).click()
-    expect(page.locator(".found")).to_have_count(18, timeout=60_000)
+    expect(page.locator(".found")).to_have_count(18)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lapsus.web import learning
+from tests.patience import until
 from tests.store.helpers import reserve, save
 from tests.web.browser.house import Browsing, Someone, Workbench, scrolls_sideways
 from tests.web.browser.judging import ready
@@ -50,13 +51,14 @@ def test_a_campaign_that_learns(house: Workbench, browse: Browsing, monkeypatch:
     expect(manager.locator("pre.plan")).to_contain_text("without: 0.05")
     manager.goto(f"/c/{name}/insight/learning")
     expect(manager.locator("#learning-title")).to_have_text("A judge that learns")
-    for _ in range(4 * PATIENCE // 1000):
+
+    def has_learned() -> bool:
         state = house.store.learning.state(name)
         assert state is not None
         assert state.trouble is None
-        if state.rounds:
-            break
-        manager.wait_for_timeout(250)
+        return state.rounds > 0
+
+    until(has_learned)
 
     judging = browse(ada)
     judging.goto(f"/c/{name}/judge")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.patience import until
 from tests.web.browser.house import Browsing, Workbench
 from tests.web.browser.judging import begin, documents, ready, said, shows
 from tests.web.helpers import chat, pair
@@ -19,7 +19,6 @@ KEPT = """async () => {
     for (const one of await (await caches.open(name)).keys()) found.push([name, new URL(one.url).pathname]);
   return [navigator.serviceWorker.controller?.state, found];
 }"""
-PATIENCE = 60
 
 
 @pytest.fixture
@@ -29,14 +28,6 @@ def own(tmp_path: Path, chrome: Browser) -> Iterator[tuple[Workbench, Browsing]]
         browsing = Browsing(chrome, bench)
         yield bench, browsing
         browsing.close()
-
-
-def eventually(is_so: Callable[[], bool]) -> None:
-    """Wait for something that no page shows."""
-    until = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def own_paths(page: Page) -> list[str]:
@@ -51,7 +42,7 @@ def is_kept(page: Page, *paths: str) -> None:
         state, found = page.evaluate(KEPT)
         return state == "activated" and set(paths) <= {path for _, path in found}
 
-    eventually(is_there)
+    until(is_there)
 
 
 def test_marks_on_texts_go_on_without_a_network_and_arrive_once(own: tuple[Workbench, Browsing]) -> None:
@@ -158,13 +149,13 @@ def test_signing_out_and_others_leave_nothing_behind(house: Workbench, browse: B
     page.goto("/")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
-    eventually(lambda: own_paths(page) == [])
+    until(lambda: own_paths(page) == [])
     # Somebody whose session ended without a word: the next person's pages take the place of theirs.
     page.goto(ada.link)
     begin(page, name)
     is_kept(page, f"/c/{name}/u/1.json", f"/c/{name}/")
     page.goto(bob.link)
-    eventually(lambda: own_paths(page) == [])
+    until(lambda: own_paths(page) == [])
 
 
 def test_a_new_version_takes_the_place_of_the_old(
@@ -177,5 +168,5 @@ def test_a_new_version_takes_the_place_of_the_old(
     (old,) = {found for found, _ in page.evaluate(KEPT)[1] if found.startswith("lapsus-shell-")}
     monkeypatch.setattr(house.app.state.web.assets, "digest", "abcdefabcdef")
     page.evaluate("navigator.serviceWorker.ready.then((one) => one.update()).then(() => null)")
-    eventually(lambda: old not in {found for found, _ in page.evaluate(KEPT)[1]})
+    until(lambda: old not in {found for found, _ in page.evaluate(KEPT)[1]})
     assert own_paths(page) == []
