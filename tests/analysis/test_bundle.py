@@ -101,6 +101,11 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
         verify(tmp_path / "x.zip")
 
 
+def test_a_bundle_whose_guideline_contradicts_itself_is_refused(bundle: Path) -> None:
+    with pytest.raises(InputError, match="no label 'T'"):
+        verify(changed(bundle, CONTENTS, b'"id": "T"', b'"id": "Q"'))
+
+
 @pytest.mark.parametrize("more", [b"-1", b"1000000000", b"1e3"])
 @pytest.mark.parametrize("field", [b'"resamples": ', b'"seed": -'])
 def test_a_bundle_of_a_stranger_cannot_ask_for_any_work(bundle: Path, field: bytes, more: bytes) -> None:

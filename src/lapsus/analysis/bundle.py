@@ -28,6 +28,7 @@ from lapsus.kinds import kind_of
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.model import ANONYMOUS, Entry, Scheme
 from lapsus.schemes import given_schemes, scheme_digest
+from lapsus.schemes.coherence import findings
 from lapsus.text_files import refuse_pipe
 from lapsus.trust.ranking import PeopleAndJudges
 from lapsus.version import __version__
@@ -117,6 +118,8 @@ def verify(path: Path) -> Verification:
                 votes = Path(packed.extract(VOTES, folder))
         except (*DAMAGE, KeyError, msgspec.MsgspecError, RecursionError) as error:
             raise InputError("no-bundle", where=str(path), hint="lapsus-report-bundle-writes") from error
+        if wrong := next((one for one in findings(contents.scheme) if one.severe), None):
+            raise InputError(wrong.message, where=f"{path}/{CONTENTS}", hint="lapsus-report-bundle-writes")
         found: dict[str, Any] = {"guideline": scheme_digest(contents.scheme), "votes": _digest(votes)}
         plan = Bootstrap(contents.resamples, contents.seed)
         found |= _figures(votes, contents.scheme, contents.method, plan)
