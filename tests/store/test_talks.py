@@ -188,6 +188,17 @@ def test_a_system_that_fails_is_asked_again_and_nothing_is_lost(store: Store) ->
     assert (figures.failed, figures.open) == (1, 1)
 
 
+def test_a_clock_that_is_set_back_lets_no_talk_wait_for_it(store: Store, clock: Clock) -> None:
+    collecting(store, opens="user")
+    talk = begun(store, store.people.add("ann").id)
+    store.talks.say(said(talk, 0, "hello")).result()
+    clock.forward(days=365)
+    store.talks.failed(talk.id, 1)
+    assert store.talks.claim(talk.id, "one") is None, "a moment later"
+    clock.forward(days=-365)
+    assert store.talks.claim(talk.id, "one") is not None
+
+
 def test_addresses_and_numbers_are_masked_before_they_are_kept(store: Store) -> None:
     collecting(store, opens="user", mask=("email", "number"))
     talk = begun(store, store.people.add("ann").id)

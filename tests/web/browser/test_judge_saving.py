@@ -353,3 +353,28 @@ def test_a_flag_goes_to_the_discussion(house: Workbench, browse: Browsing) -> No
     expect(page.locator('[data-notice="flag"]')).to_be_visible()
     saved(page)
     assert [(flag.unit, flag.text) for flag in house.store.flags.all(name)] == [(1, "Who speaks first?")]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        """async () => { for (const { name } of await indexedDB.databases()) await new Promise((done) => {
+             const request = indexedDB.deleteDatabase(name); request.onsuccess = request.onerror = done; }); }""",
+        "() => { IDBObjectStore.prototype.put = function () { this.transaction.abort(); }; }",
+    ],
+    ids=["cleared", "full"],
+)
+def test_answers_arrive_though_the_browser_keeps_nothing(
+    house: Workbench, browse: Browsing, fault: str
+) -> None:
+    """Somebody clears what sites keep, or the disk is full, while the page is open."""
+    ada = house.person()
+    name = house.campaign(people=[ada], documents=documents("breakdown", "en"))
+    page = begin(browse(ada), name)
+    page.evaluate(fault)
+    for unit, key in ((1, "3"), (2, "1")):
+        shows(page, unit)
+        page.keyboard.press(key)
+    shows(page, 3)
+    saved(page)
+    assert said(house, name, ada) == {1: {"breakdown": "X"}, 2: {"breakdown": "O"}}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from lapsus.web.assets import Asset
 from tests.patience import until
 from tests.web.browser.house import Browsing, Workbench
 from tests.web.browser.judging import begin, documents, ready, said, shows
@@ -170,3 +171,23 @@ def test_a_new_version_takes_the_place_of_the_old(
     page.evaluate("navigator.serviceWorker.ready.then((one) => one.update()).then(() => null)")
     until(lambda: old not in {found for found, _ in page.evaluate(KEPT)[1]})
     assert own_paths(page) == []
+
+
+def test_what_a_network_says_in_the_servers_place_is_not_kept(
+    own: tuple[Workbench, Browsing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, browse = own
+    ada = bench.person()
+    name = bench.campaign(people=[ada], documents=documents("breakdown", "en"))
+    assets = bench.app.state.web.assets
+    style = assets.url("css/judge.css")
+    monkeypatch.setitem(assets._files, "css/judge.css", Asset(b"<p>Sign in here.", "text/html", ""))
+    page = begin(browse(ada, watched=False), name)
+    is_kept(page, f"/c/{name}/", "/offline")
+    assert style not in {path for _, path in page.evaluate(KEPT)[1]}
+    monkeypatch.undo()
+    # Our server lets browsers keep a file for good; such a network does not.
+    page.context.new_cdp_session(page).send("Network.clearBrowserCache")
+    page.reload()
+    is_kept(page, style)
+    assert "<p>" not in page.evaluate("path => fetch(path).then((answer) => answer.text())", style)

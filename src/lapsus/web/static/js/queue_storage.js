@@ -2,17 +2,65 @@
  * Where answers wait until the server has them: in the browser's database, so that they outlive the page.
  * @typedef {import("./types.js").Entry} Entry
  */
+/** @template T @typedef {(entries: Entry[], store: {put: (entry: Entry) => void, remove: (entry: Entry) => void}) => T} Work */
 import { named } from "./addresses.js";
 
 const STORE = "outbox";
 
-/** @returns {Promise<QueueStorage|MemoryStorage>} */
+/** Some private windows have no database. Then answers wait in the page, which says so before it goes. */
 export async function openQueueStorage() {
+  return new PageStorage((await lasting()) ?? new MemoryStorage());
+}
+
+/** @returns {Promise<QueueStorage|null>} */
+async function lasting() {
   try {
     return new QueueStorage(await openDatabase());
   } catch {
-    // Some private windows have no database. Then answers wait in the page, which says so before it goes.
-    return new MemoryStorage();
+    return null;
+  }
+}
+
+/** The browser's database for as long as it works: it may be cleared, or have no room, while the page is open. */
+class PageStorage {
+  /** @param {QueueStorage|MemoryStorage} now */
+  constructor(now) {
+    this.now = now;
+  }
+
+  get lasts() {
+    return this.now.lasts;
+  }
+
+  /** @template T @param {(entries: Entry[]) => T} work @returns {Promise<T>} */
+  look(work) {
+    return this.use((storage) => storage.look(work));
+  }
+
+  /** @template T @param {Work<T>} work @param {{lasting?: boolean}} [how] @returns {Promise<T>} */
+  change(work, how) {
+    return this.use((storage) => storage.change(work, how));
+  }
+
+  /** @template T @param {(storage: QueueStorage|MemoryStorage) => Promise<T>} what @returns {Promise<T>} */
+  async use(what) {
+    const tried = this.now;
+    try {
+      return await what(tried);
+    } catch (error) {
+      if (!tried.lasts) throw error;
+    }
+    const again = await lasting();
+    try {
+      if (!again) throw new Error("no database");
+      const done = await what(again);
+      this.now = again;
+      return done;
+    } catch {
+      // What is in the database and sent from here too is the same to the server: a key counts once.
+      if (this.now.lasts) this.now = new MemoryStorage((await again?.look((entries) => entries).catch(() => [])) ?? []);
+      return what(this.now);
+    }
   }
 }
 
@@ -54,7 +102,7 @@ export class QueueStorage {
   /**
    * Look at all entries and change them. Resolves when the change is made; with `lasting`, when it is on disk.
    * @template T
-   * @param {(entries: Entry[], store: {put: (entry: Entry) => void, remove: (entry: Entry) => void}) => T} work
+   * @param {Work<T>} work
    * @param {{lasting?: boolean}} [how]
    * @returns {Promise<T>}
    */
@@ -79,11 +127,11 @@ export class QueueStorage {
 
 /** The same, for as long as the page is open. */
 export class MemoryStorage {
-  constructor() {
-    /** @type {Entry[]} */
-    this.entries = [];
+  /** @param {Entry[]} [entries] what waited elsewhere */
+  constructor(entries = []) {
+    this.entries = entries;
     this.lasts = false;
-    this.next = 1;
+    this.next = 1 + Math.max(0, ...entries.map((entry) => entry.seq ?? 0));
   }
 
   /**
@@ -97,7 +145,7 @@ export class MemoryStorage {
 
   /**
    * @template T
-   * @param {(entries: Entry[], store: {put: (entry: Entry) => void, remove: (entry: Entry) => void}) => T} work
+   * @param {Work<T>} work
    * @returns {Promise<T>}
    */
   async change(work) {

@@ -53,7 +53,9 @@ async function keepAll({ person, page, urls }) {
   const shell = await caches.open(SHELL);
   for (const url of urls) {
     const cache = url.startsWith(`${BELOW}/schemes/`) ? own : shell;
-    if (!(await cache.match(url))) await cache.add(url).catch(() => {});
+    if (await cache.match(url)) continue;
+    const answer = await fetch(url).catch(() => null);
+    if (answer && isFile(answer)) await cache.put(url, answer);
   }
   const place = shellOf(page);
   if (!place || (await own.match(place))) return;
@@ -104,8 +106,13 @@ async function fromKept(request, open) {
   const kept = await cache?.match(request);
   if (kept) return kept;
   const answer = await fetch(request);
-  if (answer.ok) await cache?.put(request, answer.clone());
+  if (isFile(answer)) await cache?.put(request, answer.clone());
   return answer;
+}
+
+/** Networks answer in a server's place, with pages: none of our files is one. @param {Response} answer */
+function isFile(answer) {
+  return answer.ok && !answer.redirected && !answer.headers.get("Content-Type")?.startsWith("text/html");
 }
 
 async function ownCache() {

@@ -25,12 +25,21 @@ export function clearAside(entry) {
   }
 }
 
+/** What is damaged is passed over. @param {string|null} kept @returns {Entry[]} */
+function entryOf(kept) {
+  try {
+    const entry = JSON.parse(kept ?? "null");
+    return entry?.body ? [entry] : [];
+  } catch {
+    return [];
+  }
+}
+
 /** What somebody's pages had no time to store, the oldest first. @param {number} person @returns {Entry[]} */
 export function leftAside(person) {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
-    const entries = names.map((name) => /** @type {Entry} */ (JSON.parse(localStorage.getItem(name) ?? "null")));
-    const mine = entries.filter((entry) => entry?.person === person);
+    const mine = names.flatMap((name) => entryOf(localStorage.getItem(name))).filter((entry) => entry.person === person);
     return mine.sort((one, other) => String(one.body.given_at).localeCompare(String(other.body.given_at)));
   } catch {
     return [];
