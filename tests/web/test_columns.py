@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lapsus.formats.field_map import probable_map
+from lapsus.store import Plan
 from tests.web.helpers import Bench, Browser
 from tests.web.test_campaign_setup import post
 
@@ -46,13 +47,13 @@ def test_odd_columns_are_shown_guessed_and_mapped(bench: Bench, mori: Browser) -
     base = str(page.url.path).removesuffix("/columns")
     told = mori.get(f"{base}/columns.json").json()
     assert [one["name"] for one in told["columns"]] == ["Fall", "Wer", "Gesagt", "Version"]
-    assert [one["holds"] for one in told["columns"]] == ["dialogue", "speaker", "text", ""]
+    assert [one["holds"] for one in told["columns"]] == ["dialogue", "speaker", "text", "model"]
     assert [len(one["cells"]) for one in told["columns"]] == [5] * 4
     assert [(one["name"], one["side"]) for one in told["speakers"]] == [("Kundin", ""), ("Hilfe", "")]
     refused = post(mori, f"{base}/columns", go="next", **chosen(base, mori))
     assert refused.status_code == 422
     assert "whose turns are judged" in refused.text
-    mapped = chosen(base, mori) | {"column-3": "model", "speaker-0": "user", "speaker-1": "system"}
+    mapped = chosen(base, mori) | {"speaker-0": "user", "speaker-1": "system"}
     look = post(mori, f"{base}/columns.json", go="look", **mapped).json()
     assert (look["documents"], look["turns"]) == (4, 12)
     assert look["option"] == (
@@ -86,6 +87,17 @@ def test_a_table_as_japanese_spreadsheets_write_it(bench: Bench, mori: Browser, 
     assert (told["documents"], told["turns"]) == (3, 6)
 
 
+def test_speakers_are_no_dates(mori: Browser) -> None:
+    rows = "".join(
+        f"{n};2026/03/0{place + 1};{who};{said};甲\r\n"
+        for n in range(3)
+        for place, (who, said) in enumerate((("客", "届きません"), ("ボット", "そうですか")))
+    )
+    page = sent(mori, f"受付番号;日時;話した人;本文;版\r\n{rows}")
+    told = mori.get(f"{page.url.path!s}.json").json()
+    assert [one["holds"] for one in told["columns"]] == ["dialogue", "time", "speaker", "text", "model"]
+
+
 def test_what_is_still_to_be_said_is_no_error(mori: Browser) -> None:
     told = mori.get(f"{sent(mori).url.path!s}.json").json()
     assert "whose turns are judged" in told["missing"]
@@ -93,7 +105,8 @@ def test_what_is_still_to_be_said_is_no_error(mori: Browser) -> None:
 
 
 def test_a_file_is_kept_when_the_name_is_wrong(bench: Bench, mori: Browser) -> None:
-    answer = sent(mori, name="No Name!")
+    bench.store.campaigns.create(Plan(name="taken", scheme="breakdown"))
+    answer = sent(mori, name="taken")
     assert answer.status_code == 422
     assert "x.csv" in answer.text
     (draft,) = bench.store.drafts.of_person(mori.id)

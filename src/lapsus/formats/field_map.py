@@ -37,8 +37,11 @@ _USUAL = {
         "会話",
         "セッション",
     ),
-    "time": ("time", "timestamp", "created_at", "date", "sent_at"),
-    "model": ("model", "system", "engine", "variant", "model_name", "モデル", "システム"),
+    "time": ("time", "timestamp", "created_at", "date", "sent_at", "when", "日時", "時刻"),
+    "model": (
+        *("model", "system", "engine", "variant", "model_name", "version", "bot version"),
+        *("モデル", "システム", "版"),
+    ),
     "prompt": ("prompt", "question", "query", "q", "input", "instruction", "質問", "入力"),
     "reply": ("reply", "response", "resp", "answer", "output", "completion", "応答", "回答", "返答"),
 }
@@ -289,11 +292,11 @@ def _speaker(columns: Mapping[str, Sequence[str]]) -> str | None:
 
 
 def _alternating(columns: Mapping[str, Sequence[str]]) -> str | None:
-    """The column of words whose value changes from row to row the most, where that is often."""
+    """The column of words, no dates, whose value changes from row to row the most, where that is often."""
     changes = {
         key: sum(one != other for one, other in pairwise(cells)) / (len(cells) - 1)
         for key, cells in columns.items()
-        if len(cells) > 1 and not all(cell.strip().isdigit() for cell in cells)
+        if len(cells) > 1 and any(letter.isalpha() for cell in cells for letter in cell)
     }
     best = max(changes, key=lambda key: changes[key], default=None)
     return best if best is not None and changes[best] >= _ALTERNATING else None

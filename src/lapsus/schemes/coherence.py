@@ -35,7 +35,7 @@ def findings(scheme: Scheme) -> Iterator[Incoherence]:
     yield from _unique((("questions", place, "id"), q.id) for place, q in enumerate(scheme.questions))
     yield from _unique((("lists", place, "id"), item.id) for place, item in enumerate(scheme.lists))
     if not scheme.questions:
-        yield Incoherence((), "questions", Notice("scheme-asks-least-one"))
+        yield Incoherence(("questions",), "questions", Notice("scheme-asks-least-one"))
     if not _ID.fullmatch(scheme.scheme):
         yield Incoherence(("scheme",), "id", Notice("no-id-letters-digits", scheme=scheme.scheme))
     if scheme.target and not 0 < scheme.target.at_least <= 1:

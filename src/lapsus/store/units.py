@@ -61,6 +61,12 @@ class Units(StorePart):
         with self.reading() as conn:
             return list(conn.scalars(query.order_by(place.c.position)))
 
+    def planned(self, campaign: str) -> int:
+        """How many units there are to judge in all, those after a pilot among them."""
+        mine = (t.unit.c.campaign == self._campaign_id(campaign)) & (t.unit.c.wanted < t.FULL)
+        with self.reading() as conn:
+            return conn.scalar(select(func.count()).where(mine)) or 0
+
     def votes(self, campaign: str, unit: int) -> Mapping[str, int] | None:
         """The votes by which a unit was chosen, if the plan lets annotators see them."""
         id, unit = self._campaign_id(campaign), number(unit)

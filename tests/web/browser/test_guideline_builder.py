@@ -65,7 +65,6 @@ def test_a_guideline_is_written_from_nothing_and_judged_by(
     expect(page.locator("#questions .question, #questions [data-question]").first).to_be_visible()
     fill(page, questions__1__name__en="How bad", questions__1__ask__en="How bad is it?")
     for place, meaning in enumerate(("fine", "odd", "poor", "bad", "awful")):
-        page.locator(f'details[id="questions.1.levels.{place}"] > summary').click()
         fill(page, **{f"questions__1__levels__{place}__meaning__en": meaning})
     with page.expect_navigation():
         page.select_option('[id="questions.1.only_if.question"]', "faults")
@@ -97,6 +96,29 @@ def test_a_guideline_is_written_from_nothing_and_judged_by(
     assert questions[0].alone == ("none",)
     assert questions[1].only_if is not None
     assert questions[1].only_if.answers == ("rude",)
+
+
+def test_what_was_written_is_kept_as_one_leaves(house: Workbench, browse: Browsing, tmp_path: Path) -> None:
+    page = browse(house.person("Mori", "manager"))
+    begun(house, page, tmp_path, "left")
+    page.locator(".own-guideline summary").click()
+    page.click("button[name=blank]")
+    page.wait_for_selector("html[data-ready]")
+    address = page.url
+    fill(page, title__en="Faults")
+    page.click(".wizard-head a")
+    page.wait_for_url("**/guideline")
+    page.goto(address)
+    expect(page.locator('[id="title.en"]')).to_have_value("Faults")
+    fill(page, summary__en="Say what is wrong.")
+    page.go_back()
+    page.wait_for_url("**/guideline")
+    # It is sent as the page goes, so it may be there a moment after the next one.
+    for _ in range(20):
+        page.goto(address)
+        if page.input_value('[id="summary.en"]'):
+            break
+    assert page.input_value('[id="summary.en"]') == "Say what is wrong."
 
 
 @pytest.mark.parametrize("scheme", ["error-types", "semantic-errors", "preference"])

@@ -139,7 +139,11 @@ def manage_page(visit: RequestContext, **more: Any) -> ManageResponse:
         titles=campaign.plan.title,
         per_unit=campaign.plan.per_unit,
         summary=plan_summary(
-            visit, campaign.plan, visit.store.campaigns.scheme(campaign.name), far.documents, far.units
+            visit,
+            campaign.plan,
+            visit.store.campaigns.scheme(campaign.name),
+            far.documents,
+            visit.store.units.planned(campaign.name) if campaign.stage == "pilot" else far.units,
         ),
         learn=_learn(campaign.plan.learn),
         **more,

@@ -75,6 +75,8 @@ def inputs_by_line(text: str, tree: Tree, language: str) -> dict[int, tuple[str,
                         found.setdefault(lines[place], (one.name, said))
             note(part.parts, *here)
 
+    if ("questions",) in lines:
+        found[lines[("questions",)]] = ("more", say("setup.own.add.title", language))
     note(guideline_form(tree, language))
     return found
 

@@ -27,6 +27,7 @@ function show(fresh, chosen) {
     const newer = fresh.getElementById(id);
     if (newer) byId(id).replaceChildren(...newer.childNodes);
   }
+  byId("no-system").hidden = /** @type {HTMLElement} */ (fresh.getElementById("no-system")).hidden;
   document.getElementById("columns-error")?.remove();
   const told = fresh.getElementById("columns-error");
   if (told) form.before(told);

@@ -1,5 +1,5 @@
 /** A guideline of one's own: what is wrong with it is said while one types, and it is shown on a unit as annotators will
- * see it. Nothing is kept before a button is pressed. */
+ * see it. What was written is kept by the buttons, and as one leaves. */
 import { drawDocument } from "./conversation.js";
 import { byId, el, readJson } from "./dom.js";
 import { Guide } from "./guideline_panel.js";
@@ -14,6 +14,8 @@ let newest = 0;
 /** What was answered for a try, as far as the guideline still asks for it. @type {Record<string, any>} */
 let now = {};
 let shown = readJson("shown");
+/** The form that holds what is not kept yet. @type {HTMLFormElement|null} */
+let unkept = null;
 
 /** @param {{message: string, severe: boolean, input: string, where: string}[]} problems */
 function tell(problems) {
@@ -74,6 +76,16 @@ async function check(form) {
   } catch { /* no network just now: the button will tell */ }
 }
 
+/** Keep what was written before one goes elsewhere. Only what is small outlives a page that closes. @param {boolean} [closing] */
+async function keep(closing = false) {
+  if (!unkept) return;
+  const said = new FormData(unkept);
+  unkept = null;
+  said.set("go", "keep");
+  const body = new URLSearchParams(/** @type {any} */ (said));
+  await fetch(location.pathname, { method: "POST", body, keepalive: closing, redirect: "manual" }).catch(() => undefined);
+}
+
 /** Open whatever an address leads to. */
 function unfold() {
   const here = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -87,6 +99,7 @@ document.querySelectorAll("form[data-checked]").forEach((one) => {
   const form = /** @type {HTMLFormElement} */ (one);
   form.addEventListener("input", (event) => {
     clearTimeout(waiting);
+    unkept = form;
     // The rest of the form depends on it.
     const at = /** @type {HTMLElement} */ (event.target);
     if ("keeps" in at.dataset) {
@@ -96,11 +109,20 @@ document.querySelectorAll("form[data-checked]").forEach((one) => {
     } else waiting = setTimeout(() => check(form), PAUSE);
   });
 });
+addEventListener("submit", () => (unkept = null));
+addEventListener("click", async (event) => {
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!unkept || !link || link.pathname === location.pathname) return;
+  event.preventDefault();
+  await keep();
+  location.href = link.href;
+});
 addEventListener("hashchange", unfold);
 // Parts that were open are open again after a button was pressed.
 const kept = `open:${location.pathname}`;
 for (const id of JSON.parse(sessionStorage.getItem(kept) ?? "[]")) document.getElementById(id)?.setAttribute("open", "");
 addEventListener("pagehide", () => {
+  keep(true);
   sessionStorage.setItem(kept, JSON.stringify(Array.from(document.querySelectorAll(".part[open]"), (part) => part.id)));
 });
 byId("seen-in")?.addEventListener("change", look);

@@ -29,7 +29,8 @@ class Grid {
     const numbers = numbersOf(this.labels);
     /** @type {Map<string, HTMLElement>} */
     this.buttons = new Map(this.labels.map((label, place) => [label.id, this.button(label, numbers[place])]));
-    this.reason = el("p", { class: "reason", role: "status" });
+    const rules = Boolean(question.alone?.length || question.apart?.length || question.in_order);
+    this.reason = el("p", { class: rules ? "reason" : "reason rare", role: "status" });
     // Whoever went elsewhere before the number was complete stays there.
     this.typed = new NumberKeys(numbers, (number) => this.toggle(this.labels[numbers.indexOf(number)].id, page.current === question.id));
     this.numbers = this.typed.numbers;

@@ -2,7 +2,7 @@
 import { byId, el, kbd } from "../dom.js";
 import { pretty } from "../key_bindings.js";
 import { Judge, seenOf } from "../rules.js";
-import { isRequired, keysOf, labelsOf } from "../scheme.js";
+import { isRequired, keysOf, labelsOf, numbersOf } from "../scheme.js";
 import { Cursor } from "./token_cursor.js";
 import { frame } from "./question_frame.js";
 import { mayTie, tied, toggled, untied, without } from "./mark_list.js";
@@ -36,16 +36,20 @@ class Spans {
     this.alert = el("p", { class: "span-refused warn", role: "alert" });
     /** Why the mark that was asked for last is not there. */
     this.refused = "";
+    this.hint = el("p", { class: "quiet small", text: page.words.say("spans.select-first") });
     this.list = el("ul", { class: "marks" });
     this.tools = el("div", { class: "tools" });
     this.steps = page.scheme.steps?.length ? new Steps(page, () => this.stepChanged()) : null;
-    const body = [this.tools, this.status, this.alert, this.list];
+    const body = [this.tools, this.status, this.alert, this.hint, this.list];
     this.element = frame(question, page, ...(this.steps ? [this.steps.element] : []), ...body).element;
     this.bindings = this.drawTools();
     this.offer();
     this.cursor = new Cursor(this.texts, () => this.moved());
     for (const text of this.texts) {
-      text.box.addEventListener("focus", () => page.attend(question.id));
+      text.box.addEventListener("focus", () => {
+        page.attend(question.id);
+        if (!this.steps) page.guide.explain({ question });
+      });
       text.box.addEventListener("click", (event) => this.pickTag(event));
     }
   }
@@ -79,8 +83,11 @@ class Spans {
       this.tools.append(button);
       return button;
     };
+    // A label without a key of its own has its number, as those of other questions do.
+    const numbers = numbersOf(this.labels);
     this.labels.forEach((label, place) => {
-      const button = tool(keysOf(label), words.of(label.name) ?? label.id, () => this.apply(label), `tool-${place % 5}`);
+      const keys = keysOf(label);
+      const button = tool(keys.length || !numbers[place] ? keys : [String(numbers[place])], words.of(label.name) ?? label.id, () => this.apply(label), `tool-${place % 5}`);
       button.dataset.label = label.id;
       guide.on(button, { question: this.question, label });
       if (label.covers === "element" && label.key) {
@@ -244,6 +251,7 @@ class Spans {
       place: Math.max(0, this.labels.findIndex((label) => label.id === mark.label)),
       name: this.judge.name(mark.label) + (mark.tie === undefined ? "" : ` ↔${mark.tie}`),
     });
+    this.hint.hidden = this.marks.length > 0 || this.page.isClosed;
     for (const text of this.texts) text.draw(this.marks.filter((mark) => mark.segment === text.segment.id), styleOf, this.picked);
     this.list.replaceChildren(...this.marks.map((mark) => this.row(mark, styleOf(mark))));
   }
