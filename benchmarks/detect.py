@@ -26,8 +26,7 @@ from rich.table import Table
 
 from lapsus.annotators import default_model, load_model
 from lapsus.annotators.encoder.encoder import Encoder
-from lapsus.annotators.encoder.passages import passages_of
-from lapsus.annotators.encoder.reader import HOME, Passage
+from lapsus.annotators.encoder.reader import HOME, Passage, passages_of
 from lapsus.model import Document, Segment, units
 from lapsus.schemes import load_scheme
 

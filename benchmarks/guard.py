@@ -29,8 +29,7 @@ import httpx
 
 import lapsus
 from lapsus.annotators.encoder.large_reader import is_installed
-from lapsus.collect.base import TalkSoFar
-from lapsus.collect.bot import Bot
+from lapsus.collect.systems import Bot, TalkSoFar
 from lapsus.guard import Candidate, Guard
 from lapsus.measures.scores.breakdown_labels import LABELS
 from lapsus.model import TALK

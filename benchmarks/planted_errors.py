@@ -12,10 +12,11 @@ import os
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from lapsus.annotators import default_model, load_model
 from lapsus.formats import read
-from lapsus.mutation.pair_rules import PAIR_RULES, Pair
+from lapsus.mutation.pair_rules import PAIR_RULES, Pair, touches
 from lapsus.reports import Table
 
 
@@ -30,6 +31,11 @@ def pairs(folder: Path, split: str) -> list[Pair]:
     return list(found.values())
 
 
+def _is_found(pair: Pair, marks: Any) -> bool:
+    """Whether a mark touches what was planted."""
+    return any(touches(mark, place) for mark in marks for place in pair.places())
+
+
 def rows(found: Sequence[Pair], count: int) -> Iterator[tuple[str, int, str]]:
     """For each kind how many errors are found; last the good texts that get a mark."""
     judge = load_model(default_model("en", "semantic-errors"))
@@ -38,7 +44,7 @@ def rows(found: Sequence[Pair], count: int) -> Iterator[tuple[str, int, str]]:
         made = (plant(pair, found, rng) for pair in rng.sample(found, len(found)))
         some = [pair for pair, _ in zip((one for one in made if one), range(count), strict=False)]
         judged = judge.judge(pair.document(str(n)) for n, pair in enumerate(some))
-        hits = [pair.is_found(one.answers["errors"]) for pair, one in zip(some, judged, strict=True)]  # type: ignore[arg-type]
+        hits = [_is_found(pair, one.answers["errors"]) for pair, one in zip(some, judged, strict=True)]
         yield name, len(some), f"{sum(hits) / len(hits):.0%} found"
     good = random.Random(1).sample(found, min(3 * count, len(found)))
     marked = [

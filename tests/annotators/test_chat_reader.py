@@ -46,7 +46,7 @@ PAIRS = {
 def restored(language: str) -> ChatReader:
     _, model = read_model(default_model(language))
     arrays = {name.removeprefix("reader."): array for name, array in model.arrays.items()}
-    return ChatReader.restore(State(model.data["reader_data"], arrays, model.files))
+    return ChatReader(State(model.data["reader_data"], arrays, model.files))
 
 
 @pytest.fixture(scope="module", params=["en", "ja"])
@@ -107,4 +107,4 @@ def test_a_turn_that_opens_a_dialogue_is_judged_in_general_in_japanese() -> None
 
 def test_a_reader_can_be_kept(language: str, reader: ChatReader) -> None:
     passages = [good for good, _ in PAIRS[language]]
-    assert np.array_equal(ChatReader.restore(reader.state()).logits(passages), reader.logits(passages))
+    assert np.array_equal(ChatReader(reader.state()).logits(passages), reader.logits(passages))

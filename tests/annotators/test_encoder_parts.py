@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from lapsus.annotators import default_model
-from lapsus.annotators.encoder import passages
+from lapsus.annotators.encoder import reader
 from lapsus.annotators.encoder.calibration import (
     Seen,
-    first_weights,
     fit_weights,
     mean_before,
     rows_of,
     shares_of,
 )
-from lapsus.annotators.encoder.chat_reader import TOKENIZER, fit_words, word_matrix, word_shares
-from lapsus.annotators.encoder.passages import LONGEST, WINDOW, Memory, passages_of
-from lapsus.annotators.encoder.reader import NAMES, Passage, TurnWords, features
+from lapsus.annotators.encoder.chat_reader import TOKENIZER
+from lapsus.annotators.encoder.reader import (
+    LONGEST,
+    NAMES,
+    WINDOW,
+    Memory,
+    Passage,
+    TurnWords,
+    features,
+    passages_of,
+)
 from lapsus.annotators.encoder.tokens import EnglishTokens
 from lapsus.annotators.model_files import State, read_model
 from lapsus.measures.scores.breakdown import jensen_shannon_terms
@@ -53,10 +60,6 @@ class Counting:
 
     def state(self) -> State:
         return State()
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        return cls()
 
 
 def test_a_turn_and_the_system_turns_before_it() -> None:
@@ -92,7 +95,7 @@ def test_long_turns_are_cut() -> None:
 
 
 def test_each_passage_is_read_once_and_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passages, "_REMEMBERED", 3)
+    monkeypatch.setattr(reader, "_REMEMBERED", 3)
     memory = Memory(Counting())
     a, b, c, d = (Passage((), "x" * size) for size in range(1, 5))
     assert [row[0] for row in memory.readings([a, b, a]).values()] == [1, 2]
@@ -117,21 +120,6 @@ def test_features_tell_what_is_repeated_and_taken_up() -> None:
     assert (taken["user_asks"], taken["system_asks"]) == (1, 0)
     assert find(said("What do you mean?"), "Yes.")["user_puzzled"] == 1
     assert find((), "") == dict.fromkeys(NAMES, 0.0)
-
-
-def test_words_add_up_as_they_were_fitted() -> None:
-    passages = [
-        Passage(said(user), target) for user, target in (("Hi", "It's fine!"), ("", ""), ("Why?", "Why?"))
-    ]
-    votes = np.array([[0.9, 0.1, 0.0], [0.5, 0.2, 0.3], [0.0, 0.2, 0.8]])
-    rows = word_matrix(passages)
-    table, usual = fit_words(rows, votes, penalty=1e-3)
-    given = np.array([word_shares(passage, table, usual) for passage in passages])
-    assert given == pytest.approx(usual + rows @ table, abs=1e-5)
-    assert given == pytest.approx(votes, abs=0.01)
-    # A word counts by who says it, and where it stands to the next one.
-    assert (word_matrix([Passage(said("a b"), "")]) != word_matrix([Passage(said("", "b a"), "a b")])).any()
-    assert (word_matrix([Passage((), "a b")]) != word_matrix([Passage((), "b a")])).any()
 
 
 @pytest.fixture(scope="module")
@@ -171,12 +159,17 @@ def seen(count: int, seed: int, extra: int = 0) -> Seen:
     )
 
 
+def plain_map(width: int) -> NDArray[np.float64]:
+    """Takes the reader at its word."""
+    return np.eye(width, 3)
+
+
 def test_fitting_finds_the_map_that_made_the_shares() -> None:
     rows = rows_of(seen(3000, seed=0, extra=2))
-    truth = first_weights(rows.shape[1])
+    truth = plain_map(rows.shape[1])
     truth[3:] += np.random.default_rng(1).normal(scale=0.5, size=truth[3:].shape)
     wanted = shares_of(rows, truth)
-    start = first_weights(rows.shape[1])
+    start = plain_map(rows.shape[1])
     found = fit_weights(rows, wanted, start, held=1e-3)
     assert jensen_shannon_terms(wanted, shares_of(rows, found)).sum(axis=-1).max() < 1e-4
     assert jensen_shannon_terms(wanted, shares_of(rows, start)).sum(axis=-1).mean() > 0.05
@@ -184,7 +177,7 @@ def test_fitting_finds_the_map_that_made_the_shares() -> None:
 
 def test_fitting_never_makes_it_worse_and_a_single_turn_does_little() -> None:
     rows = rows_of(seen(40, seed=2))
-    start = first_weights(rows.shape[1])
+    start = plain_map(rows.shape[1])
     certain = np.eye(3)[np.random.default_rng(3).integers(3, size=40)]
     found = fit_weights(rows, certain, start)
     assert np.isfinite(found).all()

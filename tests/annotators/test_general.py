@@ -12,6 +12,7 @@ import pytest
 
 from lapsus.annotators import Judges, default_model, load_model, usual_profile
 from lapsus.annotators.base import Annotator
+from lapsus.annotators.bulk import Run
 from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.errors import UsageError
 from lapsus.formats.jsonl import Jsonl
@@ -109,10 +110,18 @@ def test_chat_logs_are_judged_in_general_and_the_challenge_as_its_crowds_did(tmp
     assert (usual_profile("chat"), usual_profile("dbdc")) == (GENERAL, None)
     heard: list[Annotator] = []
     for usual in (GENERAL, None):
-        list(Judges(usual=usual, tell=heard.append).entries([talk("en")]))
-    list(Judges("breakdown-en", usual=GENERAL, profile="dbdc3", tell=heard.append).entries([talk("en")]))
+        list(Run().entries(Judges(usual=usual, tell=heard.append).assigned([talk("en")])))
+    list(
+        Run().entries(
+            Judges("breakdown-en", usual=GENERAL, profile="dbdc3", tell=heard.append).assigned([talk("en")])
+        )
+    )
     load_model(default_model("en")).under("dbdc3").save(tmp_path / "third.lapsus")
-    list(Judges(str(tmp_path / "third.lapsus"), usual=GENERAL, tell=heard.append).entries([talk("en")]))
+    list(
+        Run().entries(
+            Judges(str(tmp_path / "third.lapsus"), usual=GENERAL, tell=heard.append).assigned([talk("en")])
+        )
+    )
     assert [judge.parameters()["profile"] for judge in heard] == [GENERAL, "", "dbdc3", "dbdc3"]
 
 
@@ -145,14 +154,16 @@ def test_judged_turns_in_another_language_are_not_passed_over_in_silence() -> No
     with pytest.raises(
         UsageError, match="none of the judged dialogues to adapt 'breakdown-ja' to is in its language"
     ):
-        list(Judges(own=invented.data("en", 4)).entries([talk("ja")]))
+        list(Run().entries(Judges(own=invented.data("en", 4)).assigned([talk("ja")])))
 
 
 def test_whoever_gives_an_annotator_has_it_back_as_it_was() -> None:
     model = load_model(default_model("en"))
     heard: list[Annotator] = []
     before = list(model.judge([talk("en")]))
-    (adapted,) = Judges(model, own=invented.data("en", 4), tell=heard.append).entries([talk("en")])
+    (adapted,) = Run().entries(
+        Judges(model, own=invented.data("en", 4), tell=heard.append).assigned([talk("en")])
+    )
     assert list(model.judge([talk("en")])) == before != list(adapted.judgments)
     assert heard[0] is not model
     assert model.profiles()[0] == "dbdc5"
@@ -160,7 +171,7 @@ def test_whoever_gives_an_annotator_has_it_back_as_it_was() -> None:
 
 def test_the_report_of_a_good_log_is_short() -> None:
     for language in ("en", "ja"):
-        check = check_entries(Judges(usual=GENERAL).entries([talk(language)]))
+        check = check_entries(Run().entries(Judges(usual=GENERAL).assigned([talk(language)])))
         assert check.likely <= 1
 
 

@@ -19,8 +19,6 @@ from lapsus.annotators.encoder.large_reader import (
     PARTS,
     TOKENIZER,
     LargeReader,
-    columns,
-    first_map,
 )
 from lapsus.annotators.encoder.reader import Passage, TurnWords
 from lapsus.annotators.encoder.tokens import LargeTokens
@@ -102,7 +100,7 @@ def tiny(tmp_path: Path) -> Path:
     files[TOKENIZER] = (SHIPPED / TOKENIZER).read_bytes()
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
-    weights = np.zeros_like(first_map())
+    weights = np.zeros((len(NAMES) - 2, 3))
     weights[-1, 2] = 9.0
     manifest = {
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
@@ -185,16 +183,6 @@ def test_a_changed_file_is_refused(tiny: Path, name: str) -> None:
     (tiny / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(UsageError, match="is not the file that belongs"):
         LargeReader(tiny).said([GOOD])
-
-
-def test_the_first_map_is_the_mean_of_both() -> None:
-    small = np.array([[0.7, 0.2, 0.1]])
-    said = np.zeros((1, len(NAMES)))
-    said[0, :3] = np.log([0.1, 0.2, 0.7])
-    logits = columns(said, small, "general") @ first_map()
-    given = np.exp(logits) / np.exp(logits).sum()
-    root = np.sqrt(np.array([0.7, 0.2, 0.1]) * np.array([0.1, 0.2, 0.7]))
-    assert given[0] == pytest.approx(root / root.sum())
 
 
 def test_the_shipped_weights_are_whole_and_tell_right_from_wrong() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lapsus.annotators.features.reply_signs import RULES, Reply
-from lapsus.annotators.features.reply_signs.patterns import pattern
+from lapsus.annotators.features.reply_signs.reply import pattern
 from lapsus.log_check.likely_types import unfitting
 from lapsus.model import Segment, Unit
 

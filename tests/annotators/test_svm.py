@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lapsus.annotators.cases import make_examples, shares
+from lapsus.annotators.cases import shares, voted_examples
 from lapsus.annotators.challenge.svm import Sparse, Svm, products
 from lapsus.annotators.model_files import State
 from lapsus.errors import UsageError
-from lapsus.model import UnitRule
+from lapsus.model import UnitRule, units
 from tests.annotators import invented
 
 
@@ -20,7 +20,8 @@ def test_judging_in_numpy_is_what_the_library_computes(degree: int) -> None:
 
     documents, votes = invented.data("en")
     svm = Svm(degree=degree).fit(documents, votes)
-    examples = list(make_examples(documents, votes, UnitRule(role="system")))
+    rule = UnitRule(role="system")
+    examples = list(voted_examples((unit for one in documents for unit in units(one, rule)), votes))
     rows, wanted = svm._rows([example.unit for example in examples]), shares(examples)
     plain = np.zeros((len(rows), len(svm.terms_)))
     for place in range(len(rows)):

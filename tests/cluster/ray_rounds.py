@@ -20,7 +20,6 @@ import pytest
 from lapsus.annotators import default_model, detect, load_model
 from lapsus.annotators.bulk import Here, KeptChunks, Run
 from lapsus.annotators.bulk.ray_engine import OnRay
-from lapsus.annotators.judges import Judges
 from lapsus.errors import LapsusError
 from lapsus.formats.jsonl import Jsonl
 from lapsus.model import Document, Entry, Segment
@@ -83,11 +82,11 @@ def test_a_node_is_killed_in_the_middle(cluster: Any) -> None:
     node = cluster.add_node(num_cpus=1)
     model = load_model(default_model("en"))
     documents = dialogues(80)
-    here = list(Judges(model).entries(documents, Run(Here(), units=UNITS)))
+    here = list(Run(Here(), units=UNITS).entries((model, one) for one in documents))
     found: list[Entry] = []
     with OnRay(cluster.address) as engine:
         assert engine.cores == 2
-        for entry in Judges(model).entries(documents, Run(engine, units=UNITS)):
+        for entry in Run(engine, units=UNITS).entries((model, one) for one in documents):
             found.append(entry)
             if len(found) == 20:
                 cluster.remove_node(node, allow_graceful=False)
@@ -156,4 +155,4 @@ def test_a_language_model_is_asked_by_the_nodes(cluster: Any, data: Path) -> Non
 def test_what_goes_wrong_on_a_node_is_said(cluster: Any) -> None:
     stranger = Document("d", (Segment("0", "system", "Bonjour."),), "fr")
     with OnRay(cluster.address) as engine, pytest.raises(LapsusError, match="is in 'fr'"):
-        list(Judges(load_model(default_model("en"))).entries([stranger], Run(engine)))
+        list(Run(engine).entries([(load_model(default_model("en")), stranger)]))

@@ -9,9 +9,8 @@ import pytest
 
 from lapsus.annotators import make_annotator, training_data
 from lapsus.challenge.service import challenge_board, create_from_campaign, run_here
-from lapsus.collect import TalkSoFar, check_systems, make_system
 from lapsus.collect.asking import rehearse
-from lapsus.collect.bot import Bot
+from lapsus.collect.systems import Bot, TalkSoFar, check_systems, make_system
 from lapsus.errors import UsageError
 from lapsus.store import Chain, Nothing, Plan, SaveRequest, Store, open_store
 from lapsus.store.challenge_records import ChallengePlan

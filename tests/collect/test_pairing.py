@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lapsus.collect import pairing
-from lapsus.collect.base import TalkSoFar
 from lapsus.collect.pairing import asked, paired
+from lapsus.collect.systems import TalkSoFar
 from lapsus.errors import UsageError
 from lapsus.model import Document, Segment
 from lapsus.store.collect_plan import System

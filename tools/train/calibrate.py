@@ -19,33 +19,32 @@ from typing import NamedTuple
 
 import numpy as np
 from english_data import CONFIG, ERRORS, FOLDS, UNSEEN
+from first_fit import first_weights, fit_words, word_matrix
 from home_reader import MODEL, HomeReader
 from numpy.typing import NDArray
 from runs import write_run
 
 from lapsus.annotators import State, training_data
 from lapsus.annotators.breakdown import ARGMAX, decision
-from lapsus.annotators.cases import Example, Origin, digest, folds, make_examples, shares
+from lapsus.annotators.cases import Example, Origin, digest, folds, shares, voted_examples
 from lapsus.annotators.encoder.calibration import (
     HELD,
     Matrix,
     Seen,
-    first_weights,
     fit_weights,
     mean_before,
     rows_of,
     shares_of,
 )
-from lapsus.annotators.encoder.chat_reader import TOKENIZER, WORDS_COUNT, fit_words, word_matrix
+from lapsus.annotators.encoder.chat_reader import TOKENIZER, WORDS_COUNT
 from lapsus.annotators.encoder.encoder import BY_PROFILE, Encoder, Profile
-from lapsus.annotators.encoder.passages import Memory, passages_of
-from lapsus.annotators.encoder.reader import feature_rows
+from lapsus.annotators.encoder.reader import Memory, feature_rows, passages_of
 from lapsus.annotators.features.word_forms import Words
 from lapsus.formats import read
 from lapsus.measures.bootstrap import USUAL
 from lapsus.measures.scores import breakdown_scores
 from lapsus.measures.scores.breakdown import jensen_shannon_terms
-from lapsus.model import EMPTY
+from lapsus.model import EMPTY, units
 from lapsus.schemes import load_scheme
 
 SETTINGS = CONFIG["calibration"]
@@ -77,7 +76,8 @@ def judged(name: str, only: str) -> list[Example]:
     """The judged turns of a corpus."""
     path = Path(os.environ["LAPSUS_DATA"], name)
     documents, votes = training_data(read(path, "dbdc", only=only, language="en"))
-    return list(make_examples(documents, votes, load_scheme("breakdown").unit))
+    rule = load_scheme("breakdown").unit
+    return list(voted_examples((unit for one in documents for unit in units(one, rule)), votes))
 
 
 def unseen(work: Path, examples: list[Example]) -> Judged:

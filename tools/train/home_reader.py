@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +43,6 @@ class HomeReader:
     def state(self) -> State:
         """What it must keep to be what it is."""
         return self._state
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """The reader whose state is given."""
-        return cls(state)
 
     def _row(self, passage: Passage) -> NDArray[np.float64]:
         ids, segment = self._tokens.encode(passage)

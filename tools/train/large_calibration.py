@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from chat_figures import area, called, interval
+from first_fit import first_map
 from numpy.typing import NDArray
 from pool import CONFIG, RANDOM, REAL
 
 from lapsus.annotators.encoder.calibration import Matrix, fit_weights, rows_of, shares_of
 from lapsus.annotators.encoder.encoder import Encoder
-from lapsus.annotators.encoder.large_reader import columns, first_map
+from lapsus.annotators.encoder.large_reader import columns
 from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.annotators.library import default_model, load_model
 from lapsus.model import Segment, Unit

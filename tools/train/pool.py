@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from lapsus.annotators.encoder.passages import LONGEST, WINDOW
-from lapsus.annotators.encoder.reader import Passage, TurnWords
+from lapsus.annotators.encoder.reader import LONGEST, WINDOW, Passage, TurnWords
 
 CONFIG: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "chat.yaml").read_text(encoding="utf-8"))
 REAL, RANDOM, REPEATED, LATER, BROKEN, RUDE = "real", "random", "repeated", "later", "broken", "rude"

@@ -22,16 +22,19 @@ from typing import Any
 from english_data import CONFIG, Data, Example, save_data
 
 from lapsus.annotators import training_data
-from lapsus.annotators.cases import make_examples
-from lapsus.annotators.encoder.passages import passages_of
+from lapsus.annotators.cases import voted_examples
+from lapsus.annotators.encoder.reader import passages_of
 from lapsus.formats import read
+from lapsus.model import units
 from lapsus.schemes import load_scheme
 
 
 def judged(path: Path, only: str) -> Iterator[Example]:
     """The judged turns of a corpus, file by file."""
     documents, votes = training_data(read(path, "dbdc", only=only, language="en"))
-    for unit, counts in make_examples(documents, votes, load_scheme("breakdown").unit):
+    rule = load_scheme("breakdown").unit
+    turns = (unit for document in documents for unit in units(document, rule))
+    for unit, counts in voted_examples(turns, votes):
         yield Example(unit.document, unit.target.id if unit.target else "", passages_of(unit)[0], counts)
 
 

@@ -21,16 +21,16 @@ from typing import Any
 import numpy as np
 import reader_graphs
 from chat_figures import tell_figures
+from first_fit import first_weights, tune_cuts
 from japanese_data import Judged, read_challenge, read_dbdc2
 from numpy.typing import NDArray
 from pool import CONFIG, RATED, REAL, TEST, VOTES, Row, cut, folder, part_of, replies, talks, wanted
 from safetensors.numpy import load_file
 
-from lapsus.annotators.breakdown import decision, tune_cuts
+from lapsus.annotators.breakdown import decision
 from lapsus.annotators.encoder.calibration import (
     LOGITS,
     Seen,
-    first_weights,
     fit_weights,
     mean_before,
     rows_of,

@@ -30,7 +30,7 @@ from semantic_records import Marked, Stretch, load_marked, stretches, swapped
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.annotators.model_files import SHIPPED, read_model
 from lapsus.annotators.triples.labeller import GRAPH
 from lapsus.annotators.triples.pair import TOKENS, WINDOWS, Pairs

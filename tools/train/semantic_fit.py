@@ -30,11 +30,10 @@ from semantic_words import record_words
 
 from lapsus.annotators.cases import Origin
 from lapsus.annotators.model_files import SHIPPED, read_model
-from lapsus.annotators.triples.fitting import Regression, likeness, places
 from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading, lower_of
-from lapsus.annotators.triples.marks import ADDITION, LABELS, OMISSION, REPETITION, Cuts, marks_of
+from lapsus.annotators.triples.marks import ADDITION, LABELS, OMISSION, REPETITION, Cuts, marks_of, places
 from lapsus.annotators.triples.pair import Pairs
-from lapsus.annotators.triples.pair_features import feature_rows
+from lapsus.annotators.triples.regression import Regression, feature_rows, likeness
 from lapsus.annotators.triples.triples import Triples
 from lapsus.model import Document, Span
 

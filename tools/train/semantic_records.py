@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from semantic_data import place_of, surface
 
-from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.annotators.triples.pair import Pairs, Window
 from lapsus.formats.pairs import Fact, facts
 from lapsus.model import Document, Segment

@@ -79,10 +79,11 @@ def train_students(data: Data, work: Path) -> None:
 def judge_test(work: Path, folder: Path) -> None:
     """Calibrate on the development data, judge the test data, and keep what is said."""
     from calibrate import decision, judged, rows_with, tune, with_logits, words_from, words_unseen
+    from first_fit import first_weights
     from runs import write_run
 
     from lapsus.annotators.cases import shares as shares_of_votes
-    from lapsus.annotators.encoder.calibration import first_weights, fit_weights, shares_of
+    from lapsus.annotators.encoder.calibration import fit_weights, shares_of
 
     kept = np.load(work / SAID)
     said = dict(zip(zip(kept["dialogues"], kept["turns"], strict=True), kept["logits"], strict=True))

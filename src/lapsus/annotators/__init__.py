@@ -3,7 +3,6 @@
 from lapsus.annotators.base import Annotator as Annotator
 from lapsus.annotators.base import Opinion as Opinion
 from lapsus.annotators.breakdown import BreakdownAnnotator as BreakdownAnnotator
-from lapsus.annotators.bulk.work import judged_entries as judged_entries
 from lapsus.annotators.cases import Case as Case
 from lapsus.annotators.cases import Example as Example
 from lapsus.annotators.detection import Detection as Detection

@@ -2,17 +2,25 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import product
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
+import msgspec
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
-from lapsus.annotators.cases import Case, Example, Origin, digest, require_examples, voted_examples
+from lapsus.annotators.cases import (
+    Case,
+    Example,
+    Origin,
+    digest,
+    origin_of,
+    require_examples,
+    voted_examples,
+)
 from lapsus.errors import UsageError
-from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_tally
 from lapsus.measures.scores.breakdown_labels import LABELS, Codes, breakdown_votes, strict_labels
 from lapsus.model import FrozenDict, Unit
 from lapsus.notices import Notice
@@ -22,7 +30,6 @@ Decision: TypeAlias = Callable[[NDArray[np.float64]], Codes]
 
 ARGMAX = "argmax"
 _CUTS = regex.compile(r"cuts\(\s*([0-9.]+)\s*,\s*([0-9.]+)\s*\)")
-_AIMS = ("accuracy", "f1_b", "f1_pb_b")
 
 
 def decision(rule: str) -> Decision:
@@ -48,23 +55,6 @@ def _cut(rows: NDArray[np.float64], o: float, x: float) -> Codes:
     return np.where(rows[:, 0] >= o, 0, broken).astype(np.int8)
 
 
-def tune_cuts(counts: NDArray[Any], rows: NDArray[np.float64], *, t: float = 0.0) -> str:
-    """The cuts that do best on judged turns that the model has not learned from.
-
-    Best is the sum of accuracy, F(B) and F(PB+B): one label must serve all three.
-    """
-    places = [list(BREAKDOWN_MEASURES).index(aim) for aim in _AIMS]
-    groups = np.zeros(len(rows), dtype=np.intp)
-    best, chosen = -1.0, ARGMAX
-    for o, x in product(range(30, 61, 2), range(50, 151, 5)):
-        rule = f"cuts({o / 100:g},{x / 100:g})"
-        tally = breakdown_tally(counts, decision(rule)(rows), rows, groups, t=t)
-        value = float(tally.values()[places].sum())
-        if value > best:
-            best, chosen = value, rule
-    return chosen
-
-
 SCHEME: Final = "breakdown"
 QUESTION: Final = "breakdown"
 _TRIED = 32
@@ -73,18 +63,21 @@ _TRIED = 32
 _ANSWERS = tuple(FrozenDict({QUESTION: label}) for label in LABELS)
 
 
+@dataclass(kw_only=True, eq=False)
 class BreakdownAnnotator(Annotator):
     """A program that judges system turns for breakdown and for nothing else: the challenge's methods.
 
-    A method writes `_fit`, `_distributions`, `_state` and `_restore`.
+    A method writes `_fit`, `_distributions`, `_state` and `_restore`. Its parameters are the fields of the class;
+    `__post_init__` checks them.
     """
 
     made_for: ClassVar[str | None] = SCHEME
 
-    def __init__(self, *, decide: str = ARGMAX) -> None:
+    decide: str = ARGMAX
+
+    def __post_init__(self) -> None:
         super().__init__()
-        self.decide = decide
-        self._rule = decision(decide)
+        self._rule = decision(self.decide)
 
     @abstractmethod
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
@@ -142,16 +135,10 @@ class BreakdownAnnotator(Annotator):
     def _origin(
         self, examples: Sequence[Example], languages: Sequence[str], before: str | None = None
     ) -> Origin:
-        return Origin(
-            version=self.scheme.version,
-            documents=len({example.unit.document for example in examples}),
-            units=len(examples),
-            votes=sum(sum(example.counts) for example in examples),
-            digest=digest(examples),
-            languages=tuple(languages),
-            words=self.words_.ways,
-            before=before,
-        )
+        votes = sum(sum(example.counts) for example in examples)
+        units = (example.unit for example in examples)
+        found = origin_of(self.scheme, units, votes, digest(examples), languages)
+        return msgspec.structs.replace(found, words=self.words_.ways, before=before)
 
 
 def _examples(training: TrainingData) -> list[Example]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InputError
 from lapsus.measures.scores.breakdown_labels import breakdown_counts, vote_shares
-from lapsus.model import EMPTY, Document, Entry, Scheme, Unit, UnitRule, units
+from lapsus.model import EMPTY, Document, Entry, Scheme, Unit, units
 from lapsus.model.targets import target_votes, wanted_units
 from lapsus.model.votes import LabelVotes
 
@@ -86,9 +86,12 @@ class Origin(msgspec.Struct, frozen=True):
     """Short digests of the documents' texts, one after the other."""
 
 
-def make_examples(documents: Iterable[Document], votes: LabelVotes, rule: UnitRule) -> Iterator[Example]:
-    """The units that somebody voted on, in the order of the documents."""
-    return voted_examples((unit for document in documents for unit in units(document, rule)), votes)
+def origin_of(
+    scheme: Scheme, units: Iterable[Unit], votes: int, digest: str, languages: Iterable[str]
+) -> Origin:
+    """What a model was fitted on, where it found no words of its own."""
+    seen = [unit.document for unit in units]
+    return Origin(scheme.version, len(set(seen)), len(seen), votes, digest, tuple(languages), {})
 
 
 def voted_examples(units: Iterable[Unit], votes: LabelVotes) -> Iterator[Example]:

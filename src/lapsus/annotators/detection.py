@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.breakdown import SCHEME
 from lapsus.annotators.bulk import Engine, Here, Journal, Kept, KeptChunks, Run
 from lapsus.annotators.cases import cases_of
-from lapsus.annotators.judges import Judges, usual_profile
+from lapsus.annotators.judges import Judges, jury_of, usual_profile
 from lapsus.annotators.library import refuse_asking, refuse_unknown
 from lapsus.annotators.training import without_dialogues
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
 from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
-from lapsus.model import Document, Entry, Judgment, Scheme, Span, Unit
+from lapsus.model import Document, Entry, Judgment, Scheme, Span, Unit, UnitKey
 from lapsus.model.judgment import without_notes
 from lapsus.model.targets import target_votes, voted_segments
 from lapsus.model.votes import LabelVotes
@@ -99,8 +99,7 @@ class Detection:
     @property
     def asked(self) -> list[LanguageModel]:
         """The language models among those who judge."""
-        found = (member.one for member in self.members)
-        return [cast("LanguageModel", one) for one in found if one is not None and one.costs]
+        return [model for member in self.members if (model := member.asked) is not None]
 
     @property
     def is_jury(self) -> bool:
@@ -128,21 +127,38 @@ class Detection:
     def take_stock(
         self, kept: Sequence[Kept | None] = (), *, judged_only: bool | None = None
     ) -> list[Waiting]:
-        """Read the data once and count what the language models are still to be asked. Nothing is sent."""
+        """Read the data and count what the language models are still to be asked. Nothing is sent."""
         chosen_only = self.turns == "judged" if judged_only is None else judged_only
-        places = [kept[place] if kept else None for place in range(len(self.members))]
-        asked = [
-            _Stock(cast("LanguageModel", member.one), place if isinstance(place, Journal) else None)
+        return [self._waiting(model, journal, chosen_only) for model, journal in self._journals(kept)]
+
+    def _waiting(self, model: LanguageModel, kept: Journal | None, chosen_only: bool) -> Waiting:
+        """What a model is still to be asked. Answers that are kept for other texts do not count."""
+        work, expected = model.work(), model.expects(())
+        known: dict[UnitKey, Judgment] = {}
+        self.wanted = units = without_votes = 0
+        for entry in self.reading:
+            if model.scheme.target is not None and entry.document is not None:
+                without_votes += not target_votes(entry, model.scheme)
+            for unit in self._units_in(entry, model, chosen_only):
+                self.wanted += 1
+                found = kept.find(work, [unit]) if kept is not None else None
+                if found is None:
+                    units += 1
+                    expected += model.expected(unit, next(iter(known.values()), None))
+                elif (judgment := found[0].judgment) is not None:
+                    known[unit.key] = judgment
+        if kept is not None:
+            kept.judgments = known
+        return Waiting(model, units, len(known), kept, without_votes, expected)
+
+    def _journals(self, kept: Sequence[Kept | None]) -> list[tuple[LanguageModel, Journal | None]]:
+        """The language models among those who judge, each with where its answers are kept."""
+        places = kept or [None] * len(self.members)
+        return [
+            (model, place if isinstance(place, Journal) else None)
             for member, place in zip(self.members, places, strict=True)
-            if member.one is not None and member.one.costs
+            if (model := member.asked) is not None
         ]
-        self.wanted = 0
-        for entry in self.reading if asked else ():
-            segments = voted_segments(entry, self.members[0].scheme) if chosen_only else None
-            for place, one in enumerate(asked):
-                units = one.count(entry, segments)
-                self.wanted += units if not place else 0
-        return [one.waiting() for one in asked]
 
     def _judged(
         self,
@@ -188,8 +204,6 @@ class Detection:
         """What others said, what the programs say, and what they say as a jury; answers of before give way."""
         said = final = entry.judgments
         if self.is_jury:
-            from lapsus.annotators.judges import jury_of
-
             for judgment in said:
                 _count(self.by_member.setdefault(judgment.annotator, {}), judgment)
             final = tuple(jury_of(said, self._scheme()))
@@ -214,11 +228,11 @@ class Detection:
         found: list[Kept] = []
         for number, member in enumerate(self.members, 1):
             place = number if self.is_jury else 0
-            if member.one is None or not member.one.costs:
+            if (model := member.asked) is None:
                 found.append(KeptChunks.beside(target, place))
                 continue
             journal = Journal.beside(target, place)
-            cast("LanguageModel", member.one).must_go_on(journal.judgments.values(), str(journal.path))
+            model.must_go_on(journal.judgments.values(), str(journal.path))
             found.append(journal)
         return found
 
@@ -265,66 +279,30 @@ class Detection:
             format.write(carried((entry for entry in entries if entry.judgments), done), draft)
             if self.is_stopped or not self.units:
                 raise UnfinishedError(Notice("not-all-judged"), hint=Notice("same-again-goes"))
-        for one, place in zip(self.members, kept, strict=True):
-            if one.one is None or one.one not in self.asked or not cast("LanguageModel", one.one).refused:
+        for member, place in zip(self.members, kept, strict=True):
+            if (model := member.asked) is None or not model.refused:
                 place.remove()
         return done
 
     def _batches(self, kept: Sequence[Kept | None]) -> list[BatchRun]:
         """The models that are asked in batches, which are handed in and come back to."""
-        asked = [
-            (cast("LanguageModel", member.one), place)
-            for member, place in zip(self.members, kept, strict=True)
-            if member.one is not None and member.one.costs and isinstance(place, Journal)
-        ]
-        if not any(model.batch for model, _ in asked):
+        asked = [(model, place) for model, place in self._journals(kept) if model.batch and place is not None]
+        if not asked:
             return []
         from lapsus.annotators.language_model.batch import BatchRun
 
-        return [BatchRun(model, place) for model, place in asked if model.batch]
+        return [BatchRun(model, place) for model, place in asked]
 
     def _units(self, model: LanguageModel, chosen_only: bool) -> Iterator[Unit]:
         """The units that a model is to judge."""
         for entry in self.reading:
-            segments = voted_segments(entry, self.members[0].scheme) if chosen_only else None
-            for case in cases_of(entry, model.scheme):
-                if segments is None or case.unit.key.segment in segments:
-                    yield case.unit
+            yield from self._units_in(entry, model, chosen_only)
 
-
-class _Stock:
-    """What a language model is still to be asked."""
-
-    def __init__(self, model: LanguageModel, kept: Journal | None) -> None:
-        self.model, self.kept, self.work = model, kept, model.work()
-        self.units = self.without_votes = 0
-        self.expected = model.expects(())
-        self.known: dict[Any, Judgment] = {}
-
-    def count(self, entry: Entry, segments: frozenset[str | None] | None) -> int:
-        """Add a document; how many of its units are to be judged."""
-        wanted = 0
-        has_rule = self.model.scheme.target is not None
-        self.without_votes += (
-            has_rule and entry.document is not None and not target_votes(entry, self.model.scheme)
-        )
-        for case in cases_of(entry, self.model.scheme):
-            unit = case.unit
-            if segments is None or unit.key.segment in segments:
-                wanted += 1
-                found = self.kept.find(self.work, [unit]) if self.kept is not None else None
-                if found is None:
-                    self.units += 1
-                    self.expected += self.model.expected(unit, next(iter(self.known.values()), None))
-                elif (judgment := found[0].judgment) is not None:
-                    self.known[unit.key] = judgment
-        return wanted
-
-    def waiting(self) -> Waiting:
-        """How many texts are answered already; answers kept for other texts do not count."""
-        if self.kept is not None:
-            self.kept.judgments = self.known
-        return Waiting(self.model, self.units, len(self.known), self.kept, self.without_votes, self.expected)
+    def _units_in(self, entry: Entry, model: LanguageModel, chosen_only: bool) -> Iterator[Unit]:
+        segments = voted_segments(entry, self.members[0].scheme) if chosen_only else None
+        for case in cases_of(entry, model.scheme):
+            if segments is None or case.unit.key.segment in segments:
+                yield case.unit
 
 
 def detect(

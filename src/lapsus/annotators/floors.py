@@ -2,14 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
-from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
-from lapsus.annotators.cases import Case, Example, Origin, shares
+from lapsus.annotators.breakdown import BreakdownAnnotator
+from lapsus.annotators.cases import Case, Example, Origin, origin_of, shares
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_share
 from lapsus.errors import InputError
@@ -41,15 +42,8 @@ class Floor(Annotator):
                 hashed.update(answered.tobytes())
         if not self.means_:
             raise InputError("no-question-whose-answers", hint="give-judged-documents")
-        return Origin(
-            version=self.scheme.version,
-            documents=len({case.unit.document for case in training.cases}),
-            units=len(training.cases),
-            votes=given,
-            digest=hashed.hexdigest(),
-            languages=tuple(languages),
-            words={},
-        )
+        units = (case.unit for case in training.cases)
+        return origin_of(self.scheme, units, given, hashed.hexdigest(), languages)
 
     def _opinions(self, cases: Sequence[Case]) -> list[Opinion]:
         kinds = kinds_of(self.scheme)
@@ -89,6 +83,7 @@ class Prior(BreakdownAnnotator):
         self.mean_ = np.array(state.data["mean"], dtype=np.float64).reshape(3)
 
 
+@dataclass(kw_only=True, eq=False)
 class Majority(BreakdownAnnotator):
     """Says the most frequent gold label, whatever the turn, and is sure of it."""
 
@@ -97,10 +92,11 @@ class Majority(BreakdownAnnotator):
     any_language = True
     uses_words = False
 
-    def __init__(self, *, t: float = 0.0, decide: str = ARGMAX) -> None:
-        super().__init__(decide=decide)
-        need_share(t=t)
-        self.t = t
+    t: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        need_share(t=self.t)
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
         gold = strict_labels(shares(examples), self.t)

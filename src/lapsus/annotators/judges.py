@@ -6,14 +6,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import numpy as np
 
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.breakdown import SCHEME
-from lapsus.annotators.bulk import Run
 from lapsus.annotators.cases import document_of
 from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.annotators.library import default_model, find_annotator, load_model
@@ -30,6 +29,7 @@ from lapsus.schemes import AnyScheme, load_scheme
 from lapsus.trust.jury import jury
 
 if TYPE_CHECKING:
+    from lapsus.annotators.language_model import LanguageModel
     from lapsus.annotators.language_model.asking import Asking
 
 
@@ -78,6 +78,11 @@ class Judges:
         self._loaded: dict[Path, Annotator] = {}
 
     @property
+    def asked(self) -> LanguageModel | None:
+        """The language model, where it is one that judges."""
+        return cast("LanguageModel", self.one) if self.one is not None and self.one.costs else None
+
+    @property
     def scheme(self) -> str:
         """The id of the scheme that is judged under."""
         known = self.one.scheme if self.one else self._scheme
@@ -87,13 +92,6 @@ class Judges:
     def names(self) -> list[str]:
         """The names of those who have judged so far, or will."""
         return [annotator.name for annotator in ([self.one] if self.one else self._loaded.values())]
-
-    def entries(self, documents: Iterable[Document | Entry], run: Run | None = None) -> Iterator[Entry]:
-        """Each document with its judgments, in order. Of entries, judgments under an earlier scheme are made use of.
-
-        `run` says where they are judged, and what is kept of it; by default here, and nothing.
-        """
-        return (run or Run()).entries(self.assigned(documents))
 
     def assigned(self, documents: Iterable[Document | Entry]) -> Iterator[tuple[Annotator, Document | Entry]]:
         """Each document with whoever is to judge it."""

@@ -8,7 +8,8 @@ from typing import Final
 
 import msgspec
 
-from lapsus.annotators import Annotator, judged_entries
+from lapsus.annotators import Annotator
+from lapsus.annotators.bulk import Run
 from lapsus.annotators.language_model import LanguageModel
 from lapsus.errors import UsageError
 from lapsus.model import Entry
@@ -80,7 +81,7 @@ def _detected(
     documents = store.programs.documents_for(campaign, program.id)
     while not stop.is_set() and (some := list(islice(documents, DOCUMENTS))):
         begun = time.monotonic()
-        entries = list(judged_entries(annotator, some))
+        entries = list(Run().entries((annotator, document) for document in some))
         many = sum(len(entry.judgments) for entry in entries)
         each = round((time.monotonic() - begun) / max(many, 1), 4)
         for entry in entries:

@@ -116,7 +116,7 @@ def _create(store: Store, plan: Plan, folder: Path) -> tuple[Campaign, Added]:
     from lapsus.store import plan_documents, read_material
 
     if plan.collect is not None:
-        from lapsus.collect import check_systems
+        from lapsus.collect.systems import check_systems
 
         check_systems(plan.collect)
         return store.campaigns.set_up(plan, material=read_material(plan, folder))

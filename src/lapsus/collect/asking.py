@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lapsus.collect.base import NoReplyError, Replier, TalkSoFar
-from lapsus.collect.bot import Bot
-from lapsus.collect.systems import make_system
+from lapsus.collect.systems import Bot, NoReplyError, Replier, TalkSoFar, make_system
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 from lapsus.store import Nothing, Store

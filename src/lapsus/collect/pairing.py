@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from lapsus.collect.base import TalkSoFar
-from lapsus.collect.systems import make_system
+from lapsus.collect.systems import TalkSoFar, make_system
 from lapsus.kinds.preference import FIRST, SECOND
 from lapsus.model import TALK, Document, Segment
 from lapsus.store.collect_plan import System

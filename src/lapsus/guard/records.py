@@ -63,15 +63,9 @@ class Candidate(msgspec.Struct, frozen=True):
     """Of flagged replies."""
 
 
-class Verdict(msgspec.Struct, frozen=True):
-    """What is said of all candidates; the first fields are those of the best one."""
+class Verdict(Candidate, frozen=True):
+    """What is said of all candidates; the fields of a candidate are those of the best one."""
 
-    risk: float | None
-    distribution: dict[str, float]
-    flagged: bool
-    evidence: tuple[Sign, ...]
-    types: tuple[LikelyType, ...]
-    suggestions: tuple[Suggestion, ...]
     candidates: tuple[Candidate, ...]
     """In the order in which they were given."""
     best: int
@@ -91,17 +85,7 @@ NOT_JUDGED: Final = Candidate(None, {}, False, (), (), ())
 def verdict(candidates: tuple[Candidate, ...]) -> Verdict:
     """All candidates together. What cannot be judged is chosen only where nothing can be."""
     place = min(range(len(candidates)), key=lambda one: rank_of(candidates[one]))
-    best = candidates[place]
-    return Verdict(
-        best.risk,
-        best.distribution,
-        best.flagged,
-        best.evidence,
-        best.types,
-        best.suggestions,
-        candidates,
-        place,
-    )
+    return Verdict(*msgspec.structs.astuple(candidates[place]), candidates, place)
 
 
 def rank_of(candidate: Candidate) -> tuple[bool, float]:

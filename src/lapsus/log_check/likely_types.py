@@ -8,8 +8,7 @@ from lapsus.annotators import Annotator
 from lapsus.annotators.base import Opinion
 from lapsus.annotators.features.cues import look
 from lapsus.annotators.features.evidence import Evidence, made
-from lapsus.annotators.features.reply_signs.patterns import pattern
-from lapsus.annotators.features.reply_signs.reply import Reply, Seen, prose
+from lapsus.annotators.features.reply_signs.reply import Reply, Seen, pattern, prose
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.library import default_model, load_model

@@ -50,10 +50,6 @@ class Pair(NamedTuple):
             found.append((f"t{self.element[0]}", 0, len(" | ".join(self.triples[self.element[0]]))))
         return tuple(found)
 
-    def is_found(self, spans: Sequence[Span]) -> bool:
-        """Whether a mark touches what was planted."""
-        return any(touches(span, place) for span in spans for place in self.places())
-
 
 def touches(span: Span, place: tuple[str, int, int]) -> bool:
     """Whether a mark and a place have letters in common."""

@@ -1,22 +1,24 @@
-"""The user's own good units, and the errors that rules and the guideline's examples plant in them."""
+"""The user's own good units, and the errors that rules, the guideline's examples and language models plant in them."""
 
 from __future__ import annotations
 
+import difflib
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
+from lapsus.annotators import Annotator
 from lapsus.language import language_of_turns, plain_language
-from lapsus.model import Document, Entry, Judgment, Question, Scheme, Segment, Unit, units
+from lapsus.model import Document, Entry, Judgment, Question, Scheme, Segment, Text, Unit, units
 from lapsus.model.judgment import latest
 from lapsus.model.scheme import Example
 from lapsus.model.targets import target_votes
 from lapsus.mutation.pair_rules import PAIR_RULES, Pair
 from lapsus.mutation.turn_rules import RULES, Expected, Plant, Scene, alone
-from lapsus.word_files import word_file
+from lapsus.word_files import LANGUAGES, word_file
 
 
 class Guide(NamedTuple):
@@ -285,3 +287,60 @@ def _without_brackets(
         parts = tuple(part.replace("[", "").replace("]", "") for part in one.parts) if one.parts else None
         clean.append(Segment(one.id, one.role, text, parts))  # type: ignore[arg-type]
     return tuple(clean), tuple(places)
+
+
+# By a language model, which writes a good reply again with one error of the guideline in it.
+
+
+REPLY = "reply"
+
+
+def planting_scheme(scheme: Scheme, question: Question, type: str) -> Scheme:
+    """The guideline by which a model writes: one question, answered with the new text."""
+    words = word_file("lapsus.mutation", "report_words.yaml")["planter"]
+    label = question.label(type)
+    if label is not None:
+        name, definition = label.name, label.definition
+    else:
+        worst = min(question.levels, key=lambda level: level.value)
+        name, definition = question.name, worst.meaning
+
+    def both(key: str) -> Text:
+        told = {one: one if one in name else next(iter(name)) for one in LANGUAGES}
+        return {
+            one: words[key][one].format(name=name[at], definition=definition[at]) for one, at in told.items()
+        }
+
+    asked = Question(REPLY, "text", both("name"), both("ask"), required=True)
+    return Scheme("planting", "1", both("title"), both("ask"), scheme.unit, (asked,))
+
+
+def model_plants(
+    guide: Guide, wanted: Mapping[str, Sequence[Spot]], make: Callable[[Scheme], Annotator]
+) -> Iterator[Plant]:
+    """An error of each type in each of the units wanted for it, as far as the model writes one."""
+    for question, type, expected in guide.errors():
+        spots = wanted.get(type, ())
+        if not spots:
+            continue
+        model = make(planting_scheme(guide.scheme, question, type))
+        documents = [
+            msgspec.structs.replace(spot.document(guide.scheme), id=str(n)) for n, spot in enumerate(spots)
+        ]
+        for judgment in model.judge(documents):
+            spot = spots[int(judgment.document)]
+            reply = str(judgment.answers.get(REPLY, "")).strip()
+            if reply and reply != spot.text:
+                yield _plant(guide.scheme, spot, type, expected, reply)
+
+
+def _plant(scheme: Scheme, spot: Spot, type: str, expected: Expected, reply: str) -> Plant:
+    document = spot.document(scheme, reply)
+    if spot.unit.target is None:
+        place = max((one for one in document.segments if one.parts is None), key=lambda one: int(one.id))
+        changed = difflib.SequenceMatcher(None, spot.text, place.text, autojunk=False).get_opcodes()
+        put_in = tuple(
+            (place.id, start, end) for op, _, _, start, end in changed if op != "equal" and end > start
+        )
+        expected = msgspec.structs.replace(expected, places=put_in)
+    return Plant(document, spot.unit.document, reply, type, "model", expected, spot.text)

@@ -18,9 +18,8 @@ from lapsus.annotators.library import is_language_model, refuse_unknown
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Answer, Entry, Judgment, Scheme
-from lapsus.mutation.model_planter import model_plants
 from lapsus.mutation.result import Found, JudgeStress, Miss, Stress
-from lapsus.mutation.sources import Guide, RulePlanter, Spot, example_plants, good_spots
+from lapsus.mutation.sources import Guide, RulePlanter, Spot, example_plants, good_spots, model_plants
 from lapsus.mutation.turn_rules import Plant, named
 from lapsus.schemes import AnyScheme, load_scheme
 from lapsus.trust.estimators import around

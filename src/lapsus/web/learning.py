@@ -13,8 +13,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from lapsus.annotators.base import Annotator
-from lapsus.annotators.bulk.work import judged_entries
+from lapsus.annotators.base import BATCH, Annotator
+from lapsus.annotators.bulk import Run
 from lapsus.annotators.judge.agreement import Figure
 from lapsus.annotators.judge.judge import Judge
 from lapsus.annotators.judge.learning import Report
@@ -172,7 +172,7 @@ def _judged(
             watch()
             yield Entry(document.id, document, votes.get(document.id, ()))
 
-    for entry in judged_entries(judge, documents()):
+    for entry in Run(units=BATCH).entries((judge, item) for item in documents()):
         mine = wanted.pop(entry.id)
         yield entry, {mine[one.segment]: one for one in entry.judgments if one.segment in mine}
 

@@ -10,10 +10,9 @@ import pytest
 import lapsus
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.judge import judge as judge_module
-from lapsus.annotators.judge import pair_readings
+from lapsus.annotators.judge import span_features
 from lapsus.annotators.judge.judge import Judge
-from lapsus.annotators.judge.pair_readings import WIDTH, PairReadings, can_read
-from lapsus.annotators.judge.span_features import places_for
+from lapsus.annotators.judge.span_features import WIDTH, PairReadings, can_read, places_for
 from lapsus.errors import LapsusError
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Label, Segment, Unit, units
@@ -74,7 +73,7 @@ def test_marks_are_learned_better_with_the_reader_and_with_no_other(
     monkeypatch.setattr(judge_module, "can_read", lambda units: False)
     unread = lapsus.train("judge", sample_path("pairs-en"), scheme="semantic-errors")
     assert agreement(read) > agreement(unread)
-    pair_readings._shipped.cache_clear()
-    monkeypatch.setattr(pair_readings, "fingerprint", lambda *states: "another")
+    span_features._shipped.cache_clear()
+    monkeypatch.setattr(span_features, "fingerprint", lambda *states: "another")
     with pytest.raises(LapsusError, match="another reader of pairs"):
         Annotator.load(tmp_path / "read.lapsus")

@@ -13,7 +13,7 @@ import pytest
 import tokenizers
 from numpy.typing import NDArray
 
-from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.annotators.judge import sentence_vectors as vectors_module
 from lapsus.annotators.judge.agreement import agreement
 from lapsus.annotators.judge.decisions import Decision, decide, fitted_decision

@@ -10,9 +10,9 @@ import pytest
 
 import lapsus
 from lapsus.annotators.base import Annotator
-from lapsus.annotators.bulk.work import judged_entries
+from lapsus.annotators.bulk import Run
+from lapsus.annotators.judge.agreement import Seen, _mark_figures, mask_of, span_agreement
 from lapsus.annotators.judge.judge import Judge
-from lapsus.annotators.judge.span_agreement import Seen, _figures, mask_of, span_agreement
 from lapsus.annotators.judge.span_features import Place, places_for
 from lapsus.annotators.judge.spans import _spans
 from lapsus.annotators.marks import best_threshold
@@ -62,7 +62,8 @@ def test_judgments_keep_the_rules_and_are_kept_in_a_file(judge: Judge, tmp_path:
     again = Annotator.load(tmp_path / "marks.lapsus")
     documents = [entry.document for entry in read(sample_path("pairs-en")) if entry.document]
     ties = 0
-    for entry, same in zip(judged_entries(judge, documents), judged_entries(again, documents), strict=True):
+    mine, others = (Run().entries((one, document) for document in documents) for one in (judge, again))
+    for entry, same in zip(mine, others, strict=True):
         (judgment,), (kept,) = entry.judgments, same.judgments
         assert kept.answers == judgment.answers
         assert broken_rules(SCHEME, judgment.answers, entry.document, None) == []
@@ -114,7 +115,7 @@ def test_agreement_equals_a_plain_count() -> None:
     assert found.people.value == pytest.approx(pair_both / pair_all)
     same, chance = (48 - ours - theirs + 2 * both) / 48, (ours * theirs + (48 - ours) * (48 - theirs)) / 48**2
     assert found.judge_beyond.value == pytest.approx((same - chance) / (1 - chance))
-    assert np.isnan(_figures(np.zeros((1, 9)))[0, 0])
+    assert np.isnan(_mark_figures(np.zeros((1, 9)))[0, 0])
 
 
 def test_hardly_more_is_marked_than_people_mark() -> None:

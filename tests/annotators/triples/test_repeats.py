@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lapsus.annotators import default_model, load_model
-from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.annotators.triples.labeller import Reading, said_again, with_repeats, with_rules
 from lapsus.annotators.triples.pair import Pair, Pairs
 from lapsus.annotators.triples.rules import settled

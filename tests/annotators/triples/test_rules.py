@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.annotators import default_model, load_model
-from lapsus.annotators.triples.grounding import grounding
-from lapsus.annotators.triples.values import mentions, same_amount, same_date, value_of
+from lapsus.annotators.triples.values import grounding, mentions, same_amount, same_date, value_of
 from lapsus.model import Span
 from lapsus.schemes import load_scheme
 from tests.annotators.triples.tiny import pair

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.annotators import default_model, load_model, make_annotator
-from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.annotators.training import documents_and_votes
 from lapsus.annotators.triples.marks import Cuts, likeness
 from lapsus.annotators.triples.pair import STRETCHES, TOKENS, WINDOWS, Pairs

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from lapsus.annotators.cases import Origin
-from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.annotators.triples import labeller
-from lapsus.annotators.triples.fitting import Regression
 from lapsus.annotators.triples.labeller import Labeller
 from lapsus.annotators.triples.marks import Cuts
-from lapsus.annotators.triples.pair_features import feature_rows
+from lapsus.annotators.triples.regression import Regression, feature_rows
 from lapsus.annotators.triples.triples import Triples
 from lapsus.model import Document, Segment
 

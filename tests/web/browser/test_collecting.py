@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from lapsus.collect import NoReplyError
-from lapsus.collect.bot import Bot
+from lapsus.collect.systems import Bot, NoReplyError
 from lapsus.store import Plan, talk_beginning
 from lapsus.store.collect_plan import Collect, System
 from lapsus.web.pages.talk import operations

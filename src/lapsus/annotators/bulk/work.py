@@ -3,8 +3,8 @@
 import hashlib
 import tempfile
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import msgspec
 
 from lapsus.annotators.base import Annotator
-from lapsus.annotators.cases import document_of
 from lapsus.annotators.library import METHODS, load_model, make_annotator
 from lapsus.annotators.optional_libraries import one_thread
 from lapsus.errors import UsageError
-from lapsus.model import Document, Entry, Judgment, Scheme
+from lapsus.model import Entry, Judgment, Scheme
 from lapsus.version import __version__
 
 T = TypeVar("T")
@@ -129,9 +128,14 @@ class JudgeDocuments(Work[Entry, tuple[Judgment, ...]]):
 
     def do(self, things: Sequence[Entry]) -> list[tuple[Judgment, ...]]:
         """The judgments about each document. Sums come out alike: nothing is remembered, and one thread adds up."""
+        found: dict[str, list[Judgment]] = defaultdict(list)
         self.annotator.forget()
         with one_thread():
-            return [entry.judgments for entry in judged_entries(self.annotator, things)]
+            for judgment in self.annotator.judge(things):
+                found[judgment.document].append(judgment)
+        if self.annotator.ended is not None:
+            raise self.annotator.ended
+        return [tuple(found.pop(entry.id, ())) for entry in things]
 
     def heard(self, thing: Entry, result: tuple[Judgment, ...]) -> tuple[Judgment, ...]:
         """They are what comes out."""
@@ -171,33 +175,3 @@ class _Judge(msgspec.Struct, frozen=True):
     parameters: dict[str, Any] = {}
     scheme: Scheme | None = None
     model: bytes = b""
-
-
-def judged_entries(annotator: Annotator, documents: Iterable[Document | Entry]) -> Iterator[Entry]:
-    """Each document with the annotator's judgments. Only the documents of a batch are in memory.
-
-    An annotator that could not judge to the end is an error, after what it did judge.
-    """
-    waiting: deque[Document] = deque()
-
-    def noted() -> Iterator[Document | Entry]:
-        for item in documents:
-            if (document := document_of(item)) is not None:
-                waiting.append(document)
-                yield item
-
-    found: list[Judgment] = []
-    for judgment in annotator.judge(noted()):
-        while waiting[0].id != judgment.document:
-            yield _entry(waiting.popleft(), found)
-            found = []
-        found.append(judgment)
-    if annotator.ended is not None:
-        raise annotator.ended
-    while waiting:
-        yield _entry(waiting.popleft(), found)
-        found = []
-
-
-def _entry(document: Document, judgments: list[Judgment]) -> Entry:
-    return Entry(document.id, document, tuple(judgments))

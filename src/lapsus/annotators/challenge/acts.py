@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,8 @@ from numpy.typing import NDArray
 from lapsus.annotators.base import Progress
 from lapsus.annotators.cases import Example, folds
 from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
-from lapsus.annotators.features.cues import SurfaceCues, look
+from lapsus.annotators.features.cues import SurfaceCues, last_said, look, target
 from lapsus.annotators.features.network_layers import Arrays, dense
-from lapsus.annotators.features.turn_context import last_said, target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.model import Unit
@@ -42,18 +42,22 @@ class TurnModel(NamedTuple):
     words: Ngrams
 
 
+@dataclass(kw_only=True, eq=False)
 class Acts(NetworkAnnotator):
     """Asks whether the turn does what should be done here, in words that are usual."""
 
     method = "acts"
     title = "a network over dialogue acts, the act due next, perplexity and question type"
 
-    usual: ClassVar[Mapping[str, Any]] = {"hidden": 32, "dropout": 0.2, "epochs": 20, "rate": 0.005}
+    hidden: int = 32
+    dropout: float = 0.2
+    epochs: int = 20
+    rate: float = 0.005
+    order: int = 3
 
-    def __init__(self, *, order: int = 3, **network: Any) -> None:
-        super().__init__(**network)
-        need_at_least(1, order=order)
-        self.order = order
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        need_at_least(1, order=self.order)
 
     def _prepare(self, examples: Sequence[Example], progress: Progress) -> Inputs:
         self.known_ = self._learn(examples)

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Progress
-from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
+from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, by_document, shares
 from lapsus.annotators.features.network_layers import softmax
 from lapsus.annotators.model_files import State
@@ -19,31 +20,24 @@ from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
 from lapsus.model import Segment, Unit
 
 
+@dataclass(kw_only=True, eq=False)
 class Crf(BreakdownAnnotator):
     """Labels the system's turns as a sequence, from the words of each turn and of the utterances before it."""
 
     method = "crf"
     title = "the baseline: a conditional random field over words of the target and the turns before"
 
-    def __init__(
-        self,
-        *,
-        t: float = 0.0,
-        context: int = 2,
-        l1: float = 0.0,
-        l2: float = 20.0,
-        iterations: int = 100,
-        decide: str = ARGMAX,
-    ) -> None:
-        super().__init__(decide=decide)
-        need_share(t=t)
-        need_at_least(0, context=context, l1=l1, l2=l2)
-        need_at_least(1, iterations=iterations)
-        self.t = t
-        self.context = context
-        self.l1 = l1
-        self.l2 = l2
-        self.iterations = iterations
+    t: float = 0.0
+    context: int = 2
+    l1: float = 0.0
+    l2: float = 20.0
+    iterations: int = 100
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        need_share(t=self.t)
+        need_at_least(0, context=self.context, l1=self.l1, l2=self.l2)
+        need_at_least(1, iterations=self.iterations)
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
         crfsuite = require("pycrfsuite", "train", "purpose-crf")

@@ -7,6 +7,7 @@ Counts become positive pointwise mutual information, whose largest directions ar
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,39 +38,30 @@ _COMMON = 1e-3
 """Words more frequent than this weigh less in a sentence."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Lstm(NetworkAnnotator):
     """Reads the last turns one by one, each as vectors of the kinds that `features` names."""
 
     method = "lstm"
     title = "a recurrent network over turns as word, sentence, co-occurrence or frequency vectors"
 
-    def __init__(
-        self,
-        *,
-        cell: str = "lstm",
-        layers: int = 1,
-        features: str = "words,sentence,pairs",
-        turns: int = 6,
-        vocabulary: int = 3000,
-        width: int = 32,
-        words: int = 40,
-        **network: Any,
-    ) -> None:
-        super().__init__(**network)
-        if cell not in CELLS:
-            raise UsageError("cell-one-not", cells=", ".join(CELLS), cell=cell)
-        if not 1 <= layers <= _MOST_LAYERS:
-            raise UsageError("layers-1-not", most_layers=_MOST_LAYERS, layers=layers)
-        self._features = one_or_more("feature", features, FEATURES)
-        need_at_least(0, turns=turns)
-        need_at_least(1, vocabulary=vocabulary, width=width, words=words)
-        self.cell = cell
-        self.layers = layers
-        self.features = features
-        self.turns = turns
-        self.vocabulary = vocabulary
-        self.width = width
-        self.words = words
+    cell: str = "lstm"
+    layers: int = 1
+    features: str = "words,sentence,pairs"
+    turns: int = 6
+    vocabulary: int = 3000
+    width: int = 32
+    words: int = 40
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cell not in CELLS:
+            raise UsageError("cell-one-not", cells=", ".join(CELLS), cell=self.cell)
+        if not 1 <= self.layers <= _MOST_LAYERS:
+            raise UsageError("layers-1-not", most_layers=_MOST_LAYERS, layers=self.layers)
+        self._features = one_or_more("feature", self.features, FEATURES)
+        need_at_least(0, turns=self.turns)
+        need_at_least(1, vocabulary=self.vocabulary, width=self.width, words=self.words)
 
     def _prepare(self, examples: Sequence[Example], progress: Progress) -> Inputs:
         dialogues = [group[-1].unit for group in by_document(examples)]

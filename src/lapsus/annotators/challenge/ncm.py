@@ -6,8 +6,9 @@ It is fitted on replies that people found good, and tells how likely a reply is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,8 @@ from lapsus.annotators.challenge.network import (
     torch_for,
     weights_of,
 )
+from lapsus.annotators.features.cues import target
 from lapsus.annotators.features.network_layers import Arrays, dense, last, log_softmax, recurrent
-from lapsus.annotators.features.turn_context import target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.model import Segment, Unit
@@ -44,6 +45,7 @@ _BLOCK = 256
 """Replies read at a time: each of their words is weighed against the whole vocabulary."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Ncm(NetworkAnnotator):
     """Learns to say good replies, and judges a reply by how likely it finds it and how it reads it."""
 
@@ -51,28 +53,21 @@ class Ncm(NetworkAnnotator):
     preparing = 0.5
     title = "a neural conversational model: encoder, decoder, bags of words, likelihood"
 
-    usual: ClassVar[Mapping[str, Any]] = {"hidden": 64, "epochs": 6, "members": 2}
+    hidden: int = 64
+    epochs: int = 6
+    members: int = 2
+    vocabulary: int = 2000
+    width: int = 48
+    words: int = 30
+    history: int = 0
+    """How many utterances before the one replied to are read too: the extended model. 0: the plain one."""
+    replies: int = 4
+    """How many times the replies are gone through before judging is learned."""
 
-    def __init__(
-        self,
-        *,
-        vocabulary: int = 2000,
-        width: int = 48,
-        words: int = 30,
-        history: int = 0,
-        replies: int = 4,
-        **network: Any,
-    ) -> None:
-        super().__init__(**network)
-        need_at_least(1, vocabulary=vocabulary, width=width, words=words, replies=replies)
-        need_at_least(0, history=history)
-        self.vocabulary = vocabulary
-        self.width = width
-        self.words = words
-        self.history = history
-        """How many utterances before the one replied to are read too: the extended model. 0: the plain one."""
-        self.replies = replies
-        """How many times the replies are gone through before judging is learned."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        need_at_least(1, vocabulary=self.vocabulary, width=self.width, words=self.words, replies=self.replies)
+        need_at_least(0, history=self.history)
 
     def _prepare(self, examples: Sequence[Example], progress: Progress) -> Inputs:
         dialogues = [group[-1].unit for group in by_document(examples)]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Progress, part_of
-from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
+from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.features.network_layers import Arrays, softmax
 from lapsus.annotators.model_files import State
@@ -20,22 +21,12 @@ from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least, need_share
 from lapsus.model import Unit
 
-NETWORK: Final[Mapping[str, Any]] = {
-    "hidden": 48,
-    "dropout": 0.4,
-    "epochs": 8,
-    "rate": 0.003,
-    "decay": 0.01,
-    "members": 3,
-    "seed": 0,
-    "decide": ARGMAX,
-}
-"""Parameters that every method with a network has, and their usual values."""
 Inputs: TypeAlias = tuple[NDArray[Any], ...]
 """Arrays with a row a unit."""
 BATCH = 32
 
 
+@dataclass(kw_only=True, eq=False)
 class NetworkAnnotator(BreakdownAnnotator):
     """A method whose last part is a network. It judges by the mean of several, each from a seed of its own."""
 
@@ -43,34 +34,20 @@ class NetworkAnnotator(BreakdownAnnotator):
     preparing: ClassVar[float] = 0.0
     """The share of the fitting that goes by before the network itself is fitted."""
 
-    usual: ClassVar[Mapping[str, Any]] = {}
-    """What a method sets otherwise than NETWORK."""
+    hidden: int = 48
+    dropout: float = 0.4
+    epochs: int = 8
+    rate: float = 0.003
+    decay: float = 0.01
+    members: int = 3
+    seed: int = 0
 
-    hidden: int
-    dropout: float
-    epochs: int
-    rate: float
-    decay: float
-    members: int
-    seed: int
-
-    def __init__(self, **network: Any) -> None:
-        """`network` holds parameters of NETWORK; what is not given is as usual for the method."""
-        given = {**NETWORK, **self.usual, **network}
-        if unknown := given.keys() - NETWORK.keys():
-            raise TypeError(f"no parameter {min(unknown)!r}")
-        super().__init__(decide=given["decide"])
-        for name, value in given.items():
-            setattr(self, name, value)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         need_at_least(1, hidden=self.hidden, epochs=self.epochs, members=self.members)
         need_at_least(0, seed=self.seed)
         need_above_zero(rate=self.rate)
         need_share(dropout=self.dropout, rate=self.rate, decay=self.decay)
-
-    @classmethod
-    def defaults(cls) -> dict[str, Any]:
-        """The method's own parameters, and those of its network."""
-        return {**super().defaults(), **NETWORK, **cls.usual}
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
         inputs = self._prepare(examples, part_of(progress, 0.0, self.preparing))

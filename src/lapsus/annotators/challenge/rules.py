@@ -1,13 +1,14 @@
 """Readable rules on keywords, and how much each of them counts."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Progress
-from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
+from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.challenge.svm import fit_softmax, predict_softmax
 from lapsus.annotators.features.sign_rules import RULES, Sign, signs
@@ -32,6 +33,7 @@ FAMILIES: Final = {
 """Rules that go together. Each rule is in one family besides `all`."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Rules(BreakdownAnnotator):
     """Sees signs in a turn and weighs them. Its judgments say which signs were seen."""
 
@@ -39,14 +41,15 @@ class Rules(BreakdownAnnotator):
     title = "readable rules on keywords, weighed; says which rule fired"
     uses_words = False
 
-    def __init__(self, *, rules: str = "all", penalty: float = 3.0, decide: str = ARGMAX) -> None:
-        super().__init__(decide=decide)
-        named = one_or_more("rule or family of rules", rules, [*FAMILIES, *RULES])
+    rules: str = "all"
+    penalty: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        named = one_or_more("rule or family of rules", self.rules, [*FAMILIES, *RULES])
         chosen = {rule for name in named for rule in FAMILIES.get(name, (name,))}
-        need_above_zero(penalty=penalty)
-        self.rules = rules
+        need_above_zero(penalty=self.penalty)
         self.rules_ = [rule for rule in RULES if rule in chosen]
-        self.penalty = penalty
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
         seen = self._seen([example.unit for example in examples])

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Progress
-from lapsus.annotators.breakdown import ARGMAX, BreakdownAnnotator
+from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, folds, shares
 from lapsus.annotators.challenge.network import UNKNOWN, Vocabulary
+from lapsus.annotators.features.cues import last_said, target
 from lapsus.annotators.features.network_layers import softmax
-from lapsus.annotators.features.turn_context import last_said, target
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
 from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least
@@ -36,33 +37,26 @@ class Machines(NamedTuple):
     borders: NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False)
 class Svm(BreakdownAnnotator):
     """A machine a label, with a polynomial kernel over the words of the turn and of the user's one before."""
 
     method = "svm"
     title = "support vector machines on word frequencies, polynomial kernels of degree 1 to 3"
 
-    def __init__(
-        self,
-        *,
-        degree: int = 2,
-        c: float = 0.5,
-        vocabulary: int = 10_000,
-        at_least: int = 2,
-        seed: int = 0,
-        decide: str = ARGMAX,
-    ) -> None:
-        super().__init__(decide=decide)
-        if not 1 <= degree <= 3:
-            raise UsageError("kernels-degree-1-2", degree=degree)
-        need_above_zero(c=c)
-        need_at_least(1, vocabulary=vocabulary, at_least=at_least)
-        need_at_least(0, seed=seed)
-        self.degree = degree
-        self.c = c
-        self.vocabulary = vocabulary
-        self.at_least = at_least
-        self.seed = seed
+    degree: int = 2
+    c: float = 0.5
+    vocabulary: int = 10_000
+    at_least: int = 2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.degree <= 3:
+            raise UsageError("kernels-degree-1-2", degree=self.degree)
+        need_above_zero(c=self.c)
+        need_at_least(1, vocabulary=self.vocabulary, at_least=self.at_least)
+        need_at_least(0, seed=self.seed)
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:
         units = [example.unit for example in examples]

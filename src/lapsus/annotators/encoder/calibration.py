@@ -19,8 +19,6 @@ HELD: Final = 5.0
 _BIAS_HELD = 1.0
 _MIXED = 0.3
 """Products of features and logits are held harder than the features themselves."""
-_FIRST = 0.7
-"""Logits of a network that has learned by heart are too sure of themselves."""
 _NOTHING_SAID = 2
 _STEPS, _HALVINGS, _ENOUGH = 100, 20, 1e-9
 _TINY = 1e-12
@@ -62,13 +60,6 @@ def centred(logits: Matrix) -> Matrix:
     """Logits without what is common to all three, which says nothing."""
     difference: Matrix = logits - logits.mean(axis=1, keepdims=True)
     return difference
-
-
-def first_weights(width: int) -> Matrix:
-    """Where fitting starts when nothing is known: take the reader at its word, or nearly."""
-    weights = np.zeros((width, LOGITS))
-    weights[:LOGITS] = _FIRST * np.eye(LOGITS)
-    return weights
 
 
 def shares_of(rows: Matrix, weights: Matrix) -> Matrix:

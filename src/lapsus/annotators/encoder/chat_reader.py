@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import regex
@@ -100,11 +100,6 @@ class ChatReader:
         """What it must keep to be what it is."""
         return self._state
 
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """The reader whose state a model's file holds."""
-        return cls(state)
-
     def _row(self, passage: Passage, view: str) -> tuple[NDArray[Any], NDArray[Any]]:
         tokens, own = self._tokens.encode(passage)
         ids, segment = (np.array([numbers], dtype=np.int64) for numbers in (tokens, own))
@@ -139,26 +134,6 @@ def _side(mark: str, text: str) -> tuple[list[int], list[int], float]:
     plus = [number & SIZE - 1 for number in hashes if number & _SIGN]
     minus = [number & SIZE - 1 for number in hashes if not number & _SIGN]
     return plus, minus, len(grams) ** -0.5
-
-
-def word_matrix(passages: Sequence[Passage]) -> NDArray[np.float32]:
-    """A row a passage, a column a place of the table: what a table is fitted on."""
-    rows = np.zeros((len(passages), SIZE), dtype=np.float32)
-    for row, passage in zip(rows, passages, strict=True):
-        for plus, minus, weight in places(passage):
-            np.add.at(row, plus, weight)
-            np.subtract.at(row, minus, weight)
-    return rows
-
-
-def fit_words(
-    rows: NDArray[np.float32], shares: NDArray[np.float64], penalty: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The table and the constant: ridge regression, solved among the examples, which are fewer than the places."""
-    usual = shares.mean(axis=0)
-    likeness = (rows @ rows.T).astype(np.float64)
-    np.fill_diagonal(likeness, likeness.diagonal() + penalty)
-    return rows.T.astype(np.float64) @ np.linalg.solve(likeness, shares - usual), usual
 
 
 def word_shares(

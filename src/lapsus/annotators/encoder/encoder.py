@@ -21,9 +21,9 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
+from lapsus.annotators.encoder.chat_reader import ChatReader
 from lapsus.annotators.encoder.large_reader import LANGUAGE, LargeReader, is_installed, large_reader
-from lapsus.annotators.encoder.passages import Memory, passages_of
-from lapsus.annotators.encoder.reader import HOME, Reader, feature_rows, restore_reader
+from lapsus.annotators.encoder.reader import HOME, Memory, Reader, feature_rows, passages_of
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.parameter_bounds import need_above_zero
 from lapsus.errors import UsageError
@@ -189,7 +189,7 @@ class Encoder(BreakdownAnnotator):
             name: Profile(weights[name], rule, views.get(name, HOME))
             for name, rule in state.data["rules"].items()
         }
-        self._take(restore_reader(state.data["reader"], kept), profiles, str(state.data["main"]))
+        self._take(ChatReader(kept), profiles, str(state.data["main"]))
 
     def _take(self, reader: Reader, profiles: Mapping[str, Profile], main: str) -> None:
         """Judge with a reader, under the profile that is asked for."""

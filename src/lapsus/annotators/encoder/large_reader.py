@@ -146,13 +146,6 @@ def columns(said: NDArray[np.float64], small: Matrix, profile: str) -> Matrix:
     return np.hstack(parts)
 
 
-def first_map() -> Matrix:
-    """The geometric mean of both readers' shares: where fitting starts."""
-    weights = np.zeros((3 + 3 + NUMBERS - 9 + 1, 3))
-    weights[:3] = weights[3:6] = 0.5 * np.eye(3)
-    return weights
-
-
 @cache
 def large_reader() -> LargeReader:
     """The installed one. UsageError where there is none."""

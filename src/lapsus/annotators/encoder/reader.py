@@ -10,22 +10,20 @@ whether it takes up the user's words, whether a question went before it.
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
+from itertools import islice
+from threading import Lock
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
 from lapsus.annotators.model_files import State
+from lapsus.model import TALK, Unit
 
-READERS: Final = {
-    "chat": "lapsus.annotators.encoder.chat_reader:ChatReader",
-}
-"""Where each reader is found. None is imported before a model asks for it."""
 HOME: Final = ""
 """How a reader looks at a turn that is like those of the challenges' corpora."""
 GENERAL: Final = "general"
@@ -76,7 +74,7 @@ class Reader(Protocol):
     """Reads passages. What it says of one must not depend on those that are read along with it."""
 
     name: ClassVar[str]
-    """Its name in READERS."""
+    """What it is called in a model's file."""
 
     def logits(self, passages: Sequence[Passage], view: str = HOME) -> NDArray[np.floating[Any]]:
         """A row a passage: logits of O, T and X, and after them any other numbers for the calibration to weigh.
@@ -88,18 +86,6 @@ class Reader(Protocol):
     def state(self) -> State:
         """What it must keep to be what it is."""
         ...
-
-    @classmethod
-    def restore(cls, state: State) -> Self:
-        """The reader whose state a model's file holds."""
-        ...
-
-
-def restore_reader(name: str, state: State) -> Reader:
-    """The reader of that name."""
-    module, _, attribute = READERS[name].partition(":")
-    kind: type[Reader] = getattr(importlib.import_module(module), attribute)
-    return kind.restore(state)
 
 
 @lru_cache(maxsize=_KNOWN)
@@ -178,3 +164,72 @@ def _dice(first: set[str], second: set[str]) -> float:
 
 
 _NOTHING = _Said(TurnWords(False, ""))
+
+
+WINDOW: Final = 64
+"""Turns that are looked back on. More would make long logs slow, and change nothing."""
+LONGEST: Final = 1000
+"""Characters of a turn that are looked at."""
+_REMEMBERED = 1 << 11
+
+
+def passages_of(unit: Unit) -> tuple[Passage, list[Passage]]:
+    """The turn to judge, and the system turns before it as they were when they were said.
+
+    A turn that opens the dialogue answers nothing, and does not count among them.
+    """
+    turns = _turns(unit)
+    own = Passage(turns[-WINDOW:], _cut(unit.target.text if unit.target is not None else ""))
+    earlier = [
+        Passage(turns[max(0, place - WINDOW) : place], turns[place].text)
+        for place in range(max(1, len(turns) - WINDOW), len(turns))
+        if turns[place].by_system
+    ]
+    return own, earlier
+
+
+def _turns(unit: Unit) -> tuple[TurnWords, ...]:
+    """The turns before the target, as many as any passage can hold. Instructions and the like are no turns."""
+    talk = islice((segment for segment in reversed(unit.context) if segment.role in TALK), 2 * WINDOW)
+    return tuple(TurnWords(segment.role == "system", _cut(segment.text)) for segment in reversed([*talk]))
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text. Halves of characters, which no tokenizer takes, become question marks."""
+    text = text[:LONGEST]
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+class Memory:
+    """Reads each passage once: a turn is judged itself, and then comes before all that follow. For many threads."""
+
+    def __init__(self, reader: Reader, view: str = HOME) -> None:
+        self.reader = reader
+        self.view = view
+        self._known: dict[Passage, NDArray[np.float64]] = {}
+        self._lock = Lock()
+
+    def forget(self) -> None:
+        """Read everything anew, as if nothing had been read before."""
+        with self._lock:
+            self._known.clear()
+
+    def readings(self, passages: Iterable[Passage]) -> dict[Passage, NDArray[np.float64]]:
+        """What the reader says of each passage."""
+        asked = dict.fromkeys(passages)
+        with self._lock:
+            found = {passage: self._known[passage] for passage in asked if passage in self._known}
+        new = [passage for passage in asked if passage not in found]
+        if new:
+            rows = np.asarray(self.reader.logits(new, self.view), dtype=np.float64)
+            read = dict(zip(new, rows, strict=True))
+            found |= read
+            with self._lock:
+                self._known.update(read)
+                for passage in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
+                    del self._known[passage]
+        return found

@@ -4,6 +4,8 @@ The cues are data (`cues.yaml`), in English and Japanese; other languages are lo
 Keywords need no dictionary: in Japanese they are runs of kanji, katakana or Latin letters.
 """
 
+from __future__ import annotations
+
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,6 +16,7 @@ import regex
 from lapsus.annotators.features.word_forms import LONGEST
 from lapsus.language import plain_language
 from lapsus.language.tokenizer import is_spaceless
+from lapsus.model import Segment, Unit
 from lapsus.word_files import word_file
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*")
@@ -137,3 +140,53 @@ def _stem(word: str) -> str:
         if len(word) > len(ending) + 2 and word.endswith(ending):
             return word.removesuffix(ending) + instead
     return word
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """A turn and what came before it, looked at closely."""
+
+    turn: SurfaceCues
+    own: tuple[SurfaceCues, ...]
+    """What the system said before, the latest first."""
+    others: tuple[SurfaceCues, ...]
+    """What the user said before, the latest first."""
+    cues: Cues
+
+    @classmethod
+    def of(cls, unit: Unit) -> TurnContext:
+        """The turn that a unit is about, with the turns before it."""
+        return cls(
+            look(target(unit).text, unit.language),
+            tuple(look(text, unit.language) for text in said_before(unit, "system")),
+            tuple(look(text, unit.language) for text in said_before(unit, "user")),
+            cues_of(unit.language),
+        )
+
+    @property
+    def user(self) -> SurfaceCues | None:
+        """The user's utterance before the turn, if there is one."""
+        return self.others[0] if self.others else None
+
+
+def alikeness(first: SurfaceCues, second: SurfaceCues) -> float:
+    """The share of words that two utterances have in common, from 0 to 1."""
+    one, other = set(first.words), set(second.words)
+    return len(one & other) / len(one | other) if one and other else float(first.plain == second.plain)
+
+
+def said_before(unit: Unit, role: str) -> list[str]:
+    """What that side said before the target, the latest first."""
+    return [turn.text for turn in reversed(unit.context) if turn.role == role]
+
+
+def last_said(unit: Unit, role: str) -> str:
+    """What that side said last before the target; nothing where it has not spoken."""
+    return next((turn.text for turn in reversed(unit.context) if turn.role == role), "")
+
+
+def target(unit: Unit) -> Segment:
+    """The turn to judge. Breakdown is judged by the turn, so there always is one."""
+    if unit.target is None:
+        raise ValueError("a whole document is no turn")
+    return unit.target

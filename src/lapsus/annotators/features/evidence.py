@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 import regex
 
-from lapsus.annotators.features.cues import SurfaceCues
+from lapsus.annotators.features.cues import SurfaceCues, TurnContext
 from lapsus.annotators.features.reply_signs import RULES, Reply, Seen
 from lapsus.annotators.features.sign_rules import Sign, meaning, signs_in
 from lapsus.annotators.features.statements import contradict
-from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.model import Unit, in_language
 from lapsus.word_files import word_file
 

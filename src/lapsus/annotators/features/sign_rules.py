@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-from lapsus.annotators.features.cues import SurfaceCues, share_topic
-from lapsus.annotators.features.turn_context import TurnContext, alikeness
+from lapsus.annotators.features.cues import SurfaceCues, TurnContext, alikeness, share_topic
 from lapsus.model import Unit, in_language
 from lapsus.word_files import word_file
 

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.encoder.chat_reader import ChatReader
 from lapsus.annotators.encoder.large_reader import LANGUAGE, large_reader
-from lapsus.annotators.encoder.passages import passages_of
-from lapsus.annotators.encoder.reader import GENERAL
-from lapsus.annotators.features.cues import SurfaceCues, look
+from lapsus.annotators.encoder.reader import GENERAL, passages_of
+from lapsus.annotators.features.cues import SurfaceCues, TurnContext, look
 from lapsus.annotators.features.evidence import evidence
 from lapsus.annotators.features.moves import moves
 from lapsus.annotators.features.sign_rules import RULES
-from lapsus.annotators.features.turn_context import TurnContext
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
 from lapsus.annotators.model_files import fingerprint, read_model
 from lapsus.errors import UsageError
@@ -194,7 +192,7 @@ def _reader(language: str) -> tuple[ChatReader, str]:
         if name.startswith("reader.")
     }
     kept = state._replace(data=state.data["reader_data"], arrays=arrays)
-    return ChatReader.restore(kept), fingerprint(state)
+    return ChatReader(kept), fingerprint(state)
 
 
 _SETS: Mapping[str, Callable[[Sequence[Unit]], Any]] = {SIGNS: _signs, MOVES: moves, WORDS: _words}

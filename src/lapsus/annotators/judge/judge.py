@@ -23,7 +23,6 @@ from lapsus.annotators.judge.learning import (
     report_table,
     short_lines,
 )
-from lapsus.annotators.judge.pair_readings import PairReadings, can_read
 from lapsus.annotators.judge.people_answers import (
     LEAST,
     PeopleAnswers,
@@ -31,12 +30,13 @@ from lapsus.annotators.judge.people_answers import (
     learnable_answers,
     learnable_marks,
     left_open,
-    origin_of,
+    origin_of_answers,
     parted_for_tuning,
     people_answers,
 )
 from lapsus.annotators.judge.regression import Projection, Weights, fit, predict, predict_logits
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
+from lapsus.annotators.judge.span_features import PairReadings, can_read
 from lapsus.annotators.judge.spans import (
     Marked,
     Side,
@@ -176,7 +176,9 @@ class Judge(Annotator):
         self.reports_ = tuple(reports)
         # A file holds fewer digits, and here it must judge as it does where it was loaded.
         self._set_weights(self._state())
-        return msgspec.structs.replace(origin_of(self.scheme, cases, given, marks, languages), texts=texts)
+        return msgspec.structs.replace(
+            origin_of_answers(self.scheme, cases, given, marks, languages), texts=texts
+        )
 
     def _with_own_encoder(
         self, training: TrainingData, cases: Sequence[Case], progress: Progress

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.annotators.cases import Case, Origin
+from lapsus.annotators.cases import Case, Origin, origin_of
 from lapsus.errors import InputError
 from lapsus.kinds import Kind, kinds_of
 from lapsus.kinds.votes import marks_in
@@ -169,7 +169,7 @@ def learnable_marks(
     return found
 
 
-def origin_of(
+def origin_of_answers(
     scheme: Scheme,
     cases: Sequence[Case],
     given: Mapping[str, PeopleAnswers],
@@ -187,12 +187,4 @@ def origin_of(
     for votes in marks.values():
         hashed.update(msgspec.json.encode(votes.spans))
         people += sum(spans is not None for said in votes.spans for spans in said)
-    return Origin(
-        version=scheme.version,
-        documents=len({case.unit.document for case in cases}),
-        units=len(cases),
-        votes=people,
-        digest=hashed.hexdigest(),
-        languages=tuple(languages),
-        words={},
-    )
+    return origin_of(scheme, (case.unit for case in cases), people, hashed.hexdigest(), languages)

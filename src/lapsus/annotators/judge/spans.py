@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Progress
-from lapsus.annotators.judge.agreement import is_above
+from lapsus.annotators.judge.agreement import Mask, Matrix, Rows, Seen, is_above, mask_of, span_agreement
 from lapsus.annotators.judge.features import Vectors
 from lapsus.annotators.judge.learning import FOLDS, PARTS, Point, Report
 from lapsus.annotators.judge.regression import Weights, fit, predict
-from lapsus.annotators.judge.span_agreement import Mask, Matrix, Rows, Seen, mask_of, span_agreement
-from lapsus.annotators.judge.span_features import Meaning, Place, Readings, place_features, places_for
+from lapsus.annotators.judge.span_features import Meaning, PairReadings, Place, place_features, places_for
 from lapsus.annotators.marks import best_threshold, without_edges
 from lapsus.errors import InputError
 from lapsus.kinds import Kind
@@ -56,7 +55,7 @@ def learn_spans(
     votes: SpanVotes,
     units: Sequence[Unit],
     vectors: Vectors,
-    readings: Readings | None,
+    readings: PairReadings | None,
     seed: int,
     measured: SpanVotes | None,
     progress: Progress,
@@ -102,7 +101,11 @@ def sides(kind: Kind) -> list[list[Label]]:
 
 
 def mark(
-    kind: Kind, learned: Sequence[Side], units: Sequence[Unit], vectors: Vectors, readings: Readings | None
+    kind: Kind,
+    learned: Sequence[Side],
+    units: Sequence[Unit],
+    vectors: Vectors,
+    readings: PairReadings | None,
 ) -> list[Marked]:
     """The marks on some units."""
     found: list[list[tuple[Span, float]]] = [[] for _ in units]
@@ -176,7 +179,7 @@ def _see(
     labels: list[Label],
     units: Sequence[Unit],
     vectors: Vectors,
-    readings: Readings | None,
+    readings: PairReadings | None,
     progress: Progress,
 ) -> Seen:
     places: list[list[Place]] = []

@@ -4,6 +4,8 @@ People's judgments are cut into three parts by document. Examples and clauses ar
 agreement on the second, and what they are worth is told by the third, which nothing was chosen from or by.
 """
 
+from __future__ import annotations
+
 import random
 import threading
 from collections import Counter
@@ -17,18 +19,32 @@ import numpy as np
 from lapsus.annotators.bulk import Journal, Run
 from lapsus.annotators.cases import cases_of
 from lapsus.annotators.detection import UnfinishedError, Waiting
-from lapsus.annotators.language_model.aligned import Aligned, Figure, Shot, Told, as_reply
+from lapsus.annotators.language_model.aligned import Aligned, Figure, Shot, Told, as_reply, told
 from lapsus.annotators.language_model.annotator import LanguageModel, guessed_tokens
 from lapsus.annotators.language_model.asking import Asking, make_language_model
-from lapsus.annotators.language_model.clauses import CLAUSES, write_clauses
 from lapsus.annotators.language_model.prices import Expected
 from lapsus.annotators.language_model.prompt import fitting_language, unit_data, unit_message
+from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.annotators.library import refuse_unknown
 from lapsus.errors import InputError
 from lapsus.formats import read
+from lapsus.http_client import one_line
 from lapsus.kinds import countable, kind_of
 from lapsus.kinds.base import Floats, Kind
-from lapsus.model import Answer, Entry, Judgment, Scheme, Unit, UnitKey
+from lapsus.model import (
+    Answer,
+    Document,
+    Entry,
+    Judgment,
+    Question,
+    Scheme,
+    Segment,
+    Unit,
+    UnitKey,
+    UnitRule,
+    in_language,
+)
+from lapsus.model.decoders import decoder
 from lapsus.model.judgment import GOLD
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
@@ -310,3 +326,71 @@ def _figure(found: Estimate) -> Figure:
     """As a file holds it; one document has no interval, but then nothing is told."""
     value, low, high = (float("nan") if one is None else float(one) for one in found[:3])
     return Figure(round(value, 4), round(low, 4), round(high, 4))
+
+
+CLAUSES = 3
+"""How many are written at most: for the confusions that are most frequent."""
+_SHOWN = 5
+"""Units of a confusion that are shown."""
+_LEAST = 2
+_LONGEST = 400
+"""Characters of a clause."""
+CLAUSE = "clause"
+
+
+class _Confused(NamedTuple):
+    """Answers of people that the model takes for something else."""
+
+    question: Question
+    people: str
+    model: str
+    cases: list[Case]
+
+
+def write_clauses(
+    model: LanguageModel, cases: Sequence[Case], said: Mapping[UnitKey, Judgment], kept: Path | None
+) -> list[str]:
+    """A clause for each of the most frequent confusions. Those that another go wrote are taken as they are."""
+    path = None if kept is None else kept.with_suffix(".clauses")
+    if path is not None and path.exists():
+        return decoder(list[str]).decode(path.read_bytes())
+    found = [clause for one in _confusions(model.scheme, cases, said) if (clause := _written(model, one))]
+    if path is not None and not model.service.stop.is_set():
+        path.write_bytes(msgspec.json.encode(found))
+    return found
+
+
+def _confusions(
+    scheme: Scheme, cases: Sequence[Case], said: Mapping[UnitKey, Judgment]
+) -> Iterator[_Confused]:
+    groups: dict[tuple[str, str, str], list[Case]] = {}
+    for case in cases:
+        judgment = said.get(case.unit.key)
+        for question in countable(scheme.questions) if judgment else ():
+            kind = kind_of(question, scheme)
+            theirs = case.answer.get(question.id)
+            mine = judgment.answers.get(question.id) if judgment else None
+            if kind.same_or_none(theirs) != kind.same_or_none(mine):
+                groups.setdefault((question.id, told(theirs), told(mine)), []).append(case)
+    often = Counter({key: len(some) for key, some in groups.items() if len(some) >= _LEAST})
+    for key, _ in often.most_common(CLAUSES):
+        question = next(one for one in scheme.questions if one.id == key[0])
+        yield _Confused(question, key[1], key[2], groups[key])
+
+
+def _written(model: LanguageModel, confused: _Confused) -> str:
+    """One clause, asked for as the answer to a question about a document that holds the units."""
+    language = str(model.language)
+    name = in_language(confused.question.name, language)
+    asked = prompt_frame("clause-ask", language, question=name, people=confused.people, model=confused.model)
+    text = {language: asked}
+    question = Question(CLAUSE, "text", {language: name}, text, required=True)
+    title = {language: prompt_frame("clause-title", language)}
+    scheme = Scheme(CLAUSE, "1", title, text, UnitRule("document"), (question,))
+    units = [unit_message(case.unit) for case in confused.cases[:_SHOWN]]
+    segments = tuple(Segment(str(place), "text", unit) for place, unit in enumerate(units))
+    writer = model.variant(scheme)
+    found = next(iter(writer.judge([Document("units", segments, language)])), None)
+    if writer.ended is not None:
+        raise writer.ended
+    return one_line(str(found.answers.get(CLAUSE, "")))[:_LONGEST] if found is not None else ""

@@ -116,3 +116,10 @@ def _quoted(span: Span, texts: Mapping[str, str]) -> dict[str, Any]:
     return {
         "label": span.label, "segment": span.segment, "quote": quote, "occurrence": which, "tie": span.tie,
     }  # fmt: skip
+
+
+def told(answer: Any) -> str:
+    """An answer in a few words; marks by their labels."""
+    if not isinstance(answer, tuple):
+        return "–" if answer is None else str(answer)
+    return ", ".join(sorted({getattr(one, "label", str(one)) for one in answer})) or "–"

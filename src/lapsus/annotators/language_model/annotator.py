@@ -15,7 +15,7 @@ import msgspec
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.cases import cases_of
 from lapsus.annotators.language_model.aligned import Aligned
-from lapsus.annotators.language_model.completion import Chat
+from lapsus.annotators.language_model.completion import Chat, Sampling, check_samples, together
 from lapsus.annotators.language_model.prices import ANSWER_SECONDS, TOKENS_A_SECOND, Expected, Price, cost
 from lapsus.annotators.language_model.prompt import (
     Prompt,
@@ -28,7 +28,6 @@ from lapsus.annotators.language_model.prompt_frames import prompt_frame
 from lapsus.annotators.language_model.providers import Completion, Provider
 from lapsus.annotators.language_model.providers.openai import OpenAi
 from lapsus.annotators.language_model.reply import Taken, take
-from lapsus.annotators.language_model.sampling import Sampling, check_samples, together
 from lapsus.annotators.language_model.service import Service, ServiceError
 from lapsus.errors import LapsusError, UsageError
 from lapsus.http_client import StoppedError, one_line

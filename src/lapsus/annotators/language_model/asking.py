@@ -11,10 +11,10 @@ import msgspec
 from lapsus.annotators.bulk.work import Work
 from lapsus.annotators.language_model.aligned import Aligned, read_aligned
 from lapsus.annotators.language_model.annotator import Answered, LanguageModel
+from lapsus.annotators.language_model.completion import Sampling
 from lapsus.annotators.language_model.prices import Price, price_of
 from lapsus.annotators.language_model.prompt import unit_digest
 from lapsus.annotators.language_model.providers import provider_of
-from lapsus.annotators.language_model.sampling import Sampling
 from lapsus.annotators.language_model.service import Endpoint, Service, endpoint
 from lapsus.errors import UsageError
 from lapsus.model import Judgment, Scheme, Unit

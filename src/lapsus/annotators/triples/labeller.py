@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.chat_reader import shared_lower
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.annotators.features.network_layers import softmax
-from lapsus.annotators.features.subwords import Subwords
 from lapsus.annotators.triples.pair import Pair, Pairs, Window, ends_sentence, spoken
-from lapsus.annotators.triples.rules import Settled, plain_word, settled
+from lapsus.annotators.triples.rules import Settled, places_of, plain_word, settled
 from lapsus.annotators.triples.values import mentions, same_amount, value_of
 from lapsus.errors import InputError
 from lapsus.model import ELEMENTS, Segment
@@ -247,8 +247,7 @@ def _tells(value: Phrase) -> bool:
 
 def _places(words: Sequence[str], phrase: Phrase) -> list[range]:
     """Where a phrase is said, or an amount in another unit."""
-    size, amount = len(phrase), value_of(" ".join(phrase))
-    found = [range(n, n + size) for n in range(len(words) - size + 1) if tuple(words[n : n + size]) == phrase]
+    found, amount = list(places_of(words, phrase)), value_of(" ".join(phrase))
     if amount is not None and amount.unit is not None and not found:
         for n in range(len(words) - 1):
             match mentions(" ".join(words[n : n + 2])):

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import regex
 
-from lapsus.annotators.features.subwords import Subwords
+from lapsus.annotators.encoder.tokens import Subwords
 from lapsus.language import tokens
 from lapsus.model import Segment, Unit
 from lapsus.model.document import ELEMENTS
@@ -58,6 +58,11 @@ class Pair(NamedTuple):
     """Those of the text..."""
     spoken: list[bool]
     """...and which of them are more than signs."""
+
+    @property
+    def parts(self) -> list[str]:
+        """The elements of all triples as they are written; three in a row are of one triple."""
+        return [part for triple in self.triples for part in triple.parts or ()]
 
 
 class Window(NamedTuple):

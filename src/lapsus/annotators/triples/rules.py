@@ -87,16 +87,15 @@ def plain_word(word: str) -> str:
 def _verbatim(pair: Pair, found: Settled) -> None:
     """Names and values that stand in the text as they are."""
     words = [plain_word(word.text) for word in pair.words]
-    parts = [part for triple in pair.triples for part in triple.parts or ()]
-    phrases = [_phrase(part, place) for place, part in enumerate(parts)]
+    phrases = [_phrase(part, place) for place, part in enumerate(pair.parts)]
     for place, phrase in enumerate(phrases):
         if place % 3 == 0:
-            named = list(_places(words, phrase))[: phrases[0::3].count(phrase)]
+            named = list(places_of(words, phrase))[: phrases[0::3].count(phrase)]
             found.named.update(chain.from_iterable(named))
             found.subjects.update({place} if named else ())
         if place % 3 == 1 or not any(len(word) >= _SHORTEST or word.isdigit() for word in phrase):
             continue
-        for at in _places(words, phrase):
+        for at in places_of(words, phrase):
             found.from_data.update(at)
             # What other facts say too may be said for them alone.
             if phrases.count(phrase) == 1:
@@ -108,7 +107,8 @@ def _phrase(part: str, place: int) -> tuple[str, ...]:
     return tuple(filter(None, map(plain_word, apart.split())))
 
 
-def _places(words: Sequence[str], phrase: Sequence[str]) -> Iterator[range]:
+def places_of(words: Sequence[str], phrase: Sequence[str]) -> Iterator[range]:
+    """Where a phrase is said."""
     size = len(phrase)
     for start in range(len(words) - size + 1 if size else 0):
         if all(words[start + n] == phrase[n] for n in range(size)):
@@ -119,7 +119,7 @@ def _values(pair: Pair, segment: str, text: Sequence[Mention], found: Settled) -
     """Dates, numbers and amounts of one text against those of the data."""
     known = {
         place: value
-        for place, part in enumerate(part for triple in pair.triples for part in triple.parts or ())
+        for place, part in enumerate(pair.parts)
         if place % 3 != 1 and (value := value_of(part)) is not None
     }
     digits = {one for triple in pair.triples for one in _DIGITS.findall(triple.text)}
@@ -149,7 +149,7 @@ def _is_same(mention: Mention, value: Mention, pair: Pair, place: int) -> bool:
         return same_date(mention, value) if value.dates and mention.dates else is_year
     if value.unit is None and mention.unit is not None:
         # The data may name the unit beside the number: `elevation_(in_metres)`.
-        named = unit_in_name((pair.triples[place // 3].parts or ("", "", ""))[1])
+        named = unit_in_name(pair.parts[place - place % 3 + 1])
         return named is not None and same_amount(mention, value._replace(unit=named))
     if value.unit is not None and mention.unit is None:
         return (
@@ -204,7 +204,7 @@ def _words(pair: Pair, segment: str, start: int, end: int) -> set[int]:
 def _shortened(pair: Pair, found: Settled) -> None:
     """Names of which the text has the end alone, without what tells them from others: left out, and the end added."""
     words = [plain_word(word.text) for word in pair.words]
-    parts = [part for triple in pair.triples for part in triple.parts or ()]
+    parts = pair.parts
     phrases = {_phrase(part, place) for place, part in enumerate(parts) if place % 3 != 1}
     inside = set(chain.from_iterable(phrases)) - _LITTLE
     for place, part in enumerate(parts):
@@ -213,7 +213,7 @@ def _shortened(pair: Pair, found: Settled) -> None:
             continue
         for size in range(len(phrase) - 1, 1, -1):
             end = phrase[-size:]
-            at = [one for one in _places(words, end) if found.added.isdisjoint(one)]
+            at = [one for one in places_of(words, end) if found.added.isdisjoint(one)]
             if at and end not in phrases and end[0] not in _LITTLE:
                 if not any(word in inside for word in words[max(at[0].start - 1, 0) : at[0].start]):
                     found.left_out.update(n for n, other in enumerate(parts) if other == part)

@@ -8,15 +8,22 @@ import msgspec
 import numpy as np
 
 from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
-from lapsus.annotators.cases import Case, Origin
+from lapsus.annotators.cases import Case, Origin, origin_of
 from lapsus.annotators.model_files import State, read_model
-from lapsus.annotators.triples.fitting import Answers, Regression, fitted_cuts, mark_ratios
 from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading
-from lapsus.annotators.triples.marks import LABELS, Cuts, marks_of
+from lapsus.annotators.triples.marks import (
+    LABELS,
+    Answers,
+    Cuts,
+    fitted_cuts,
+    mark_ratios,
+    marks_of,
+)
 from lapsus.annotators.triples.pair import parts_of
+from lapsus.annotators.triples.regression import Regression
 from lapsus.errors import InputError
 from lapsus.kinds.votes import marks_in
-from lapsus.model import Segment, Span, Unit
+from lapsus.model import Scheme, Segment, Span, Unit
 from lapsus.notices import Notice
 
 SCHEME: Final = "semantic-errors"
@@ -74,7 +81,7 @@ class Triples(Annotator):
             for is_long, before in ((False, self.cuts_), (True, self.long_cuts_))
         )
         self.regression_ = self.regression_.times(mark_ratios(self.regression_.expected(readings), answers))
-        return _origin(self.scheme.version, marked, tuple(languages) or ("en",))
+        return _origin(self.scheme, marked, languages or ("en",))
 
     def _state(self) -> State:
         cuts = {"cuts": self.cuts_._asdict(), "long_cuts": self.long_cuts_._asdict()}
@@ -141,11 +148,10 @@ def _marked(training: TrainingData) -> list[tuple[Unit, tuple[tuple[Span, ...], 
 
 
 def _origin(
-    version: str, marked: Sequence[tuple[Unit, tuple[tuple[Span, ...], ...]]], languages: tuple[str, ...]
+    scheme: Scheme, marked: Sequence[tuple[Unit, tuple[tuple[Span, ...], ...]]], languages: Sequence[str]
 ) -> Origin:
     hashed = hashlib.blake2b(digest_size=12)
     for unit, given in marked:
         hashed.update(msgspec.json.encode([unit.document, [one.text for one in unit.visible], given]))
-    documents = len({unit.document for unit, _ in marked})
     votes = sum(len(given) for _, given in marked)
-    return Origin(version, documents, len(marked), votes, hashed.hexdigest(), languages, {})
+    return origin_of(scheme, (unit for unit, _ in marked), votes, hashed.hexdigest(), languages)

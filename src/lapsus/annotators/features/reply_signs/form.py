@@ -2,8 +2,7 @@
 
 import regex
 
-from lapsus.annotators.features.reply_signs.patterns import pattern
-from lapsus.annotators.features.reply_signs.reply import Reply, Seen, letters_only, visible
+from lapsus.annotators.features.reply_signs.reply import Reply, Seen, letters_only, pattern, visible
 
 _STOPPED = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete", "MAX_TOKENS"}

@@ -4,8 +4,7 @@ import json
 
 import regex
 
-from lapsus.annotators.features.reply_signs.patterns import pattern
-from lapsus.annotators.features.reply_signs.reply import Reply, Seen, letters_only
+from lapsus.annotators.features.reply_signs.reply import Reply, Seen, letters_only, pattern
 
 _SHORT = 500
 """Letters up to which a reply is about one thing."""

@@ -6,8 +6,16 @@ from functools import lru_cache
 import regex
 
 from lapsus.annotators.features.cues import look
-from lapsus.annotators.features.reply_signs.patterns import function_words, pattern
-from lapsus.annotators.features.reply_signs.reply import Reply, Seen, letters_only, prose, shortened, words
+from lapsus.annotators.features.reply_signs.reply import (
+    Reply,
+    Seen,
+    function_words,
+    letters_only,
+    pattern,
+    prose,
+    shortened,
+    words,
+)
 
 _SHORT, _BRIEF, _WISH = 420, 180, 40
 _ABUSE = 260

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cache, cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import regex
 
 from lapsus.model import Segment, Unit
+from lapsus.word_files import word_file
 
 LONGEST = 6_000
 """Characters of a text that are looked at: its beginning and its end, where it is longer."""
@@ -151,3 +152,31 @@ def words(text: str) -> list[str]:
 def visible(text: str) -> str:
     """A text without spaces and marks that are not seen."""
     return _INVISIBLE.sub("", text)
+
+
+_FILE = "patterns.yaml"
+
+
+@cache
+def pattern(name: str) -> regex.Pattern[str]:
+    """A pattern by its name, such as `refuses` or `wants.code`."""
+    found: Any = word_file("lapsus.annotators.features.reply_signs", _FILE)
+    for part in name.split("."):
+        found = found[part]
+    # A pattern is written over several lines, each of which goes on with `|`.
+    flags = regex.M if name.endswith("-exact") else regex.M | regex.I
+    return regex.compile("".join(found.splitlines()), flags)
+
+
+@cache
+def same_names() -> list[frozenset[str]]:
+    """Names that data and replies have for the same thing, such as `party` and `guests`."""
+    found = word_file("lapsus.annotators.features.reply_signs", _FILE)["same-names"]
+    return [frozenset(names.split(", ")) for names in found]
+
+
+@cache
+def function_words() -> dict[str, frozenset[str]]:
+    """For each language that is written in Latin letters its most frequent small words."""
+    found = word_file("lapsus.annotators.features.reply_signs", _FILE)["function-words"]
+    return {name: frozenset(words.split()) for name, words in found.items()}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lapsus.annotators.language_model.providers.base import (
+from lapsus.annotators.language_model.providers import (
     TEXT,
     TOOL,
     TOOL_NAME,

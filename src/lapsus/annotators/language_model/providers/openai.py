@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from lapsus.annotators.language_model.providers.base import (
+from lapsus.annotators.language_model.providers import (
     OBJECT,
     SCHEMA,
     TEXT,

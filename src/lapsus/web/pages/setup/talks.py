@@ -10,8 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from lapsus.annotators.language_model.providers import PROVIDERS
-from lapsus.collect import check_systems
-from lapsus.collect.systems import FUNCTIONS
+from lapsus.collect.systems import FUNCTIONS, check_systems
 from lapsus.errors import InputError
 from lapsus.store.collect_plan import PERSON, Collect
 from lapsus.web.judge_sources import EndpointChoice

@@ -1,8 +1,13 @@
-"""What is known of a pair as a whole: what the labeller says of it, and what words, numbers and letters give away."""
+"""How many marks a pair is expected to have, from what is known of it as a whole.
+
+That is what the labeller says of it, and what words, numbers and letters give away.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import regex
@@ -116,3 +121,67 @@ def _again(some: Sequence[object]) -> float:
 def _threes(text: str) -> set[str]:
     whole = f" {text} "
     return {whole[n : n + 3] for n in range(len(whole) - 2)}
+
+
+_FURTHEST: Final = 5.0
+"""How many spreads from the mean a feature counts at most: further than that nothing was learned."""
+
+
+class Regression(NamedTuple):
+    """Kernel ridge regression: pairs that are like ones that people rated get numbers like theirs."""
+
+    mean: Rows
+    spread: Rows
+    known: Rows
+    """The features of the pairs that were learned from: a row each."""
+    weights: Rows
+    """What likeness to each of them adds to omissions and additions."""
+    bias: Rows
+    reach: Rows
+    """One number: how fast likeness falls off with distance."""
+    repeated: Rows
+    """One number: repetitions for each word that looks repeated."""
+    share: Rows = np.zeros(1)
+    """One number: how much the labeller's own word on the pair counts, from 0 to 1..."""
+    short: Rows = np.zeros(2)
+    """...and the omissions and additions for one that falls short altogether."""
+    added: Rows = np.zeros(1)
+    """One number, for data read in several windows, which nobody rated: additions for each word that looks added. With
+    0 the regression is asked there too."""
+
+    def expected(self, readings: Sequence[Reading]) -> Rows:
+        """The number of omissions, additions and repetitions: a row a pair. Never below zero."""
+        # It was fitted to what the network says, values in other forms settled.
+        alone = [reading.network or reading for reading in readings]
+        alike = likeness(self.scaled(feature_rows(alone)), self.known, float(self.reach[0]))
+        found = np.maximum(alike @ self.weights + self.bias, 0.0)
+        short = np.array([reading.short for reading in readings]).reshape(-1, 2)
+        share = np.where(np.isfinite(short), self.share, 0.0)
+        found = (1 - share) * found + share * np.maximum(np.nan_to_num(short), 0.0) * self.short
+        for row, reading in zip(found, readings, strict=True):
+            if self.added[0] and reading.is_long:
+                row[:] = 0.0 if reading.is_selection else row[0], np.nansum(reading.added) * self.added[0]
+        again = np.array([[np.nansum(reading.repeated)] for reading in readings])
+        return np.hstack([found, again * self.repeated])
+
+    def scaled(self, rows: Rows) -> Rows:
+        """Features by how far they are from the mean."""
+        found: Rows = np.clip((rows - self.mean) / self.spread, -_FURTHEST, _FURTHEST)
+        return found
+
+    def times(self, ratios: Rows) -> Regression:
+        """The same with the number of each label multiplied."""
+        return self._replace(
+            weights=self.weights * ratios[:2],
+            bias=self.bias * ratios[:2],
+            repeated=self.repeated * ratios[2],
+            short=self.short * ratios[:2],
+            added=self.added * ratios[1],
+        )
+
+
+def likeness(rows: Rows, others: Rows, reach: float) -> Rows:
+    """How alike pairs are by their features, from 0 to 1: a row a pair, a column for each of the others."""
+    far = (rows**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * rows @ others.T
+    found: Rows = np.exp(-reach * np.maximum(far, 0.0) / rows.shape[1])
+    return found
