@@ -358,16 +358,9 @@ class Annotator(ABC):
                     LEARNED: learned or None,
                 }
                 metadata = {name: value for name, value in known.items() if value is not None}
-                yield Judgment(
-                    case.unit.document,
-                    case.unit.key.segment,
-                    self.name,
-                    scheme.id,
-                    version,
-                    asked_answers(scheme, opinion.answers),
-                    opinion.distributions,
-                    metadata=freeze(metadata) if metadata else EMPTY,
-                )
+                who, answers = (self.name, scheme.id, version), asked_answers(scheme, opinion.answers)
+                frozen = freeze(metadata) if metadata else EMPTY
+                yield Judgment(*case.unit.key, *who, answers, opinion.distributions, metadata=frozen)
 
     def _known(self, documents: Iterable[Document | Entry]) -> Iterator[tuple[Document | Entry, bool]]:
         """The documents, each with whether the model learned from it."""

@@ -152,17 +152,18 @@ class _Tensor(NamedTuple):
     content: bytes
 
 
-def make_session(content: bytes) -> Any:
-    """A session that reads one turn in one thread; ValueError for bytes that are no graph.
+def make_session(content: bytes, *, by_turn: bool = True) -> Any:
+    """A session; ValueError for bytes that are no graph. `by_turn`: it reads one turn at a time, in one thread.
 
-    Fusing sums with what follows them, and a store of memory of its own, make it slower.
+    Fusing sums with what follows them, and a store of memory of its own, make that slower.
     """
     runtime = require("onnxruntime", None, "purpose-judging")
     options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     options.log_severity_level = 3
+    if by_turn:
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     try:
         return runtime.InferenceSession(exact_here(content), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors have no base of their own

@@ -106,26 +106,12 @@ class Guard:
         units_of = [unit for _, unit in judged]
         with self._lock:
             judge, _ = next(self._judges.assigned([judged[0][0]]))
-        version = load_scheme(SCHEME).version
-        opinions = judge.opinions(units_of)
-        apart = unfitting(units_of)
-        findings = [
-            find(
-                unit,
-                Judgment(
-                    unit.document,
-                    unit.key.segment,
-                    judge.name,
-                    SCHEME,
-                    version,
-                    opinion.answers,
-                    opinion.distributions,
-                ),
-                None,
-                apart.get(place),
-            )
-            for place, (unit, opinion) in enumerate(zip(units_of, opinions, strict=True))
-        ]
+        scheme, apart = load_scheme(SCHEME), unfitting(units_of)
+        findings = []
+        for place, (unit, opinion) in enumerate(zip(units_of, judge.opinions(units_of), strict=True)):
+            who = judge.name, scheme.id, scheme.version
+            said = Judgment(*unit.key, *who, opinion.answers, opinion.distributions)
+            findings.append(find(unit, said, None, apart.get(place)))
         flagged = iter(with_types([one for one in findings if one.risk > self.most_risk]))
         return [next(flagged) if one.risk > self.most_risk else one for one in findings]
 

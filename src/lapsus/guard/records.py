@@ -85,7 +85,7 @@ NOT_JUDGED: Final = Candidate(None, {}, False, (), (), ())
 def verdict(candidates: tuple[Candidate, ...]) -> Verdict:
     """All candidates together. What cannot be judged is chosen only where nothing can be."""
     place = min(range(len(candidates)), key=lambda one: rank_of(candidates[one]))
-    return Verdict(*msgspec.structs.astuple(candidates[place]), candidates, place)
+    return Verdict(**msgspec.structs.asdict(candidates[place]), candidates=candidates, best=place)
 
 
 def rank_of(candidate: Candidate) -> tuple[bool, float]:

@@ -18,7 +18,7 @@ from lapsus.annotators.library import is_language_model, refuse_unknown
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.model import EMPTY, Answer, Entry, Judgment, Scheme
-from lapsus.mutation.result import Found, JudgeStress, Miss, Stress
+from lapsus.mutation.result import Found, JudgeStress, Miss, Share, Stress
 from lapsus.mutation.sources import Guide, RulePlanter, Spot, example_plants, good_spots, model_plants
 from lapsus.mutation.turn_rules import Plant, named
 from lapsus.schemes import AnyScheme, load_scheme
@@ -232,8 +232,6 @@ def _said(plant: Plant, said: Mapping[str, Judgment]) -> Mapping[str, Answer]:
 
 def _share(plants: Sequence[Plant], hits: Sequence[bool] | np.ndarray[Any, Any]) -> tuple[int, Any]:
     """How many there are and the share that was found, documents as clusters."""
-    from lapsus.mutation.result import Share
-
     many = len(plants)
     if not many:
         return 0, Share(0.0, 0.0, 1.0)

@@ -91,19 +91,20 @@ class Encoder(BreakdownAnnotator):
 
     def under(self, profile: str) -> Encoder:
         """The same model with another of its profiles, and the decision rule that goes with it."""
-        other = Encoder(profile=profile, held=self.held, decide=BY_PROFILE, reader=self.reader)
-        other.name = self.name
-        other.origin_ = self._origin_or_complain()
-        other._take(self.memory_.reader, self.profiles_, self.main_)
-        return other
+        return self._with(profile=profile, decide=BY_PROFILE)
 
     def read_by(self, reader: str) -> Encoder:
         """The same model with the small reader alone, or the large one for every turn."""
-        other = Encoder(profile=self.profile, held=self.held, decide=self.decide, reader=reader)
+        other = self._with(reader=reader)
+        other._large()
+        return other
+
+    def _with(self, **settings: Any) -> Encoder:
+        """The same model with some parameters set anew."""
+        other = Encoder(**{**self.parameters(), **settings})
         other.name = self.name
         other.origin_ = self._origin_or_complain()
         other._take(self.memory_.reader, self.profiles_, self.main_)
-        other._large()
         return other
 
     def _fit(self, examples: Sequence[Example], progress: Progress) -> None:

@@ -4,8 +4,9 @@ They need no model, no dictionary and no other library. What they mean is said i
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lapsus.annotators.features.cues import SurfaceCues, TurnContext, alikeness, share_topic
 from lapsus.model import Unit, in_language
@@ -122,11 +123,6 @@ def old_topic(scene: TurnContext) -> str | None:
     return share_topic(scene.turn.keywords, earlier)
 
 
-def announces_turn(scene: TurnContext) -> str | None:
-    """Announces another topic (“by the way”)."""
-    return _does(scene, "turn")
-
-
 def greets_late(scene: TurnContext) -> str | None:
     """A greeting after a few turns, to a user who did not greet."""
     late = len(scene.own) > 1 and not (scene.user and "greeting" in scene.user.does)
@@ -169,16 +165,6 @@ def at_odds(scene: TurnContext) -> str | None:
     return next((f"{a} – {b}" for a, b in scene.cues.opposites if holds(turn, a) and holds(turn, b)), None)
 
 
-def denies(scene: TurnContext) -> str | None:
-    """Begins with a no."""
-    return _does(scene, "deny")
-
-
-def agrees(scene: TurnContext) -> str | None:
-    """Begins with a yes, or takes note."""
-    return _does(scene, "agree")
-
-
 def empty_thanks(scene: TurnContext) -> str | None:
     """Thanks for a question or a complaint."""
     asked = scene.user is not None and bool(scene.user.asks or "confused" in scene.user.does)
@@ -189,11 +175,6 @@ def empty_apology(scene: TurnContext) -> str | None:
     """Apologises where nothing went wrong."""
     calm = scene.user is not None and not {"confused", "deny", "rude"} & scene.user.does
     return _does(scene, "apology") if calm else None
-
-
-def unsure(scene: TurnContext) -> str | None:
-    """Says that it does not know, or is not sure."""
-    return _does(scene, "unsure")
 
 
 def too_short(scene: TurnContext) -> str | None:
@@ -219,11 +200,6 @@ def garbled(scene: TurnContext) -> str | None:
     return scene.turn.text if twice or not words else None
 
 
-def rude(scene: TurnContext) -> str | None:
-    """Words that one does not use with strangers."""
-    return _does(scene, "rude")
-
-
 def user_lost(scene: TurnContext) -> str | None:
     """The user shows that the thread is lost."""
     return scene.user.text if scene.user and "confused" in scene.user.does else None
@@ -237,52 +213,33 @@ def ignores_trouble(scene: TurnContext) -> str | None:
     return None if share_topic(scene.turn.keywords, user.keywords) else user.text
 
 
-def asks(scene: TurnContext) -> str | None:
-    """A question."""
-    return _does(scene, "question")
-
-
 def asks_on_topic(scene: TurnContext) -> str | None:
     """A question about what was said."""
     return keeps_topic(scene) if scene.turn.asks else None
 
 
-def speaks_of_itself(scene: TurnContext) -> str | None:
-    """Speaks of itself (“I”, “my”)."""
-    return _does(scene, "self")
+def _does(scene: TurnContext, cue: str) -> str | None:
+    return scene.turn.text if cue in scene.turn.does else None
 
 
-def speaks_of_you(scene: TurnContext) -> str | None:
-    """Speaks of the partner (“you”, “your”)."""
-    return _does(scene, "you")
-
-
-def feels(scene: TurnContext) -> str | None:
-    """A liking or an opinion."""
-    return _does(scene, "feeling")
-
-
-def commands(scene: TurnContext) -> str | None:
-    """Tells the user to do something."""
-    return _does(scene, "request")
-
-
-RULES: dict[str, Callable[[TurnContext], str | None]] = {
-    rule.__name__.replace("_", "-"): rule
+_CUES: Final = {
+    "announces-turn": "turn", "denies": "deny", "agrees": "agree", "unsure": "unsure", "rude": "rude",
+    "asks": "question", "speaks-of-itself": "self", "speaks-of-you": "you", "feels": "feeling",
+    "commands": "request",
+}  # fmt: skip
+"""Rules that look for one cue in the turn alone, and which it is."""
+RULES: dict[str, Callable[[TurnContext], str | None]] = dict(
+    (rule, partial(_does, cue=_CUES[rule])) if isinstance(rule, str) else (rule.__name__.replace("_", "-"), rule)
     for rule in (
         opens, repeats_itself, repeats_again, rephrases_itself, echoes_user, stutters, ignores_question,
         wrong_answer, yes_no_to_open, asks_back, asks_known, leaves_topic, keeps_topic, old_topic,
-        announces_turn, greets_late, misses_greeting, greets_back, parts_early, contradicts_itself,
-        contradicts_user, at_odds, denies, agrees, empty_thanks, empty_apology, unsure, too_short, too_long,
-        unfinished, garbled, rude, user_lost, ignores_trouble, asks, asks_on_topic, speaks_of_itself,
-        speaks_of_you, feels, commands,
+        "announces-turn", greets_late, misses_greeting, greets_back, parts_early, contradicts_itself,
+        contradicts_user, at_odds, "denies", "agrees", empty_thanks, empty_apology, "unsure", too_short,
+        too_long, unfinished, garbled, "rude", user_lost, ignores_trouble, "asks", asks_on_topic,
+        "speaks-of-itself", "speaks-of-you", "feels", "commands",
     )
-}  # fmt: skip
+)  # fmt: skip
 """Every rule by its name."""
-
-
-def _does(scene: TurnContext, cue: str) -> str | None:
-    return scene.turn.text if cue in scene.turn.does else None
 
 
 def _most_alike(turn: SurfaceCues, earlier: Iterable[SurfaceCues], low: float, high: float) -> str | None:

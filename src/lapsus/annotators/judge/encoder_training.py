@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.annotators.base import Progress
-from lapsus.annotators.byte_graphs import exact_here
+from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.cases import Case
 from lapsus.annotators.judge.features import texts_of
 from lapsus.annotators.judge.people_answers import PeopleAnswers
@@ -192,7 +192,7 @@ class OwnVectors:
         self._tokens = library.Tokenizer.from_str(tokenizer.decode())
         self._tokens.enable_truncation(LONGEST)
         self._tokens.no_padding()
-        self._session = _session(graph)
+        self._session = make_session(graph, by_turn=False)
         self._known: dict[str, Matrix] = {}
 
     def of(self, texts: Sequence[str]) -> Matrix:
@@ -226,13 +226,3 @@ class OwnVectors:
             ids[place, : len(one)], mask[place, : len(one)] = one, 1
         (rows,) = self._session.run(["vectors"], {"ids": ids, "mask": mask})
         return np.asarray(rows, dtype=np.float32).round(_DECIMALS)
-
-
-def _session(graph: bytes) -> Any:
-    runtime = require("onnxruntime", None, "purpose-own-encoder")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 3
-    try:
-        return runtime.InferenceSession(exact_here(graph), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its errors have no base of their own
-        raise ValueError(f"the encoder cannot be read: {error}") from error

@@ -363,26 +363,14 @@ class LanguageModel(Annotator):
             metadata["without"] = self.dropped
         if reasons := [sample.reason for sample in samples if sample.reason]:
             metadata["reason"] = reasons[0] if len(reasons) == 1 else reasons
-        return Judgment(
-            unit.document,
-            unit.key.segment,
-            self.name,
-            self.scheme.id,
-            self.scheme.version,
-            answers,
-            distributions,
-            at=datetime.now(UTC),
-            seconds=seconds,
-            metadata=metadata,
-        )
+        who, now = (self.name, self.scheme.id, self.scheme.version), datetime.now(UTC)
+        return Judgment(*unit.key, *who, answers, distributions, at=now, seconds=seconds, metadata=metadata)
 
     def _refusal(self, unit: Unit, said: str) -> Judgment:
         """What a journal keeps of a unit that the model will not judge: that, and what it said."""
         scheme, language = self.scheme, self._prompt(unit.language).language
         metadata = {"setting": self.setting(language), "material": unit_digest(unit), "refused": said}
-        return Judgment(
-            unit.document, unit.key.segment, self.name, scheme.id, scheme.version, {}, metadata=metadata
-        )
+        return Judgment(*unit.key, self.name, scheme.id, scheme.version, {}, metadata=metadata)
 
     def _sample(self, unit: Unit, prompt: Prompt, seed: int | None, spent: Counter[str]) -> _Sample:
         """Ask until there is an answer that can be taken; each time the model is told what was wrong."""

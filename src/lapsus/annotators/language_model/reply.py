@@ -91,7 +91,9 @@ def objects_in(text: str, keys: set[str]) -> list[dict[str, Any]]:
 
 
 class _Reading:
-    """An answer's JSON on its way to answers."""
+    """An answer's JSON on its way to answers, question by question. Kinds read their part of it with its help."""
+
+    question: Question
 
     def __init__(self, unit: Unit, scheme: Scheme, language: str) -> None:
         self.scheme, self.language = scheme, language
@@ -104,66 +106,55 @@ class _Reading:
         for id, kind in kinds_of(self.scheme).items():
             value = found.get(id)
             if value is not None:
-                answer = kind.from_json(value, _Reply(self, kind.question))
+                self.question = kind.question
+                answer = kind.from_json(value, self)
                 if answer is not None:
                     answers[id] = answer
         return answers
 
-    def marks(self, question: Question, values: list[Any]) -> Iterator[Span]:
+    def label(self, name: str) -> str:
+        """A label's id where the model gave one of its other names."""
+        label = self.question.label(name)
+        return label.id if label else _brief(name)
+
+    def clean(self, text: str) -> str:
+        """A text without signs that no database keeps."""
+        return _clean(text)
+
+    def marks(self, values: list[Any]) -> Iterator[Span]:
         """The spans that quotes stand for."""
         for value in values:
             match value:
                 case {"label": str(label), "segment": str() | int() as segment, "quote": str(quote)}:
-                    place = self._place(question, str(segment), quote, value.get("occurrence"))
+                    place = self._place(str(segment), quote, value.get("occurrence"))
                     tie = value.get("tie")
                     if place and (tie is None or isinstance(tie, str)):
-                        name = _label(question, label)
-                        yield Span(str(segment), *place, name, None if tie is None else _clean(tie))
+                        yield Span(
+                            str(segment), *place, self.label(label), None if tie is None else _clean(tie)
+                        )
                     elif place:
-                        self._problem("problem-mark", question)
+                        self._problem("problem-mark")
                 case _:
-                    self._problem("problem-mark", question)
+                    self._problem("problem-mark")
 
-    def _place(self, question: Question, segment: str, quote: str, which: Any) -> tuple[int, int] | None:
+    def _place(self, segment: str, quote: str, which: Any) -> tuple[int, int] | None:
         told = {"segment": _brief(segment), "quote": _brief(quote)}
         found = places(self.texts.get(segment, ""), quote)
         number = 1 if which is None and len(found) == 1 else which
         if segment not in self.texts:
-            self._problem("problem-segment", question, segment=told["segment"])
+            self._problem("problem-segment", segment=told["segment"])
         elif not found:
-            self._problem("problem-quote", question, **told)
+            self._problem("problem-quote", **told)
         elif type(number) is not int or not 1 <= number <= len(found):
-            self._problem("problem-which", question, times=len(found), **told)
+            self._problem("problem-which", times=len(found), **told)
         else:
             return found[number - 1]
         return None
 
-    def _problem(self, name: str, question: Question, **values: object) -> None:
-        said = prompt_frame(name, self.language, question=question.id, **values)
+    def _problem(self, name: str, **values: object) -> None:
+        said = prompt_frame(name, self.language, question=self.question.id, **values)
         if said not in self.problems:
             self.problems.append(said)
-
-
-class _Reply(NamedTuple):
-    """The reply to one question, as its kind reads it."""
-
-    reading: _Reading
-    question: Question
-
-    def label(self, name: str) -> str:
-        return _label(self.question, name)
-
-    def clean(self, text: str) -> str:
-        return _clean(text)
-
-    def marks(self, values: list[Any]) -> Iterator[Span]:
-        return self.reading.marks(self.question, values)
-
-
-def _label(question: Question, name: str) -> str:
-    """A label's id where the model gave one of its other names."""
-    label = question.label(name)
-    return label.id if label else _brief(name)
 
 
 def _clean(text: str) -> str:

@@ -65,13 +65,20 @@ class Provider(ABC):
     batches: ClassVar[type[Batches] | None] = None
     """How many requests are handed in at once, where the provider has a way."""
 
+    route: ClassVar[str] = ""
+    """What comes after the endpoint, where that is the same for every model."""
+    key_header: ClassVar[str] = ""
+    """The header that holds the key and nothing else; empty: Authorization, as a Bearer token."""
+
     def headers(self, key: str | None) -> dict[str, str]:
         """The headers of a request."""
-        return {"Authorization": f"Bearer {key}"} if key else {}
+        if not key:
+            return {}
+        return {self.key_header: key} if self.key_header else {"Authorization": f"Bearer {key}"}
 
-    @abstractmethod
     def path(self, model: str, endpoint: str) -> str:
         """What comes after the endpoint."""
+        return self.route
 
     @abstractmethod
     def body(self, request: Request, form: str) -> dict[str, Any]:

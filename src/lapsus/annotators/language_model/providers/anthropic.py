@@ -30,16 +30,14 @@ class Anthropic(Provider):
     name = "anthropic"
     batches = AnthropicBatches
     endpoint = "https://api.anthropic.com/v1"
+    route = "/messages"
+    key_header = "x-api-key"
     forms = (TOOL, TEXT)
     unknown = ("seed",)
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """The key has a header of its own."""
-        return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
-
-    def path(self, model: str, endpoint: str) -> str:
-        """The same for every model."""
-        return "/messages"
+        """With the version of the interface."""
+        return {"anthropic-version": VERSION} | super().headers(key)
 
     def body(self, request: Request, form: str) -> dict[str, Any]:
         """The system's words beside the messages."""

@@ -28,12 +28,9 @@ class Gemini(Provider):
     name = "gemini"
     batches = GeminiBatches
     endpoint = "https://generativelanguage.googleapis.com/v1beta"
+    key_header = "x-goog-api-key"
     forms = (UNBOUNDED, OBJECT, TEXT)
     renamed = {"max_tokens": "maxOutputTokens"}  # noqa: RUF012  the base says that it is of the class
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """The key has a header of its own."""
-        return {"x-goog-api-key": key} if key else {}
 
     def path(self, model: str, endpoint: str) -> str:
         """The model is in the address."""

@@ -31,12 +31,9 @@ class OpenAi(Provider):
 
     name = "openai"
     batches = OpenAiBatches
+    route = "/chat/completions"
     forms = (SCHEMA, UNBOUNDED, TOOL, OBJECT, TEXT)
     instead = {"max_tokens": "max_completion_tokens"}  # noqa: RUF012  the base says that it is of the class
-
-    def path(self, model: str, endpoint: str) -> str:
-        """The same for every model."""
-        return "/chat/completions"
 
     def body(self, request: Request, form: str) -> dict[str, Any]:
         """Messages, the first of them the system's."""
@@ -89,15 +86,12 @@ class Azure(OpenAi):
 
     name = "azure"
     batches = AzureBatches
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """The key has a header of its own."""
-        return {"api-key": key} if key else {}
+    key_header = "api-key"
 
     def path(self, model: str, endpoint: str) -> str:
         """By deployment; the newer interface has the model in the body instead."""
         if endpoint.endswith("/v1"):
-            return "/chat/completions"
+            return self.route
         return f"/openai/deployments/{quote(model, safe='')}/chat/completions?api-version={VERSION}"
 
 
@@ -106,13 +100,10 @@ class Responses(Provider):
 
     name = "responses"
     batches = ResponsesBatches
+    route = "/responses"
     forms = (SCHEMA, UNBOUNDED, TEXT)
     renamed = {"max_tokens": "max_output_tokens"}  # noqa: RUF012  the base says that it is of the class
     unknown = ("seed",)
-
-    def path(self, model: str, endpoint: str) -> str:
-        """The same for every model."""
-        return "/responses"
 
     def body(self, request: Request, form: str) -> dict[str, Any]:
         """Instructions beside what was said."""
