@@ -4,14 +4,16 @@ import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from lapsus.store import Plan
+from lapsus.store import Plan, talks
 from lapsus.store.collect_plan import Collect, System
 from lapsus.web import talk_work
 from tests.http_server import Handler, listening
+from tests.patience import LONG
 from tests.web.helpers import Bench, Browser
 
 API = "/api/v1/campaigns/talk/talks"
@@ -22,6 +24,9 @@ SCRIPT = "</script><img src=x onerror=alert(1)>"
 def _soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(talk_work, "PAUSE", 0.01)
     monkeypatch.setattr(talk_work, "LOOK", 0.05)
+    # It is asked again when a test says so: a test that stands still for a while would miss that it failed.
+    monkeypatch.setattr(talks, "FIRST_WAIT", LONG)
+    monkeypatch.setattr(talks, "LONGEST_WAIT", LONG)
 
 
 @contextmanager
@@ -70,12 +75,16 @@ def after(browser: Browser, talk: dict[str, Any]) -> dict[str, Any]:
     ],
     ids=["page", "deep", "deep reply", "number", "blank", "long", "huge", "torn"],
 )
-def test_a_talk_waits_for_a_system_that_answers_nonsense(bench: Bench, answer: bytes) -> None:
+def test_a_talk_waits_for_a_system_that_answers_nonsense(
+    bench: Bench, answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Each system is asked twice before the person is told.
     with answering([answer, answer, b'{"reply": "Good day."}']) as url:
         ann, talk = begun(bench, url)
         talk = after(ann, talk)
         assert (talk["failing"], talk["turns"]) == (True, [])
+        now = bench.store.talks.clock
+        monkeypatch.setattr(bench.store.talks, "clock", lambda: now() + timedelta(seconds=LONG))
         while not talk["turns"]:
             talk = after(ann, talk)
     assert [turn["text"] for turn in talk["turns"]] == ["Good day."]
