@@ -141,7 +141,9 @@ async def come_by(database: str, server: Server, count: int) -> str:
     for _ in range(count):
         browser.headers = {"Cookie": f"{name}={sessions.write(new_session(person.id, stamp))}"}
         await browser._ask("home", "GET", "/account", is_json=False)
-    return f"{count:,} sessions: {before:.0f} → {server.megabytes:.0f} MB, {len(browser.wrong)} refused"
+    return (
+        f"| {count:,} sessions after that | {before:.0f} → {server.megabytes:.0f} MB | {len(browser.wrong)} refused |"
+    )
 
 
 async def costs(tokens: list[str], server: Server, rounds: int = 200) -> str:
@@ -198,6 +200,11 @@ def measure(
         f" a loop), clients {own:.1f} s; load of the machine {os.getloadavg()[0]:.1f}"
     )
     print(f"  memory as it went: {', '.join(f'{one:.0f}' for one in memory)} MB")
+    later = memory[-1] - memory[SAMPLES // 2]
+    print(
+        f"  | {people} annotators for {seconds:.0f} seconds, {loops:,} saves | {memory[0]:.0f} → {memory[-1]:.0f} MB,"
+        f" of which {later:.0f} MB in the second half | {len(wrong)} errors |"
+    )
     if many:
         print(f"  {many}")
     print(f"  milliseconds of processor for each, asked for one by one: {alone}")

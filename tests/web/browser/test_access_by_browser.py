@@ -98,7 +98,7 @@ def test_the_first_manager_comes_by_a_link_that_works_once(tmp_path: Path, chrom
         page.get_by_label("Password once more").fill(PASSWORD)
         page.get_by_role("button", name="Make my account").click()
         expect(page).to_have_url(f"{house.address}/")
-        expect(page.locator("main")).to_contain_text("There is no campaign yet")
+        expect(page.locator("main")).to_contain_text("Your first campaign")
         page = browse(lang="ja")
         page.goto(link)
         expect(page.get_by_role("heading", level=1)).to_have_text("このリンクは使えません")

@@ -94,7 +94,7 @@ def test_a_mistake_is_said_beside_the_form_and_what_was_typed_stays(
     house: Workbench, browse: Browsing
 ) -> None:
     page = browse(house.person("Mori", "manager"), watched=False)
-    name = house.campaign("breakdown", [chat("d0", 1)])
+    name = house.campaign(documents=[chat("d0", 1)])
     page.goto(f"{house.address}/new")
     page.fill("#name", name)
     page.fill("#title_en", "Not yet a campaign")

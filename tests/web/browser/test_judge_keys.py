@@ -314,7 +314,7 @@ def test_a_letter_changes_no_answer_that_one_does_not_look_at(house: Workbench, 
     assert chosen(page) == ["soundness 5", *before[1:]]
 
 
-@pytest.mark.parametrize(("lang", "mark"), [("en", "No"), ("ja", "いいえ")])
+@pytest.mark.parametrize(("lang", "mark"), [("en", "Fine No"), ("ja", "可否 いいえ")])
 def test_beside_a_turn_stands_what_one_said_of_it(
     house: Workbench, browse: Browsing, lang: str, mark: str
 ) -> None:
