@@ -7,6 +7,7 @@ something missing fails the test, whatever else it looks at.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -37,3 +38,12 @@ def browse(chrome: Browser, house: Workbench) -> Iterator[Browsing]:
     yield browsing
     browsing.close()
     assert browsing.complaints == []
+
+
+@pytest.fixture
+def own(tmp_path: Path, chrome: Browser) -> Iterator[tuple[Workbench, Browsing]]:
+    """A workbench of the test's own, to be stopped and started. Its pages complain of what is cut, and may."""
+    with Workbench(tmp_path) as bench:
+        browsing = Browsing(chrome, bench)
+        yield bench, browsing
+        browsing.close()

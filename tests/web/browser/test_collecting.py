@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from lapsus.collect.systems import Bot, NoReplyError
 from lapsus.store import Plan, talk_beginning
@@ -18,15 +16,6 @@ from lapsus.web.pages.talk import operations
 from tests.web.browser.house import NARROW, Browsing, Someone, Workbench, violations
 
 _numbers = count(1)
-
-
-@pytest.fixture
-def own(tmp_path: Path, chrome: Browser) -> Iterator[tuple[Workbench, Browsing]]:
-    """A workbench of the test's own, to be stopped and started."""
-    with Workbench(tmp_path) as bench:
-        browsing = Browsing(chrome, bench)
-        yield bench, browsing
-        browsing.close()
 
 
 def collecting(house: Workbench, **more: Any) -> str:

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.web.browser.house import Browsing, Someone, Workbench
 from tests.web.browser.judging import begin, documents, ready, said, shows
 
 SAVES = "**/judgments"
-
-
-@pytest.fixture
-def own(tmp_path: Path, chrome: Browser) -> Iterator[tuple[Workbench, Browsing]]:
-    """A workbench of the test's own, to be stopped and started. Its pages complain of what is cut, and may."""
-    with Workbench(tmp_path) as bench:
-        browsing = Browsing(chrome, bench)
-        yield bench, browsing
-        browsing.close()
 
 
 def saved(page: Page) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from lapsus.web.assets import Asset
 from tests.patience import until
@@ -20,15 +17,6 @@ KEPT = """async () => {
     for (const one of await (await caches.open(name)).keys()) found.push([name, new URL(one.url).pathname]);
   return [navigator.serviceWorker.controller?.state, found];
 }"""
-
-
-@pytest.fixture
-def own(tmp_path: Path, chrome: Browser) -> Iterator[tuple[Workbench, Browsing]]:
-    """A workbench of the test's own, to be stopped and started: a network that is really gone."""
-    with Workbench(tmp_path) as bench:
-        browsing = Browsing(chrome, bench)
-        yield bench, browsing
-        browsing.close()
 
 
 def own_paths(page: Page) -> list[str]:

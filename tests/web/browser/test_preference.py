@@ -9,7 +9,7 @@ from tests.web.browser.conftest import Browsing
 from tests.web.browser.house import Workbench
 from tests.web.browser.judging import begin, ready, said
 
-UNITS = 8
+UNITS = 5
 
 
 def pairs(language: str) -> list[Document]:
@@ -34,10 +34,12 @@ def pairs(language: str) -> list[Document]:
 
 @pytest.mark.parametrize(("language", "width"), [("en", 1280), ("ja", 360)])
 def test_the_first_shown_is_preferred_by_key(
-    house: Workbench, browse: Browsing, language: str, width: int
+    own: tuple[Workbench, Browsing], language: str, width: int
 ) -> None:
+    """In a workbench of its own: the order is drawn by the person's number and the campaign's name."""
+    house, browse = own
     ada = house.person(language=language)
-    name = house.campaign("preference", [ada], pairs(language))
+    name = house.campaign("preference", [ada], pairs(language), name="pairs")
     page = browse(ada, lang=language)
     page.set_viewport_size({"width": width, "height": 800})
     begin(page, name)
