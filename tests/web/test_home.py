@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
+import pytest
 from starlette.testclient import TestClient
 
 from lapsus.model import Document, Segment
-from lapsus.store import Store
+from lapsus.store import open_store
 from lapsus.store import tables as t
 from lapsus.web.app import create_app
 from lapsus.web.demo import make_demo
 from tests.web.helpers import ANSWERS, Bench, Browser, chat
 
 SAID = ("お茶は好きですか。", "はい", "ＡＢＣ社のほうじ茶が合います。", "どうも", "雨ですね。")
+
+
+Demo: TypeAlias = tuple[Path, dict[str, int]]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """A demonstration's database, and whom its links let in."""
+    path = tmp_path_factory.mktemp("demo") / "store.sqlite"
+    with open_store(path) as store:
+        return path, {token: person.id for token, person in make_demo(store).items()}
 
 
 def found(browser: Browser, words: str) -> list[int]:
@@ -124,9 +137,9 @@ def test_many_judgments_are_searched_page_by_page(bench: Bench) -> None:
     assert ([one["unit"] for one in rest["judgments"]], rest["before"]) == (list(range(10, 0, -1)), None)
 
 
-def test_a_demonstration_says_what_it_is_and_lets_everybody_in(store: Store) -> None:
-    links = {token: person.id for token, person in make_demo(store).items()}
-    with TestClient(create_app(store, links=links)) as visitor:
+def test_a_demonstration_says_what_it_is_and_lets_everybody_in(demo: Demo) -> None:
+    path, links = demo
+    with TestClient(create_app(open_store(path), links=links)) as visitor:
         page = visitor.get("/")
         assert page.status_code == 200
         for words in ("Enter as manager", "Enter as annotator", "日本語の判断者として入る", "<svg"):
@@ -138,16 +151,16 @@ def test_a_demonstration_says_what_it_is_and_lets_everybody_in(store: Store) -> 
         assert "花子 さん、こんにちは" in entered.text
 
 
-def test_people_of_a_demonstration_have_worked_for_weeks(store: Store) -> None:
-    make_demo(store)
-    for campaign in store.campaigns.all():
-        people = store.progress.of_campaign(campaign.name).people
-        assert all(one.last_at for one in people if one.submitted), campaign.name
-        if campaign.plan.collect is not None:
-            continue
-        days = [row.day for row in store.stats.figures(campaign.name).days]
-        assert min(days) > 0, campaign.name
-        assert max(days) - min(days) > 7, campaign.name
+def test_people_of_a_demonstration_have_worked_for_weeks(demo: Demo) -> None:
+    with open_store(demo[0]) as store:
+        for campaign in store.campaigns.all():
+            people = store.progress.of_campaign(campaign.name).people
+            assert all(one.last_at for one in people if one.submitted), campaign.name
+            if campaign.plan.collect is not None:
+                continue
+            days = [row.day for row in store.stats.figures(campaign.name).days]
+            assert min(days) > 0, campaign.name
+            assert max(days) - min(days) > 7, campaign.name
 
 
 def test_elsewhere_strangers_are_asked_to_sign_in(bench: Bench) -> None:

@@ -108,8 +108,7 @@ def test_the_table_compares_judge_people_and_constant(model: Judge) -> None:
     assert "more" in lines
 
 
-@pytest.mark.parametrize("scheme", ["breakdown", "response-quality"])
-@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize(("language", "scheme"), [("en", "response-quality"), ("ja", "breakdown")])
 def test_samples_end_to_end_within_the_rules(language: str, scheme: str) -> None:
     annotator = of_sample(f"dialogues-{language}", scheme)
     guideline = load_scheme(scheme)
@@ -185,9 +184,10 @@ def test_train_and_detect_as_commands(folder: Path, tmp_path: Path, monkeypatch:
     assert set(entries[0].judgments[0].distributions) == set(behaviours.QUESTIONS)
     message = refused("detect", "mine.jsonl", "-o", "run.zip", "--with", "m.lapsus")
     assert "under 'breakdown', not under 'behaviours'" in message
-    out, _ = command("train", "judge", "mine.jsonl", "-o", "n.lapsus", "--scheme", own, "--json")
+    Jsonl().write(behaviours.entries(10, seed=7), tmp_path / "few.jsonl")
+    out, _ = command("train", "judge", "few.jsonl", "-o", "n.lapsus", "--scheme", own, "--json")
     told = json.loads(out)
-    assert told["unanswered"] == ["luck"]
+    assert told["unanswered"] == []  # too few units to tell luck from knowledge
     assert [one["question"] for one in told["agreement"]] == list(behaviours.QUESTIONS)
 
 
