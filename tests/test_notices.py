@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import pickle
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from lapsus.notices import Notice, catalogue, localized, packed, unpacked
 from lapsus.reports.table import cells
 from lapsus.samples import sample_path
 from lapsus.word_files import word_file
+from tests.cli.in_process import lapsus
 
 SOURCE = Path(__file__).parent.parent / "src" / "lapsus"
 ERRORS = {
@@ -160,6 +163,19 @@ def test_a_field_is_never_taken_for_words() -> None:
     name = "{0} {error} nothing-judged-under: " * 500
     assert localized(Notice("cannot-read", error=name), "ja") == f"読めません：{name}"
     assert localized("words that nobody has", "ja") == "words that nobody has"
+
+
+def test_a_quotation_of_any_length_is_told_at_once_in_japanese(tmp_path: Path) -> None:
+    """However much of what is quoted looks like sentences of ours."""
+    role = "a: no label called 'b' (known: c); " * 2_000
+    line = json.dumps({"messages": [{"role": role, "content": "Hello."}]})
+    (tmp_path / "odd.jsonl").write_text(line, encoding="utf-8")
+    begun = time.process_time()
+    done = lapsus("--words", "ja", "convert", "odd.jsonl", "out.csv", cwd=tmp_path)
+    assert time.process_time() - begun < 10
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    assert re.search("[ぁ-んァ-ン一-龠]", done.stderr)
 
 
 def test_a_notice_comes_back_from_a_database_and_from_another_process() -> None:

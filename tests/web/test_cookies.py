@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from lapsus.store import Store, open_store
 from lapsus.web.app import create_app
 from lapsus.web.deployment import Deployment
-from lapsus.web.sessions import DAY, LANGUAGE, SESSION
+from lapsus.web.sessions import DAY, KNOWN, LANGUAGE, SESSION, Sessions, new_session
 from tests.patience import LONG
 from tests.web.helpers import PASSWORD
 from tests.web.server_process import Running
@@ -83,6 +83,14 @@ def test_all_servers_on_a_database_know_its_cookies(stores: list[Store]) -> None
     first, second = (TestClient(create_app(stores[0]), cookies=jar) for _ in range(2))
     sign_in(first, "Ada of 0")
     assert who(second) == "Ada of 0"
+
+
+def test_however_many_browsers_come_few_of_their_cookies_are_in_memory() -> None:
+    sessions = Sessions("secret")
+    cookies = [sessions.write(new_session(person)) for person in range(KNOWN + 50)]
+    assert [found.person for cookie in cookies if (found := sessions.read(cookie))] == [*range(KNOWN + 50)]
+    assert len(sessions._known) == KNOWN
+    assert sessions.read(cookies[0]) is not None
 
 
 def test_a_cookie_without_our_mark_counts_for_nothing(stores: list[Store]) -> None:
