@@ -18,8 +18,7 @@ import pytest
 
 from lapsus.annotators import Annotator, default_model, detect, load_model, make_annotator
 from lapsus.annotators.bulk import Here, Journal, JudgeDocuments, KeptChunks, Run, Work, ray_engine, run
-from lapsus.annotators.bulk.ray_engine import OnRay
-from lapsus.annotators.bulk.work import unpack
+from lapsus.annotators.bulk.ray_engine import OnRay, unpack
 from lapsus.annotators.floors import Prior
 from lapsus.annotators.language_model import LanguageModel, Service, endpoint
 from lapsus.annotators.language_model.asking import AskUnits, make_language_model
@@ -243,7 +242,7 @@ def test_a_node_of_another_version_is_refused(cluster: OnRay, monkeypatch: pytes
     # A model of its own: nodes keep what they know, and those of other tests may still be at work.
     work = JudgeDocuments(make_annotator("prior").fit(DOCUMENTS[:3], VOTES))
     monkeypatch.setattr(work, "pack", partial(bytes, work.pack()))
-    monkeypatch.setattr("lapsus.annotators.bulk.work.__version__", "0.0.1")
+    monkeypatch.setattr("lapsus.annotators.bulk.ray_engine.__version__", "0.0.1")
     with pytest.raises(UsageError, match=r"a node of the cluster has Lapsus 0\.0\.1"):
         cluster.begin(work, []).result()
 

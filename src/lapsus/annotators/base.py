@@ -23,7 +23,7 @@ from lapsus.notices import Notice, listed
 from lapsus.schemes import asked_answers, load_scheme, scheme_differences, scheme_digest
 
 if TYPE_CHECKING:
-    from lapsus.annotators.bulk.work import Work
+    from lapsus.annotators.bulk.run import Work
     from lapsus.reports import Table
 
 BATCH: Final = 256
@@ -220,7 +220,7 @@ class Annotator(ABC):
 
     def work(self) -> Work[Any, Any]:
         """Judging as work that can be done piece by piece, kept, and done elsewhere."""
-        from lapsus.annotators.bulk.work import JudgeDocuments
+        from lapsus.annotators.bulk.run import JudgeDocuments
 
         return JudgeDocuments(self)
 

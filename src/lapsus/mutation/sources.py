@@ -12,7 +12,7 @@ import msgspec
 
 from lapsus.annotators import Annotator
 from lapsus.language import language_of_turns, plain_language
-from lapsus.model import Document, Entry, Judgment, Question, Scheme, Segment, Text, Unit, units
+from lapsus.model import Document, Entry, Question, Scheme, Segment, Text, Unit, units
 from lapsus.model.judgment import latest
 from lapsus.model.scheme import Example
 from lapsus.model.targets import target_votes
@@ -117,12 +117,8 @@ def _verdicts(entry: Entry, guide: Guide) -> dict[str | None, bool]:
     errors = [expected for _, _, expected in guide.errors()]
     found: dict[str | None, list[bool]] = defaultdict(list)
     for judgment in latest(one for one in entry.judgments if one.scheme == scheme.id and not one.by_program):
-        found[judgment.segment].append(not any(_is_bad(judgment, one) for one in errors))
+        found[judgment.segment].append(not any(one.is_met(judgment.answers) for one in errors))
     return {segment: sum(said) * 2 > len(said) for segment, said in found.items()}
-
-
-def _is_bad(judgment: Judgment, expected: Expected) -> bool:
-    return expected.is_met(judgment.answers)
 
 
 # By rule.

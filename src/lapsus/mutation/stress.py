@@ -4,12 +4,13 @@ import random
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import msgspec
 import numpy as np
 
-from lapsus.annotators import Annotator, find_annotator
+from lapsus.annotators import find_annotator
 from lapsus.annotators.detection import AnyModel, Detection, Waiting, detect
 from lapsus.annotators.judges import JURY, jury_of
 from lapsus.annotators.language_model import LanguageModel
@@ -112,7 +113,7 @@ def planted(
     if planter is not None:
         types = dict.fromkeys(type for _, type, _ in guide.errors())
         wanted = {type: rng.sample(spots, min(each, len(spots))) for type in types}
-        make = _maker(planter, stop, asking or {})
+        make = partial(find_annotator, planter, stop=stop, **(asking or {}))
         first = make(guide.scheme)
         if not isinstance(first, LanguageModel):
             raise UsageError("stress-planter", planter=planter)
@@ -153,10 +154,6 @@ def _mixed(plants: Sequence[Plant], each: int, rng: random.Random) -> list[Plant
     while len(chosen) < each and any(by_means.values()):
         chosen += [some.pop() for some in by_means.values() if some][: each - len(chosen)]
     return chosen
-
-
-def _maker(planter: str, stop: threading.Event | None, asking: Asking) -> Callable[[Scheme], Annotator]:
-    return lambda scheme: find_annotator(planter, scheme, stop=stop, **asking)
 
 
 def _detection(

@@ -7,19 +7,26 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from importlib import import_module
 from typing import Any, Self, TypeVar
 
 import msgspec
 
-from lapsus.annotators.bulk.work import Work, unpack
+from lapsus.annotators.bulk.run import Packed, Work
 from lapsus.annotators.optional_libraries import require
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model.decoders import decoder
 from lapsus.notices import Notice, as_text
+from lapsus.version import __version__
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+KINDS = {
+    "judge": "lapsus.annotators.bulk.run:JudgeDocuments",
+    "ask": "lapsus.annotators.language_model.asking:AskUnits",
+}
+"""Where the kinds of work are defined."""
 ADDRESS = "RAY_ADDRESS"
 """The environment variable with the cluster's address: Ray's own."""
 LOCAL = "local"
@@ -161,6 +168,21 @@ def _reply(sent: Sequence[Any], digest: str, content: bytes) -> bytes:
         failure = _Failure(type(error).__name__, error.what, error.where, error.hint)
         return msgspec.json.encode(_Reply(failure=failure), enc_hook=as_text)
     return msgspec.json.encode(_Reply(msgspec.Raw(msgspec.json.encode(results, enc_hook=as_text))))
+
+
+def unpack(packed: bytes) -> Work[Any, Any]:
+    """The work that another process sent."""
+    found = msgspec.msgpack.decode(packed, type=Packed)
+    if found.version != __version__:
+        raise UsageError(
+            "node-cluster-lapsus",
+            hint="install-same-lapsus-every",
+            version=__version__,
+            version2=found.version,
+        )
+    module, _, name = KINDS[found.kind].partition(":")
+    kind: type[Work[Any, Any]] = getattr(import_module(module), name)
+    return kind.restore(found.settings)
 
 
 def _taken(reply: bytes, work: Work[Any, R]) -> list[R]:

@@ -7,27 +7,166 @@ piece is its `work()`; where that is done is the engine's business; what was don
 from __future__ import annotations
 
 import hashlib
-import os
+import tempfile
 import threading
+from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
 
 from lapsus.annotators.base import Annotator
-from lapsus.annotators.bulk.work import Work
 from lapsus.annotators.cases import cases_of
-from lapsus.errors import InputError
-from lapsus.formats.jsonl import VERSION, Line
-from lapsus.model import Document, Entry, Judgment, Unit, UnitKey
-from lapsus.model.decoders import decoder
-from lapsus.notices import Notice, as_text
+from lapsus.annotators.library import METHODS, load_model, make_annotator
+from lapsus.annotators.optional_libraries import one_thread
+from lapsus.errors import UsageError
+from lapsus.model import Document, Entry, Judgment, Scheme, Unit
+from lapsus.version import __version__
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Work(ABC, Generic[T, R]):
+    """What is done to each of many things: documents, or single units of them.
+
+    What comes out depends on the things that are given together and on nothing that was done before, so that it is
+    the same wherever it is done.
+    """
+
+    kind: ClassVar[str]
+    """Its name, by which another process finds it."""
+    takes: ClassVar[Any]
+    """The type of what is given, as lists of records."""
+    gives: ClassVar[Any]
+    """The type of what comes out."""
+    by_unit: ClassVar[bool] = False
+    """Whether units are given one by one, each kept as soon as it is answered; else documents, many together."""
+    at_once: int = 1
+    """How many pieces of it one processor has under way: more than one where it mostly waits."""
+
+    @abstractmethod
+    def do(self, things: Sequence[T]) -> list[R]:
+        """What is made of each thing, in order."""
+
+    @abstractmethod
+    def heard(self, thing: T, result: R) -> tuple[Judgment, ...]:
+        """The judgments in what came out of a thing. Called once for each, by the thread that began the work."""
+
+    def told(self, thing: T) -> str:
+        """Of work that goes unit by unit: differs where something else is told about a unit."""
+        raise NotImplementedError
+
+    def result(self, judgment: Judgment) -> R:
+        """Of work that goes unit by unit: what came out where a journal has this judgment."""
+        raise NotImplementedError
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be begun."""
+        return False
+
+    @abstractmethod
+    def settings(self) -> bytes:
+        """All that decides about what comes out."""
+
+    @classmethod
+    @abstractmethod
+    def restore(cls, settings: bytes) -> Self:
+        """The same work in another process."""
+
+    def pack(self) -> bytes:
+        """The work itself, to be sent. Models are large, so that it is not held on to."""
+        return msgspec.msgpack.encode(Packed(self.kind, __version__, self.settings()))
+
+    @cached_property
+    def digest(self) -> str:
+        """Differs where anything does that decides about what comes out."""
+        return hashlib.blake2b(self.pack(), digest_size=16).hexdigest()
+
+    @cached_property
+    def can_travel(self) -> bool:
+        """Whether it can be sent, and known again: an annotator of somebody's own making may have no file."""
+        try:
+            return bool(self.digest)
+        except UsageError:
+            return False
+
+
+class Packed(msgspec.Struct, frozen=True):
+    """A work on its way to another process."""
+
+    kind: str
+    version: str
+    settings: bytes
+
+
+class JudgeDocuments(Work[Entry, tuple[Judgment, ...]]):
+    """An annotator judges documents; each comes back as its judgments."""
+
+    kind = "judge"
+    takes = list[Entry]
+    gives = list[tuple[Judgment, ...]]
+
+    def __init__(self, annotator: Annotator) -> None:
+        self.annotator = annotator
+
+    def do(self, things: Sequence[Entry]) -> list[tuple[Judgment, ...]]:
+        """The judgments about each document. Sums come out alike: nothing is remembered, and one thread adds up."""
+        found: dict[str, list[Judgment]] = defaultdict(list)
+        self.annotator.forget()
+        with one_thread():
+            for judgment in self.annotator.judge(things):
+                found[judgment.document].append(judgment)
+        if self.annotator.ended is not None:
+            raise self.annotator.ended
+        return [tuple(found.pop(entry.id, ())) for entry in things]
+
+    def heard(self, thing: Entry, result: tuple[Judgment, ...]) -> tuple[Judgment, ...]:
+        """They are what comes out."""
+        return result
+
+    def settings(self) -> bytes:
+        """The model as its file holds it, or the method where there is nothing to learn."""
+        one = self.annotator
+        if one.method not in METHODS.names() or METHODS.get(one.method) is not type(one):
+            raise UsageError("method-no-other-process", hint="judge-here-make-method", name=one.name)
+        if not one.needs_fit:
+            return msgspec.msgpack.encode(_Judge(one.name, one.method, one.parameters(), one.scheme))
+        with tempfile.TemporaryDirectory(prefix="lapsus-") as room:
+            path = Path(room) / "model"
+            one.save(path)
+            return msgspec.msgpack.encode(_Judge(one.name, model=path.read_bytes()))
+
+    @classmethod
+    def restore(cls, settings: bytes) -> Self:
+        """With an annotator of its own."""
+        found = msgspec.msgpack.decode(settings, type=_Judge)
+        if not found.model:
+            annotator = make_annotator(found.method, found.parameters, found.scheme)
+            annotator.name = found.name
+            return cls(annotator)
+        with tempfile.TemporaryDirectory(prefix="lapsus-") as room:
+            path = Path(room) / "model"
+            path.write_bytes(found.model)
+            return cls(load_model(path))
+
+
+class _Judge(msgspec.Struct, frozen=True):
+    """An annotator that is sent: its model's file, or else its method, parameters and guideline."""
+
+    name: str
+    method: str = ""
+    parameters: dict[str, Any] = {}
+    scheme: Scheme | None = None
+    model: bytes = b""
+
+
 UNITS = 1024
 """Units of a chunk, or a few more: documents are not cut. Every engine has the same chunks, or bytes would differ."""
 AHEAD = 4
@@ -261,135 +400,3 @@ def _needed(item: Document | Entry, annotator: Annotator) -> Entry:
     return Entry(
         item.id, item.document, tuple(judgment for judgment in item.judgments if judgment.scheme == earlier)
     )
-
-
-ENDING = ".chunk"
-
-
-class KeptChunks:
-    """A folder beside the output. A chunk is known by a digest of the work and of what it was done to.
-
-    So whatever changed since then, a document, the model or an option, is done anew, and all else is not.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @classmethod
-    def beside(cls, target: Path, number: int = 0) -> KeptChunks:
-        """Those of an output; of a jury's each member has a number."""
-        return cls(target.with_name(f"{_named(target, number)}.chunks"))
-
-    def find(self, work: Work[Any, Any], things: Sequence[Any]) -> list[Any] | None:
-        """What came out of that work before; None where it was not done, or the file is damaged."""
-        if not self.folder.is_dir() or not work.can_travel:
-            return None
-        try:
-            digest, _, content = self._path(work, things).read_bytes().partition(b"\n")
-        except FileNotFoundError:
-            return None
-        if digest.decode(errors="replace") != _digest(content):
-            return None
-        found: list[Any] = decoder(work.gives).decode(content)
-        return found
-
-    def keep(self, work: Work[Any, Any], things: Sequence[Any], results: Sequence[Any]) -> None:
-        """Keep what came out, where the work can be known again. It is on disk, whole, when this returns."""
-        if not work.can_travel:
-            return
-        self.folder.mkdir(exist_ok=True)
-        content = msgspec.json.encode(results, enc_hook=as_text)
-        path = self._path(work, things)
-        draft = path.with_suffix(f".{os.getpid()}")
-        with draft.open("wb") as stream:
-            stream.write(_digest(content).encode() + b"\n" + content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(path)
-
-    def __len__(self) -> int:
-        return len(list(self.folder.glob(f"*{ENDING}")))
-
-    def remove(self) -> None:
-        """Everything in it stands elsewhere now. Files that are not ours stay."""
-        if self.folder.is_dir():
-            for path in self.folder.iterdir():
-                if len(path.stem) == len(_digest(b"")):
-                    path.unlink(missing_ok=True)
-            if not any(self.folder.iterdir()):
-                self.folder.rmdir()
-
-    def _path(self, work: Work[Any, Any], things: Sequence[Any]) -> Path:
-        return self.folder / f"{_digest(work.digest.encode() + msgspec.json.encode(things))}{ENDING}"
-
-
-def _named(target: Path, number: int) -> str:
-    return f"{target.name}.{number}" if number else target.name
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-class Journal:
-    """A file of judgments in the native format, one appended after the other: for works that go unit by unit."""
-
-    def __init__(self, path: Path, wanted: Callable[[Judgment], bool] = lambda judgment: True) -> None:
-        """`wanted`: which of the judgments count that stand there; others are passed over, and stay."""
-        self.path = path
-        self._wanted = wanted
-        self.judgments: dict[UnitKey, Judgment] = {}
-        """What was said last of each unit."""
-        self._known: dict[tuple[UnitKey, Any], Judgment] = {}
-        if path.exists():
-            self._read()
-
-    @classmethod
-    def beside(cls, target: Path, number: int = 0) -> Journal:
-        """That of an output; of a jury's each member has a number."""
-        return cls(target.with_name(f"{_named(target, number)}.part.jsonl"))
-
-    def find(self, work: Work[Any, Any], things: Sequence[Any]) -> list[Any] | None:
-        """What was said of a unit, if it was told then what it is told now."""
-        (unit,) = things
-        judgment = self._known.get((unit.key, work.told(unit)))
-        return None if judgment is None else [work.result(judgment)]
-
-    def keep(self, work: Work[Any, Any], things: Sequence[Any], results: Sequence[Any]) -> None:
-        """Keep the judgment, where there is one, or that the model will not answer."""
-        for result in results:
-            if (judgment := result.judgment or result.refusal) is not None:
-                self.add(judgment)
-
-    def add(self, judgment: Judgment) -> None:
-        """Keep a judgment."""
-        is_new = not self.path.exists()
-        with self.path.open("ab") as stream:
-            if is_new:
-                stream.write(msgspec.json.encode(Line(lapsus=VERSION)) + b"\n")
-            stream.write(msgspec.json.encode(Line(judgment=judgment)) + b"\n")
-        self._note(judgment)
-
-    def _note(self, judgment: Judgment) -> None:
-        if judgment.answers:
-            self.judgments[judgment.unit] = judgment
-        self._known[judgment.unit, judgment.metadata.get("material")] = judgment
-
-    def remove(self) -> None:
-        """Everything in it stands elsewhere now."""
-        self.path.unlink(missing_ok=True)
-
-    def _read(self) -> None:
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        for number, raw in enumerate(whole.splitlines(), 1):
-            try:
-                line = decoder(Line).decode(raw)
-            except msgspec.DecodeError as error:
-                raise InputError(str(error), where=Notice("line", name=self.path, line=number)) from error
-            if line.judgment is not None and self._wanted(line.judgment):
-                self._note(line.judgment)
-        if len(whole) < len(content):
-            # A program that was killed leaves half a line; what comes next must not be glued to it.
-            with self.path.open("r+b") as stream:
-                stream.truncate(len(whole))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.byte_graphs import make_session
 from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, numbers_of
-from lapsus.annotators.encoder.tokens import TOKENIZERS, Tokenizer
+from lapsus.annotators.encoder.tokens import TOKENIZERS, Tokens
 from lapsus.annotators.model_files import SHIPPED, State, read_model
 
 TOKENIZER, LOWER = "tokenizer.json", "lower.onnx"
@@ -48,7 +48,7 @@ class ChatReader:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._tokens: Tokenizer = TOKENIZERS[state.data[LANGUAGE]](state.files[TOKENIZER])
+        self._tokens: Tokens = TOKENIZERS[state.data[LANGUAGE]](state.files[TOKENIZER])
         self._openings: str = state.data.get(OPENINGS, HOME)
         self._lower = make_session(state.files[LOWER])
         self._upper = {view: make_session(state.files[name]) for view, name in UPPER.items()}

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
 import regex
@@ -175,15 +175,7 @@ def _byte_pairs(ids: dict[str, int], unknown: int, model: Any) -> Callable[[str]
 _REMEMBERED = 1 << 10
 
 
-class Tokenizer(Protocol):
-    """Lays passages out."""
-
-    def encode(self, passage: Passage) -> tuple[list[int], list[int]]:
-        """The tokens, and for each whether it is of the turn itself. What is too long loses its beginning."""
-        ...
-
-
-class _Tokens:
+class Tokens:
     """Turns as numbers: [CLS] the talk before [SEP] the turn [SEP]."""
 
     TURNS: ClassVar[int]
@@ -200,6 +192,7 @@ class _Tokens:
         self._begin, self._end = (self._tokenizer.id_of(token) for token in ("[CLS]", "[SEP]"))
 
     def encode(self, passage: Passage) -> tuple[list[int], list[int]]:
+        """The tokens, and for each whether it is of the turn itself. What is too long loses its beginning."""
         target = self._ids(True, passage.target)[: self.OF_TARGET]
         talk = [id for turn in passage.context[-self.TURNS :] for id in self._ids(*turn)]
         before = talk[-(self.TOKENS - 3 - len(target)) :]
@@ -210,7 +203,7 @@ class _Tokens:
         raise NotImplementedError
 
 
-class EnglishTokens(_Tokens):
+class EnglishTokens(Tokens):
     """Each turn begins with "S:" or "U:", who said it."""
 
     TURNS, TOKENS = 5, 128
@@ -221,7 +214,7 @@ class EnglishTokens(_Tokens):
         return self._tokenizer.ids(said)
 
 
-class JapaneseTokens(_Tokens):
+class JapaneseTokens(Tokens):
     """Each turn begins with a token that says who said it, [U] or [S]."""
 
     TURNS, TOKENS = 6, 160
@@ -239,10 +232,7 @@ class JapaneseTokens(_Tokens):
         ]
 
 
-TOKENIZERS: Final[dict[str, type[EnglishTokens] | type[JapaneseTokens]]] = {
-    "en": EnglishTokens,
-    "ja": JapaneseTokens,
-}
+TOKENIZERS: Final[dict[str, type[Tokens]]] = {"en": EnglishTokens, "ja": JapaneseTokens}
 
 
 class LargeTokens:

@@ -88,16 +88,12 @@ def _signs(units: Sequence[Unit]) -> list[list[float]]:
 def _sign_row(unit: Unit) -> list[float]:
     if unit.target is None:
         return [0.0] * (len(RULES) + len(_DONE) + len(_ASKED) + 3)
-    scene = TurnContext.of(_near(unit))
+    scene = TurnContext.of(msgspec.structs.replace(unit, context=unit.context[-_FAR:]))
     user = scene.user
     seen = [float(rule(scene) is not None) for rule in RULES.values()]
     done = [float(user is not None and cue in user.does) for cue in _DONE]
     asked = [float(user is not None and user.asks == kind) for kind in _ASKED]
     return [*seen, *done, *asked, float(user is None), _shared(scene.turn, user), _shared_before(scene)]
-
-
-def _near(unit: Unit) -> Unit:
-    return msgspec.structs.replace(unit, context=unit.context[-_FAR:])
 
 
 def _shared(turn: SurfaceCues, user: SurfaceCues | None) -> float:

@@ -206,7 +206,8 @@ class Judge(Annotator):
         units: Sequence[Any],
         progress: Progress,
     ) -> list[Report]:
-        self.earlier_ = _earlier_labels(cases)
+        # The labels of the earlier scheme that votes were given to.
+        self.earlier_ = tuple(sorted({label for case in cases for label in case.earlier}))
         rows = self._rows(cases, part_of(progress, 0.0, 0.6))
         self.projection_ = Projection.of(rows, 3 * self._vectors.width)
         ready = self.projection_.rows(rows)
@@ -378,11 +379,6 @@ class Judge(Annotator):
 def raised(rows: NDArray[np.float32], layer: Weights) -> NDArray[np.float32]:
     """The numbers of a hidden layer: what is below zero is nothing."""
     return np.maximum(predict_logits(rows, layer), 0.0).astype(np.float32)
-
-
-def _earlier_labels(cases: Sequence[Case]) -> tuple[str, ...]:
-    """The labels of the earlier scheme that votes were given to."""
-    return tuple(sorted({label for case in cases for label in case.earlier}))
 
 
 def _plain(kind: Kind, shares: NDArray[np.float64]) -> dict[str, float]:

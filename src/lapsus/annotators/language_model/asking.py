@@ -8,7 +8,7 @@ from typing import Any, Self, TypedDict, Unpack
 
 import msgspec
 
-from lapsus.annotators.bulk.work import Work
+from lapsus.annotators.bulk.run import Work
 from lapsus.annotators.language_model.aligned import Aligned, read_aligned
 from lapsus.annotators.language_model.annotator import Answered, LanguageModel
 from lapsus.annotators.language_model.completion import Sampling

@@ -6,17 +6,15 @@ from lapsus.annotators.features.reply_signs.form import (
     breaks_off,
     broken_encoding,
     empty,
+    error_text,
     loops,
     no_end,
-    stopped,
-)
-from lapsus.annotators.features.reply_signs.leaks import (
-    error_text,
     placeholder,
     prompt_leak,
     raw_data,
     speaks_for_user,
     special_token,
+    stopped,
 )
 from lapsus.annotators.features.reply_signs.manner import (
     abuses,
