@@ -102,6 +102,17 @@ def test_changed_documents_are_refused_and_nothing_of_the_rest_comes_in(store: S
         store.campaigns.add_documents("chat", [dialogue("twice"), dialogue("twice", 2)])
 
 
+def test_what_no_answer_could_be_right_for_is_refused(store: Store) -> None:
+    name = campaign(store, documents=0, scheme="preference")
+    talk = dialogue("d1")
+    replies = tuple(Segment(id, "system", "Hello.") for id in "AB")
+    both = msgspec.structs.replace(talk, segments=(*talk.segments, *replies))
+    with pytest.raises(InputError, match="does not have both; `lapsus pair` makes"):
+        store.campaigns.add_documents(name, [both, msgspec.structs.replace(talk, id="d2")])
+    assert store.progress.of_campaign(name).documents == 0
+    assert store.campaigns.add_documents(name, [both]).documents == 1
+
+
 def test_the_same_id_may_have_other_content_in_another_campaign(store: Store) -> None:
     campaign(store, documents=1)
     campaign(store, documents=1, turns=6, name="other")

@@ -13,6 +13,7 @@ from lapsus.measures.scores.breakdown_labels import breakdown_counts, vote_share
 from lapsus.model import EMPTY, Document, Entry, Scheme, Unit, units
 from lapsus.model.targets import target_votes, wanted_units
 from lapsus.model.votes import LabelVotes
+from lapsus.schemes import need_askable
 
 SIZE: Final = 8
 """Bytes a document: among a million documents two are taken for each other once in 40 million times."""
@@ -36,6 +37,7 @@ def cases_of(item: Document | Entry, scheme: Scheme, *, all_units: bool = False)
     entry = item if isinstance(item, Entry) else Entry(item.id, item)
     if entry.document is None:
         return
+    need_askable(scheme, entry.document)
     votes = target_votes(entry, scheme)
     for unit in units(entry.document, scheme.unit) if all_units else wanted_units(entry, scheme):
         counts = votes.get(unit.key)

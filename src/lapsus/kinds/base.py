@@ -134,6 +134,10 @@ class Kind(ABC):
     def broken(self, answer: Any, document: Document | None = None) -> Iterator[BrokenRule]:
         """Every rule that an answer of this kind breaks; with the document, also where spans may stand."""
 
+    def lacking(self, document: Document) -> Iterator[BrokenRule]:
+        """What a document would need for the question to be asked about it, and does not have."""
+        return iter(())
+
     def check(self, answer: object, document: Document | None = None) -> Iterator[BrokenRule]:
         """Every rule that whatever was answered breaks."""
         if self.holds(answer):

@@ -44,7 +44,11 @@ class PreferenceKind(LabelKind):
         yield from self._known([label])
         if order is not None and order not in ORDERS:
             yield self._rule("unknown-label", label=answer)
-        if document is not None and not {FIRST, SECOND} <= {segment.id for segment in document.segments}:
+        if document is not None:
+            yield from self.lacking(document)
+
+    def lacking(self, document: Document) -> Iterator[BrokenRule]:
+        if not {FIRST, SECOND} <= {segment.id for segment in document.segments}:
             yield self._rule("no-replies")
 
     def spelt(self, answer: Any, document: Document | None = None) -> Any:

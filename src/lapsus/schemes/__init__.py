@@ -4,6 +4,7 @@ from lapsus.kinds import BrokenRule as BrokenRule
 from lapsus.schemes.answer_rules import asked_answers as asked_answers
 from lapsus.schemes.answer_rules import broken_rules as broken_rules
 from lapsus.schemes.answer_rules import is_asked as is_asked
+from lapsus.schemes.answer_rules import need_askable as need_askable
 from lapsus.schemes.answer_rules import questions_open as questions_open
 from lapsus.schemes.answer_rules import without_open as without_open
 from lapsus.schemes.differences import scheme_differences as scheme_differences

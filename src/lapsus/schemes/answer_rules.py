@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from lapsus.errors import InputError
 from lapsus.kinds import BrokenRule, kind_of
 from lapsus.model import Answer, Document, Question, Scheme, visible_part
+from lapsus.notices import Notice
 
 _MISSING: Final = "missing-answer"
 
@@ -37,6 +39,13 @@ def broken_rules(
         elif question.required:
             found.append(BrokenRule(_MISSING, question.id, {"question": question.name}))
     return found
+
+
+def need_askable(scheme: Scheme, document: Document) -> None:
+    """Complain of a document about which a question cannot be asked, whatever the answer."""
+    for question in scheme.questions:
+        for why in kind_of(question, scheme).lacking(document):
+            raise InputError("cannot-be-asked", where=Notice("document", document=document.id), why=why)
 
 
 def asked_answers(scheme: Scheme, answers: Mapping[str, Answer]) -> dict[str, Answer]:

@@ -9,6 +9,7 @@ from lapsus.errors import InputError
 from lapsus.model import Document, Scheme
 from lapsus.model.targets import Screened
 from lapsus.notices import Notice
+from lapsus.schemes import need_askable
 from lapsus.store import tables as t
 from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import Block, KnownUnit
@@ -62,6 +63,8 @@ class DocumentIntake:
         rows: list[dict[str, Any]] = []
         for one in given:
             document = one.document
+            if self.plan.collect is None:
+                need_askable(self.scheme, document)
             content = to_json(document)
             digest = digest_of(content)
             if document.id in there:

@@ -12,7 +12,7 @@ import pytest
 
 import lapsus
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
-from lapsus.errors import LapsusError, UsageError
+from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.model import Entry, Judgment, Scheme, UnitKey
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
 from tests.annotators.language_model.helpers import chat, document, model_on, right, unit_of
@@ -44,6 +44,12 @@ def test_every_scheme_in_both_languages(name: str, language: str) -> None:
     assert asked["model"] == "tiny"
     assert asked["response_format"]["json_schema"]["strict"] is True
     assert ("アノテータ" in asked["messages"][0]["content"]) == (language == "ja")
+
+
+def test_where_no_answer_could_be_right_nothing_is_asked() -> None:
+    with serving(script()) as stub, pytest.raises(InputError, match="compares the replies A and B"):
+        list(model_on(stub, "preference").judge([chat("en")]))
+    assert stub.asked == []
 
 
 def test_what_stands_with_a_judgment() -> None:
