@@ -226,12 +226,13 @@ SECTIONS: dict[str, Callable[[Asked], str]] = {
 }
 
 
-def written(page: str, section: str, made: str) -> str:
-    """The page with one table replaced."""
+def write(path: Path, section: str, made: str) -> None:
+    """Replace one table of a page."""
     around = re.compile(rf"(<!-- {section} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-    if not around.search(page):
-        raise SystemExit(f"{PAGE.name} has no place for {section}")
-    return around.sub(lambda found: found[1] + made + found[2], page)
+    page, many = around.subn(lambda found: found[1] + made + found[2], path.read_text("utf-8"))
+    if not many:
+        raise SystemExit(f"{path.name} has no place for {section}")
+    path.write_text(page, encoding="utf-8")
 
 
 def main() -> None:
@@ -251,7 +252,7 @@ def main() -> None:
         made = SECTIONS[section](asked)
         print(f"## {section}\n\n{made}\n", flush=True)
         if given.write:
-            PAGE.write_text(written(PAGE.read_text("utf-8"), section, made), encoding="utf-8")
+            write(PAGE, section, made)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Does the guard help, what does it cost, and what does it bear?
 
-    python benchmarks/guard.py [--contexts 400] [--talks 20] [--rate 50] [--seconds 20] [--only choice bot votes load]
+    python benchmarks/guard.py [--contexts 400] [--talks 20] [--rate 50] [--seconds 20] [--only choice bot] [--write]
 
 Run it with LAPSUS_DATA set to the folder that holds dbdc5-en.zip and pool/cand_en_dailydialogpp.jsonl.gz. Of
-DailyDialog++ only contexts that the readers have not learned from are asked. The small reader guards; the large one,
-where it is installed, judges before and after. Under load nothing is asked twice.
+DailyDialog++ only contexts that the readers have not learned from are asked. The small reader guards; for `bot` the
+large one (the package lapsus-large) judges before and after. Under load nothing is asked twice. `--write` puts the
+tables into docs/guard.md.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 
 import lapsus
-from lapsus.annotators.encoder.large_reader import is_installed
+from benchmark import HERE, table, write
 from lapsus.collect.systems import Bot, TalkSoFar
 from lapsus.guard import Candidate, Guard
 from lapsus.measures.scores.breakdown_labels import LABELS
@@ -41,7 +42,10 @@ SMALL_TALK = (
     "My sister is getting married in June.", "Can you cook?", "I would like to travel more.", "Why do you ask?",
     "It rained all day here.", "That sounds nice. Tell me more.",
 )  # fmt: skip
+PAGE = HERE.parent / "docs" / "guard.md"
+HEAD = ("measured", "found", "goal")
 Message = dict[str, str]
+Rows = list[tuple[str, str, str]]
 
 
 class Context(NamedTuple):
@@ -82,27 +86,31 @@ def interval(hits: Sequence[bool]) -> str:
     return f"{share:.3f} [{low:.3f}, {high:.3f}] of {n}"
 
 
-def choice(guard: Guard, many: int, chance: random.Random) -> None:
+def choice(asked: argparse.Namespace) -> Rows:
     """Of one good, one adversarial and one random reply, in any order: which is chosen? And what does one cost?"""
-    drawn = contexts()
+    guard, chance, drawn = Guard(), random.Random(asked.seed), contexts()
     chance.shuffle(drawn)
-    hits, chosen, seconds = [], defaultdict(int), []
-    for context in drawn[:many]:
+    hits, seconds = [], []
+    for context in drawn[: asked.contexts]:
         replies = [(way, chance.choice(context.replies[way])) for way in WAYS]
         chance.shuffle(replies)
         found = guard.check(context.messages, [text for _, text in replies])
-        way = replies[found.best or 0][0]
-        chosen[way] += 1
-        hits.append(way == "positive")
-    for context in drawn[many : many + 100]:
+        hits.append(replies[found.best][0] == "positive")
+    for context in drawn[asked.contexts :][:100]:
         begun = time.process_time()
         guard.check(context.messages, [context.replies["positive"][0]])
         seconds.append(time.process_time() - begun)
-    print(
-        f"DailyDialog++: the good reply is chosen in {interval(hits)} (chance .333; goal .80); {dict(chosen)}"
-    )
+    rows = [
+        (
+            "DailyDialog++: of one good, one adversarial and one random reply the good one is chosen",
+            interval(hits),
+            "≥ .80",
+        )
+    ]
     if seconds:
-        print(f"one candidate: median {1000 * statistics.median(seconds):.1f} ms of a core (goal 20)")
+        cost = f"median {1000 * statistics.median(seconds):.1f} ms of a core"
+        rows.append(("one reply judged", cost, "≤ 20 ms"))
+    return rows
 
 
 def is_likely(candidate: Candidate) -> bool:
@@ -111,30 +119,38 @@ def is_likely(candidate: Candidate) -> bool:
     return shares["X"] + shares["T"] / 2 > shares["O"] + shares["T"] / 2
 
 
-def bot(guard: Guard, judge: Guard, talks: int, chance: random.Random) -> None:
-    """Talks with our bot, and with replies drawn from a pool: likely breakdowns with one and with three."""
+def bot(asked: argparse.Namespace) -> Rows:
+    """Talks with our bot, and with replies drawn from a pool: likely breakdowns with one and with three.
+
+    Before and after the same is said to the system.
+    """
+    guard, judge, chance = Guard(), Guard(reader="large"), random.Random(asked.seed)
     pool = [text for one in contexts() for texts in one.replies.values() for text in texts]
     systems = {
         "our bot": lambda said, number: Bot().reply(TalkSoFar(str(number), "en", tuple(said))).text,
         "replies drawn from the pool": lambda said, number: chance.choice(pool),
     }
+    rows = []
     for name, reply in systems.items():
         for candidates in (1, 3):
             likely = []
-            for number in range(talks):
+            for number in range(asked.talks):
                 said: list[Message] = []
-                for turn in chance.sample(SMALL_TALK, 6):
+                for turn in random.Random(f"{asked.seed}/{number}").sample(SMALL_TALK, 6):
                     said.append({"role": "user", "content": turn})
                     offered = [reply(said, f"{number}/{place}") for place in range(candidates)]
                     best = guard.check(said, offered).best if candidates > 1 else 0
-                    said.append({"role": "assistant", "content": offered[best or 0]})
+                    said.append({"role": "assistant", "content": offered[best]})
                     likely.append(is_likely(judge.check(said).candidates[0]))
-            label = "before" if candidates == 1 else "after (best of three)"
-            print(f"{name}, {label}: likely breakdowns {interval(likely)}")
+            label = "before" if candidates == 1 else "after, the best of three"
+            goal = "" if candidates == 1 else "fewer than before"
+            rows.append((f"{name}, {label}: likely breakdowns by the large reader", interval(likely), goal))
+    return rows
 
 
-def votes(guard: Guard, many: int, chance: random.Random) -> None:
+def votes(asked: argparse.Namespace) -> Rows:
     """Replies that a crowd voted on, each against two drawn from other talks: what is kept, and what is turned down?"""
+    guard, chance = Guard(), random.Random(asked.seed)
     turns: list[tuple[list[Message], str, str]] = []
     for entry in lapsus.read(Path(os.environ["LAPSUS_DATA"], "dbdc5-en.zip")):
         if entry.document is None:
@@ -148,15 +164,19 @@ def votes(guard: Guard, many: int, chance: random.Random) -> None:
                 {"role": "assistant" if segment.role == "system" else "user", "content": segment.text}
             )
     kept: dict[str, list[bool]] = {label: [] for label in LABELS}
-    for said, text, label in chance.sample(turns, min(many, len(turns))):
+    for said, text, label in chance.sample(turns, min(asked.contexts, len(turns))):
         others = [chance.choice(turns)[1] for _ in range(2)]
         kept[label].append(guard.check(said, [text, *others]).best == 0)
-    for label, hits in kept.items():
-        print(f"DBDC5, most people say {label}: kept against two replies of other talks {interval(hits)}")
-    total = [label for label, hits in kept.items() for _ in hits]
-    sent = [label for label, hits in kept.items() for hit in hits if hit]
-    before, after = (labels.count("X") / len(labels) for labels in (total, sent))
-    print(f"DBDC5, X by most people: of all {before:.3f}, of those kept {after:.3f}")
+    of_all = [label == "X" for label, hits in kept.items() for _ in hits]
+    of_sent = [label == "X" for label, hits in kept.items() for hit in hits if hit]
+    return [
+        *(
+            (f"DBDC5, most people say {label}: kept against two replies of other talks", interval(hits), "")
+            for label, hits in kept.items()
+        ),
+        ("DBDC5: X by most people, of all", interval(of_all), ""),
+        ("DBDC5: X by most people, of those kept", interval(of_sent), "fewer than of all"),
+    ]
 
 
 async def ask_all(address: str, rate: float, seconds: float) -> list[tuple[int, float]]:
@@ -190,25 +210,35 @@ async def ask_all(address: str, rate: float, seconds: float) -> list[tuple[int, 
     return found
 
 
-def load(rate: float, seconds: float) -> None:
+def load(asked: argparse.Namespace) -> Rows:
     """A server of its own, and requests that come when they come; then four times as many."""
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
         command = [sys.executable, "-m", "lapsus", "guard", "--port", str(port)]
         with Server(command, port, "/health", Path(folder)) as server:
-            for asked in (rate, 4 * rate):
+            for rate in (asked.rate, 4 * asked.rate):
                 before = server.processor_seconds
-                found = asyncio.run(ask_all(f"http://127.0.0.1:{port}", asked, seconds))
+                found = asyncio.run(ask_all(f"http://127.0.0.1:{port}", rate, asked.seconds))
                 took = sorted(1000 * each for status, each in found if status == 200)
                 busy = sum(status == 503 for status, _ in found)
                 p99 = took[min(int(0.99 * len(took)), len(took) - 1)]
-                print(
-                    f"{asked:g} a second: {len(took)} judged, {busy} told to come again,"
-                    f" {len(found) - len(took) - busy} others;"
+                figures = (
+                    f"{len(took)} judged, {busy} told to come again, {len(found) - len(took) - busy} others;"
                     f" median {statistics.median(took):.0f} ms, p99 {p99:.0f} ms;"
                     f" {1000 * (server.processor_seconds - before) / len(found):.1f} ms of a core each,"
                     f" {server.megabytes:.0f} MB; load of the machine {os.getloadavg()[0]:.1f}"
                 )
+                rows.append((f"{rate:g} a second", figures, "p99 ≤ 150 ms" if rate == asked.rate else ""))
+    return rows
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], Rows]] = {
+    "choice": choice,
+    "bot": bot,
+    "votes": votes,
+    "load": load,
+}
 
 
 def main() -> None:
@@ -219,24 +249,14 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=50.0)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        choices=["choice", "bot", "votes", "load"],
-        default=["choice", "bot", "votes", "load"],
-    )
-    given = parser.parse_args()
-    guard, chance = Guard(), random.Random(given.seed)
-    if "choice" in given.only:
-        choice(guard, given.contexts, chance)
-    if "bot" in given.only:
-        judge = Guard(reader="large") if is_installed() else guard
-        print(f"judged by the {'large' if is_installed() else 'small'} reader:")
-        bot(guard, judge, given.talks, chance)
-    if "votes" in given.only:
-        votes(guard, given.contexts, chance)
-    if "load" in given.only:
-        load(given.rate, given.seconds)
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/guard.md")
+    asked = parser.parse_args()
+    for name in asked.only:
+        made = table(HEAD, list(PARTS[name](asked)), f"Seed {asked.seed}, {os.cpu_count()} cores.")
+        print(f"## {name}\n\n{made}\n", flush=True)
+        if asked.write:
+            write(PAGE, name, made)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import jsonschema
 import pytest
 from starlette.testclient import TestClient
 from tests.http_server import Handler, listening
@@ -170,11 +173,79 @@ def test_check_over_http(guard: Guard) -> None:
         assert asking.post("/check", json={"messages": ASKED}).status_code == 422
         assert asking.post("/check", json={"messages": [], "x": 1}).status_code == 422
         assert asking.post("/check", content=b"x" * 3_000).status_code == 413
-        assert asking.get("/openapi.json").json()["paths"]["/check"]["post"]["operationId"] == "check"
         assert 'lapsus_guard_replies_total{result="flagged"} 1' in asking.get("/metrics").text
         metrics.under_way = 64
         busy = asking.post("/check", json={"messages": ASKED, "candidates": [GOOD]})
         assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
+
+
+class _LateError(Exception):
+    """The time for a request is over."""
+
+
+async def _never_whole(_: Any) -> AsyncIterator[bytes]:
+    yield b"{"
+    raise _LateError
+
+
+@pytest.mark.parametrize("upstream", ["", "http://127.0.0.1:1/v1"])
+def test_its_description_is_right(guard: Guard, monkeypatch: pytest.MonkeyPatch, upstream: str) -> None:
+    with client(guard, largest=2_000, upstream=upstream) as (asking, metrics):
+        told = asking.get("/openapi.json").json()
+        answers = [
+            asking.post("/check", json={"messages": ASKED, "candidates": [BAD, {"tool_calls": [CALL]}]}),
+            asking.post("/check", json={"messages": ASKED}),
+            asking.post("/check", content=b"x" * 3_000),
+        ]
+        metrics.under_way = 64
+        answers.append(asking.post("/check", json={"messages": ASKED, "candidates": [GOOD]}))
+        monkeypatch.setattr("lapsus.guard.app.move_on_after", lambda _: suppress(_LateError))
+        monkeypatch.setattr("lapsus.guard.app.Request.stream", _never_whole)
+        answers.append(asking.post("/check"))
+        routes = {
+            (method.lower(), route.path.replace(":path", ""))
+            for route in cast(Any, asking.app).routes
+            for method in (route.methods or {"GET"}) - {"HEAD"}
+        }
+    assert told["openapi"] == "3.1.0"
+    described = {
+        (method, path) for path, one in told["paths"].items() for method in one if method != "parameters"
+    }
+    assert described == routes - {("get", "/openapi.json")}
+    responses = told["paths"]["/check"]["post"]["responses"]
+    assert {str(one.status_code) for one in answers} == responses.keys()
+    for one in answers:
+        schema = responses[str(one.status_code)]["content"]["application/json"]["schema"]
+        jsonschema.validate(one.json(), {**schema, "components": told["components"]})
+    asked = {"$ref": "#/components/schemas/CheckRequest", "components": told["components"]}
+    jsonschema.validate({"messages": ASKED, "candidates": [BAD, {"tool_calls": [CALL]}]}, asked)
+    for wrong in ({"messages": []}, {"messages": ASKED, "x": 1}, {"messages": ASKED, "candidates": [1]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, asked)
+
+
+def test_under_load_the_rest_is_told_to_come_again(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end, plain = threading.Semaphore(0), threading.Event(), guard.check
+
+    def slow(*given: Any) -> Any:
+        begun.release()
+        may_end.wait(30)
+        return plain(*given)
+
+    monkeypatch.setattr(guard, "check", slow)
+    body = {"messages": ASKED, "candidates": [GOOD]}
+    with client(guard, at_once=3, threads=2) as (asking, metrics), ThreadPoolExecutor(3) as pool:
+        taken = [pool.submit(asking.post, "/check", json=body) for _ in range(3)]
+        begun.acquire(timeout=30), begun.acquire(timeout=30)
+        while metrics.under_way < 3:
+            time.sleep(0.01)
+        refused = [asking.post("/check", json=body) for _ in range(20)]
+        assert asking.get("/health").status_code == 200
+        assert not begun.acquire(blocking=False)  # the third waits for one of the two threads
+        may_end.set()
+        assert [one.result().status_code for one in taken] == [200] * 3
+        assert asking.post("/check", json=body).status_code == 200
+    assert {(one.status_code, one.headers["retry-after"]) for one in refused} == {(503, "1")}
 
 
 @pytest.mark.parametrize("many", [True, False])

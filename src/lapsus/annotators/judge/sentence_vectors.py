@@ -258,8 +258,9 @@ class SentenceVectors:
             found = {text: self._known[text] for text in texts if text in self._known}
         new = [text for text in dict.fromkeys(texts) if text.strip() and text not in found]
         parts = list(batches(new, self._pieces.ids(new), _TOGETHER))
+        run = self._pool.map if len(parts) > 1 else map
         with one_thread():
-            computed = list(self._pool.map(lambda batch: self._forward([ids for _, ids in batch]), parts))
+            computed = list(run(lambda batch: self._forward([ids for _, ids in batch]), parts))
         for batch, rows in zip(parts, computed, strict=True):
             found.update(zip((text for text, _ in batch), rows, strict=True))
         self._remember(found, new)
