@@ -27,7 +27,7 @@ _HARDLY_DEPENDS = frozenset(
     f"tests.store.test_{name}"
     for name in (
         "campaign_commands", "campaign_control", "campaigns", "chains", "challenges", "commands", "decisions",
-        "export", "flags", "people", "plans", "procedure", "programs", "units",
+        "export", "flags", "learning", "people", "plans", "procedure", "programs", "queries", "units",
     )
 )  # fmt: skip
 """Modules that `make test` runs on SQLite alone."""
