@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
 from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Case, Example, Origin, origin_of, shares
+from lapsus.annotators.library import need_share
 from lapsus.annotators.model_files import State
-from lapsus.annotators.parameter_bounds import need_share
 from lapsus.errors import InputError
 from lapsus.kinds import kinds_of
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels

@@ -1,9 +1,10 @@
-"""Which methods there are, and models by name or file."""
+"""Which methods there are, the bounds of their parameters, and models by name or file."""
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -233,3 +234,35 @@ def _value(name: str, value: Any, default: Any) -> Any:
         pass
     kinds = {int: Notice("whole-number"), float: Notice("number"), bool: Notice("yes-no"), str: "text"}
     raise UsageError("parameter-not", name=name, kinds=kinds.get(kind, kind.__name__), value=value)
+
+
+def need_at_least(least: float, **given: float) -> None:
+    """Complain about the first parameter that is below, endless, or no number."""
+    for name, value in given.items():
+        if not least <= value < math.inf:
+            raise UsageError("least-not", name=name, least=least, value=value)
+
+
+def need_above_zero(**given: float) -> None:
+    """Complain about the first parameter that is zero, below it, endless, or no number."""
+    for name, value in given.items():
+        if not 0 < value < math.inf:
+            raise UsageError("above-0-not", name=name, value=value)
+
+
+def need_share(**given: float) -> None:
+    """Complain about the first parameter that is not from 0 to 1."""
+    for name, value in given.items():
+        if not 0 <= value <= 1:
+            raise UsageError("0-1-not", name=name, value=value)
+
+
+def one_or_more(kind: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """The names of a list with commas between, each once. Complain about one that is not known, and about none."""
+    names = tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+    for name in names:
+        if name not in known:
+            raise UsageError("no-called", hint=did_you_mean(name, list(known)), kind=kind, name=name)
+    if not names:
+        raise UsageError("least-one-needed", hint="known", kind=kind, known=", ".join(known))
+    return names

@@ -242,7 +242,9 @@ def test_it_learns_from_marks_when_to_mark(
     """People who mark twice as much move the number expected; people who mark nothing of a kind leave its cut."""
     tiny.cuts_ = Cuts(0.99, 0.99, 0.7)
     tiny.save(tmp_path / "shipped.lapsus")
-    monkeypatch.setattr("lapsus.annotators.library.default_model", lambda *_: tmp_path / "shipped.lapsus")
+    monkeypatch.setattr(
+        "lapsus.annotators.triples.triples.default_model", lambda *_: tmp_path / "shipped.lapsus"
+    )
     rng = random.Random(0)
     entries = []
     for n in range(20):

@@ -181,11 +181,9 @@ class Engine(Protocol):
 
     def room_for(self, work: Work[Any, Any]) -> int:
         """How many pieces of some work it makes sense to have begun and not finished."""
-        ...
 
     def begin(self, work: Work[T, R], things: Sequence[T]) -> Future[list[R]]:
         """Begin some work. What goes wrong in it is raised by the result."""
-        ...
 
 
 class Here:
@@ -217,15 +215,12 @@ class Kept(Protocol):
 
     def find(self, work: Work[Any, Any], things: Sequence[Any]) -> list[Any] | None:
         """What came out of that work before; None where it was not done."""
-        ...
 
     def keep(self, work: Work[Any, Any], things: Sequence[Any], results: Sequence[Any]) -> None:
         """Keep what came out."""
-        ...
 
     def remove(self) -> None:
         """Everything in it stands elsewhere now."""
-        ...
 
 
 class _Part(NamedTuple):

@@ -16,8 +16,8 @@ from lapsus.annotators.cases import Example, folds
 from lapsus.annotators.challenge.network import Inputs, NetworkAnnotator
 from lapsus.annotators.features.cues import SurfaceCues, last_said, look, target
 from lapsus.annotators.features.network_layers import Arrays, dense
+from lapsus.annotators.library import need_at_least
 from lapsus.annotators.model_files import State
-from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.model import Unit
 
 _FOLDS = 5

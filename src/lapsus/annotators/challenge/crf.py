@@ -13,9 +13,9 @@ from lapsus.annotators.base import Progress
 from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, by_document, shares
 from lapsus.annotators.features.network_layers import softmax
+from lapsus.annotators.library import need_at_least, need_share
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
-from lapsus.annotators.parameter_bounds import need_at_least, need_share
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
 from lapsus.model import Segment, Unit
 

@@ -17,8 +17,8 @@ from lapsus.annotators.base import Progress
 from lapsus.annotators.cases import Example, by_document
 from lapsus.annotators.challenge.network import PAD, RESERVED, Inputs, NetworkAnnotator, Vocabulary, pad
 from lapsus.annotators.features.network_layers import Arrays, dense, recurrent
+from lapsus.annotators.library import need_at_least, one_or_more
 from lapsus.annotators.model_files import State
-from lapsus.annotators.parameter_bounds import need_at_least, one_or_more
 from lapsus.errors import UsageError
 from lapsus.model import Segment, Unit
 

@@ -30,8 +30,8 @@ from lapsus.annotators.challenge.network import (
 )
 from lapsus.annotators.features.cues import target
 from lapsus.annotators.features.network_layers import Arrays, dense, last, log_softmax, recurrent
+from lapsus.annotators.library import need_at_least
 from lapsus.annotators.model_files import State
-from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.model import Segment, Unit
 
 _FOLDS = 2

@@ -16,9 +16,9 @@ from lapsus.annotators.base import Progress, part_of
 from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.features.network_layers import Arrays, softmax
+from lapsus.annotators.library import need_above_zero, need_at_least, need_share
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
-from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least, need_share
 from lapsus.model import Unit
 
 Inputs: TypeAlias = tuple[NDArray[Any], ...]

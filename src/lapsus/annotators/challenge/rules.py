@@ -12,8 +12,8 @@ from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.annotators.cases import Example, shares
 from lapsus.annotators.challenge.svm import fit_softmax, predict_softmax
 from lapsus.annotators.features.sign_rules import RULES, Sign, signs
+from lapsus.annotators.library import need_above_zero, one_or_more
 from lapsus.annotators.model_files import State
-from lapsus.annotators.parameter_bounds import need_above_zero, one_or_more
 from lapsus.model import Unit
 
 FAMILIES: Final = {

@@ -16,9 +16,9 @@ from lapsus.annotators.cases import Example, folds, shares
 from lapsus.annotators.challenge.network import UNKNOWN, Vocabulary
 from lapsus.annotators.features.cues import last_said, target
 from lapsus.annotators.features.network_layers import softmax
+from lapsus.annotators.library import need_above_zero, need_at_least
 from lapsus.annotators.model_files import State
 from lapsus.annotators.optional_libraries import require
-from lapsus.annotators.parameter_bounds import need_above_zero, need_at_least
 from lapsus.errors import UsageError
 from lapsus.model import Unit
 

@@ -24,8 +24,8 @@ from lapsus.annotators.encoder.calibration import (
 from lapsus.annotators.encoder.chat_reader import ChatReader
 from lapsus.annotators.encoder.large_reader import LANGUAGE, LargeReader, is_installed, large_reader
 from lapsus.annotators.encoder.reader import HOME, Memory, Reader, feature_rows, passages_of
+from lapsus.annotators.library import default_model, need_above_zero
 from lapsus.annotators.model_files import State, read_model
-from lapsus.annotators.parameter_bounds import need_above_zero
 from lapsus.errors import UsageError
 from lapsus.language import plain_language
 from lapsus.model import Unit
@@ -206,8 +206,6 @@ def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray
 
 def _shipped(examples: Sequence[Example]) -> State:
     """The model that is shipped for the language of the examples."""
-    from lapsus.annotators.library import default_model
-
     languages = {plain_language(example.unit.language) for example in examples} - {""}
     if len(languages) != 1:
         known = (

@@ -81,11 +81,9 @@ class Reader(Protocol):
 
         `view` is HOME, or GENERAL where the reader has learned that too.
         """
-        ...
 
     def state(self) -> State:
         """What it must keep to be what it is."""
-        ...
 
 
 @lru_cache(maxsize=_KNOWN)

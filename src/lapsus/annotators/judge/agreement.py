@@ -1,4 +1,7 @@
-"""How well a judge agrees with people, people with each other, and one constant answer with them."""
+"""How well a judge agrees with people, people with each other, and one constant answer with them.
+
+For marks that is F1 of marked places.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations

@@ -16,6 +16,7 @@ from lapsus.annotators.features.evidence import evidence
 from lapsus.annotators.features.moves import moves
 from lapsus.annotators.features.sign_rules import RULES
 from lapsus.annotators.judge.sentence_vectors import sentence_vectors
+from lapsus.annotators.library import default_model
 from lapsus.annotators.model_files import fingerprint, read_model
 from lapsus.errors import UsageError
 from lapsus.language import plain_language
@@ -179,8 +180,6 @@ def _among(units: Sequence[Unit], mine: Sequence[int], rows: NDArray[np.float64]
 @cache
 def _reader(language: str) -> tuple[ChatReader, str]:
     """The reader of a language that is shipped, and its fingerprint."""
-    from lapsus.annotators.library import default_model
-
     _, state = read_model(default_model(language))
     arrays = {
         name.removeprefix("reader."): array

@@ -46,9 +46,9 @@ from lapsus.annotators.judge.spans import (
     restored_sides,
     side_arrays,
 )
+from lapsus.annotators.library import need_at_least
 from lapsus.annotators.model_files import REPORTS, State
 from lapsus.annotators.optional_libraries import one_thread
-from lapsus.annotators.parameter_bounds import need_at_least
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
 from lapsus.kinds.votes import marks_in

@@ -2,6 +2,9 @@
 
 A place is a word of a text, or an element of a triple: whatever is marked as a whole. The other side is what a text
 was made from, or a triple was made into; for a turn it is what it answers.
+
+Of pairs of data and text the shipped reader says how likely each place is left out, added or repeated. A judge of marks
+on them goes on from there: it learns what the people of a campaign make of it, under whatever labels they have.
 """
 
 from __future__ import annotations
@@ -220,6 +223,8 @@ def _plain(text: str) -> str:
     """A place as its meaning is looked up."""
     return " ".join(_words(text)) or text
 
+
+# The shipped reader of data and text.
 
 LANGUAGE: Final = "en"
 _MODELS: Final = ("semantic-errors-en", "breakdown-en")

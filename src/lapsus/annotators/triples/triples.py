@@ -9,6 +9,7 @@ import numpy as np
 
 from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData
 from lapsus.annotators.cases import Case, Origin, origin_of
+from lapsus.annotators.library import default_model
 from lapsus.annotators.model_files import State, read_model
 from lapsus.annotators.triples.labeller import GRAPH, LONG_GRAPH, Labeller, Reading
 from lapsus.annotators.triples.marks import (
@@ -64,8 +65,6 @@ class Triples(Annotator):
         return self.labeller_.read([_pair_in(unit) for unit in units])
 
     def _learn_from(self, training: TrainingData, languages: Sequence[str], progress: Progress) -> Origin:
-        from lapsus.annotators.library import default_model
-
         marked = _marked(training)
         if not marked:
             raise InputError("no-marked-pair-learn", hint="give-pairs-data-text", scheme=SCHEME)
