@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -167,7 +168,7 @@ class _Judge(msgspec.Struct, frozen=True):
     model: bytes = b""
 
 
-UNITS = 1024
+UNITS = 256
 """Units of a chunk, or a few more: documents are not cut. Every engine has the same chunks, or bytes would differ."""
 AHEAD = 4
 """How many times as many pieces as are under way may wait, finished, for one before them."""
@@ -187,26 +188,27 @@ class Engine(Protocol):
 
 
 class Here:
-    """This process: one piece after the other, or in threads where the work mostly waits."""
+    """This process: one chunk while the one before is looked at, or in threads where the work mostly waits."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
 
     def room_for(self, work: Work[Any, Any]) -> int:
-        """As many as the work has under way on one processor."""
-        return work.at_once
+        """As many as the work has under way on one processor; of chunks one, and the next."""
+        return work.at_once if work.by_unit else 2
 
     def begin(self, work: Work[T, R], things: Sequence[T]) -> Future[list[R]]:
-        """Do it at once, or in a thread; a program that is ended does not wait for its threads."""
+        """Do it in a thread; a program that is ended does not wait for those that ask."""
         future: Future[list[R]] = Future()
 
         def do() -> None:
             try:
-                future.set_result(work.do(things))
+                with nullcontext() if work.by_unit else self._turn:
+                    future.set_result(work.do(things))
             except Exception as error:  # raised where the result is asked for
                 future.set_exception(error)
 
-        if work.by_unit:
-            threading.Thread(target=do, daemon=True, name="lapsus-asking").start()
-        else:
-            do()
+        threading.Thread(target=do, daemon=work.by_unit, name="lapsus-judging").start()
         return future
 
 

@@ -8,7 +8,7 @@ like.
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
@@ -56,12 +56,12 @@ class Subwords:
         except KeyError:
             raise ValueError(f"the tokenizer knows no {token!r}") from None
 
-    def ids(self, text: str) -> list[int]:
-        """The numbers of a text's pieces, in order."""
+    def ids(self, text: str, most: int | None = None) -> list[int]:
+        """The numbers of a text's pieces, in order; of the first pieces only, where that is enough."""
         words = self._words(text)
         # Joining takes time that grows with the square of a word; no word is that long, and texts of strangers may be.
         parts = (word[at : at + _TOGETHER] for word in words for at in range(0, len(word), _TOGETHER))
-        return [id for part in parts for id in self._cut(part)]
+        return list(islice(chain.from_iterable(map(self._cut, parts)), most))
 
     def pieces(self, text: str) -> list[Piece]:
         """The same pieces with their places in the text. Only word pieces have them."""
@@ -97,10 +97,10 @@ def _kinds(plan: Any, kind: str) -> tuple[Callable[[str], Iterator[str]], Any]:
 
 def _bert_words(text: str) -> Iterator[str]:
     """Words and signs in small letters without accents, as BERT's tokenizer finds them."""
-    clean = "".join(" " if sign.isspace() else sign for sign in text if not _is_control(sign))
-    apart = _IDEOGRAPH.sub(r" \1 ", clean)
-    plain = "".join(s for s in unicodedata.normalize("NFD", apart) if unicodedata.category(s) != "Mn")
-    return (match.group() for match in _WORDS.finditer(plain.lower()))
+    plain = text.translate(_CLEAN)
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFD", _IDEOGRAPH.sub(r" \1 ", plain)).translate(_WITHOUT_ACCENTS)
+    return iter(_WORDS.findall(plain.lower()))
 
 
 def _bert_signs(text: str) -> tuple[str, Sequence[int]]:
@@ -125,6 +125,22 @@ def _is_control(sign: str) -> bool:
     if sign in "\t\n\r":
         return False
     return sign in "\x00\ufffd" or unicodedata.category(sign)[0] == "C"
+
+
+class _Changes(dict[int, str | None]):
+    """What becomes of each sign, found out when it first comes up, as `str.translate` asks for it."""
+
+    def __init__(self, change: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._change = change
+
+    def __missing__(self, code: int) -> str | None:
+        changed = self[code] = self._change(chr(code))
+        return changed
+
+
+_CLEAN: Final = _Changes(lambda sign: None if _is_control(sign) else " " if sign.isspace() else sign)
+_WITHOUT_ACCENTS: Final = _Changes(lambda sign: None if unicodedata.category(sign) == "Mn" else sign)
 
 
 def _word_pieces(ids: dict[str, int], unknown: int, model: Any) -> Callable[[str], tuple[int, ...]]:
@@ -228,7 +244,7 @@ class JapaneseTokens(Tokens):
     def _encode(self, by_system: bool, text: str) -> list[int]:
         return [
             self._speakers[by_system],
-            *self._tokenizer.ids(unicodedata.normalize("NFKC", text))[: self.OF_A_TURN],
+            *self._tokenizer.ids(unicodedata.normalize("NFKC", text), self.OF_A_TURN),
         ]
 
 

@@ -119,8 +119,7 @@ def loops(reply: Reply) -> Seen | None:
         piece = piece.strip()
         run = run + 1 if piece and piece == last else 1
         last = piece or last
-        letters = len(letters_only(piece))
-        if (run >= _ROUNDS and letters >= 6) or (run >= _SENTENCES and letters >= 12):
+        if run >= _SENTENCES and len(letters_only(piece)) >= (6 if run >= _ROUNDS else 12):
             return Seen(piece)
     return None
 
@@ -128,6 +127,7 @@ def loops(reply: Reply) -> Seen | None:
 _FOREIGN = regex.compile(r"[\x80-\u2fff\uf8ff\ufb01\ufb02]{2,}")
 _PAGES = ("cp437", "cp850", "mac_roman", "cp1251", "cp1250")
 """Code pages of terminals and other countries in which text is misread now and then. _FOREIGN has all their signs."""
+_MISREAD = ((_LATIN, ("cp1252", "latin-1")), (_SHIFTED, ("cp932",)), (_FOREIGN, _PAGES))
 _PERCENT = regex.compile(r"(?:%[0-9A-Fa-f]{2}){6,}")
 
 
@@ -136,15 +136,15 @@ def broken_encoding(reply: Reply) -> Seen | None:
     text, plain = reply.text, reply.prose
     if match := _LOST.search(text):
         return Seen(_around(text, match.start()))
-    for run, encodings in ((_LATIN, ("cp1252", "latin-1")), (_SHIFTED, ("cp932",)), (_FOREIGN, _PAGES)):
-        for match in run.finditer(text):
+    for run, encodings in _MISREAD:
+        for match in run.finditer("" if text.isascii() else text):
             if any(_misread(match.group(), encoding) for encoding in encodings):
                 return Seen(_around(text, match.start()))
     if match := _PERCENT.search(plain):
         return Seen(_around(plain, match.start()))
     escaped = list(_ESCAPED.finditer(plain))
-    coded = bool(pattern("wants.code").search(reply.talk))
-    if len(escaped) > (8 if coded else 0) or (not coded and len(_ESCAPED_TOO.findall(plain)) > 1):
+    several = len(_ESCAPED_TOO.findall(plain)) > 1
+    if (escaped or several) and (len(escaped) > 8 or not reply.wants("code")):
         return Seen(_around(plain, escaped[0].start() if escaped else 0))
     return Seen(match.group()) if (match := _QUESTIONS.search(plain)) else None
 
@@ -203,7 +203,7 @@ def error_text(reply: Reply) -> Seen | None:
     if found is None:
         return None
     # Where programs are talked about, errors are a subject; and tools report errors that a reply passes on.
-    subject = pattern("wants.code").search(reply.talk) or (
+    subject = reply.wants("code") or (
         reply.letters > 60 and any(pattern("errors").search(one.text[:400]) for one in reply.sources[-3:])
     )
     if subject and ("```" in bare or found.start() > 0 or reply.letters > _SHORT / 2):
@@ -214,25 +214,27 @@ def error_text(reply: Reply) -> Seen | None:
 def raw_data(reply: Reply) -> Seen | None:
     """Data as programs exchange them, a call of a tool, or a page's source."""
     text = reply.turn.text.strip()
-    if "```" in text or pattern("wants.code").search(reply.talk):
+    if "```" in text:
         return None
+    found = reply.says("calls")
     if text[:1] and text[:1] in "{[" and text[-1:] in "}]" and len(_KEY.findall(text)) > (not _parses(text)):
-        return Seen(text[:80])
-    match = pattern("calls").search(reply.prose)
-    return Seen(match.group().strip()) if match else None
+        found = Seen(text[:80])
+    return None if found is None or reply.wants("code") else found
 
 
 def special_token(reply: Reply) -> Seen | None:
     """Tokens by which a model's input is put together."""
-    found = reply.says(pattern("tokens-exact"))
+    found = reply.says("tokens-exact")
     return None if found is None or found.quote in reply.talk else found
 
 
 def placeholder(reply: Reply) -> Seen | None:
     """A place in a template that was not filled in."""
-    wanted = any(pattern(f"wants.{sort}").search(reply.talk) for sort in ("template", "code", "dialogue"))
-    found = None if wanted and reply.letters > _NOTE else reply.says(pattern("placeholders-exact"))
-    return None if found is None or found.quote.casefold() in reply.talk.casefold() else found
+    found = reply.says("placeholders-exact")
+    if found is None or found.quote.casefold() in reply.talk.casefold():
+        return None
+    wanted = reply.letters > _NOTE and any(map(reply.wants, ("template", "code", "dialogue")))
+    return None if wanted else found
 
 
 def prompt_leak(reply: Reply) -> Seen | None:
@@ -240,14 +242,14 @@ def prompt_leak(reply: Reply) -> Seen | None:
     for one in reply.prompts:
         if (found := _shared(reply.turn.text, one.text)) is not None:
             return Seen(found, (one.id,))
-    if pattern("wants.prompt").search(reply.talk):
-        return None
-    return reply.says(pattern("prompt-heads"))
+    heads = reply.says("prompt-heads")
+    return None if heads is None or reply.wants("prompt") else heads
 
 
 def speaks_for_user(reply: Reply) -> Seen | None:
     """Goes on with what the user would say."""
-    return None if pattern("wants.dialogue").search(reply.talk) else reply.says(pattern("roles"))
+    found = reply.says("roles")
+    return None if found is None or reply.wants("dialogue") else found
 
 
 def _parses(text: str) -> bool:

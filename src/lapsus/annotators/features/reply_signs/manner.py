@@ -31,6 +31,7 @@ _SCRIPTS = {
     "devanagari": regex.compile(r"\p{Devanagari}"),
     "hebrew": regex.compile(r"\p{Hebrew}"),
 }
+_ASCII, _ASCII_LETTERS = regex.compile(r"[\x00-\x7f]+"), regex.compile(r"[A-Za-z]+")
 _QUOTES = regex.compile(r"[\"“「『].*?[\"”」』]", regex.S)
 _SENTENCE = regex.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _SAME, _LEAST, _REVISED = 0.93, 12, 200
@@ -38,13 +39,13 @@ _SAME, _LEAST, _REVISED = 0.93, 12, 200
 
 def refuses(reply: Reply) -> Seen | None:
     """Declines in words that fit any request."""
-    found = _refusal(reply)
+    found = reply.once("refusal", lambda: _refusal(reply))
     return found if found is not None and reply.letters <= _BRIEF and not _specific(reply) else None
 
 
 def declines(reply: Reply) -> Seen | None:
     """Declines, and says what and why."""
-    found = _refusal(reply)
+    found = reply.once("refusal", lambda: _refusal(reply))
     return found if found is not None and refuses(reply) is None else None
 
 
@@ -63,27 +64,25 @@ def _specific(reply: Reply) -> bool:
 
 def abuses(reply: Reply) -> Seen | None:
     """Insults the user or sends them away."""
-    if reply.letters > _ABUSE or pattern("wants.abuse").search(reply.talk):
+    if reply.letters > _ABUSE:
         return None
     text = _QUOTES.sub(" ", reply.prose).replace("’", "'")
     match = pattern("abuses").search(text)
-    if match is None or match.group().casefold() in reply.talk.casefold():
+    if match is None or match.group().casefold() in reply.talk.casefold() or reply.wants("abuse"):
         return None
     return Seen(match.group())
 
 
 def other_language(reply: Reply) -> Seen | None:
     """In another language than the user's, who did not ask for it."""
-    if reply.letters < 15 or not reply.users or pattern("wants.language").search(reply.talk):
-        return None
-    if reply.prose.strip()[:1] in "{[":
+    if reply.letters < 15 or not reply.users or reply.prose.strip()[:1] in "{[":
         return None
     said = language_of(reply.prose)
     if said is None:
         return None
     asked = language_of(prose(reply.asked)) or language_of(prose(reply.talk))
     usual = {"en": "english", "ja": "japanese"}.get((reply.unit.language or "")[:2])
-    if said == (asked or usual) or asked == usual is None:
+    if said == (asked or usual) or asked == usual is None or reply.wants("language"):
         return None
     before = {language_of(prose(shortened(one.text))) for one in reply.own[:3]}
     return None if said in before or "latin" in (said, asked) else Seen(reply.prose.strip()[:80])
@@ -95,7 +94,9 @@ def language_of(text: str) -> str | None:
 
     A few words in Latin letters of which no more can be told are `latin`.
     """
-    counts = Counter({name: len(script.findall(text)) for name, script in _SCRIPTS.items()})
+    other = _ASCII.sub("", text)
+    counts = Counter({name: len(script.findall(other)) for name, script in _SCRIPTS.items()} if other else {})
+    counts["latin"] += sum(map(len, _ASCII_LETTERS.findall(text)))
     total = counts.total()
     if total < 8:
         return None
@@ -110,10 +111,12 @@ def language_of(text: str) -> str | None:
 
 
 def _latin(text: str) -> str | None:
-    found = words(text)
-    scores = Counter({name: sum(word in small for word in found) for name, small in function_words().items()})
+    found = Counter(words(text))
+    scores = Counter(
+        {name: sum(found[word] for word in small & found.keys()) for name, small in function_words().items()}
+    )
     best, most = scores.most_common(1)[0]
-    if most < 3 or most < 0.12 * len(found):
+    if most < 3 or most < 0.12 * found.total():
         return None
     # The languages of a family share many small words; English shares few with others.
     others = scores["english"] if best != "english" else scores.most_common(2)[1][1]
@@ -123,24 +126,29 @@ def _latin(text: str) -> str | None:
 def same_again(reply: Reply) -> Seen | None:
     """What the system said before, to something else that was asked."""
     said = letters_only(reply.text)
-    if len(said) < _least(said) or pattern("closing").search(" ".join(reply.text.split())):
+    alike = [one for one in reply.own if _repeats(said, letters_only(shortened(one.text)))]
+    if not alike or pattern("closing").search(" ".join(reply.text.split())):
         return None
     if pattern("thanks").search(reply.asked) and not _asks(reply):
         return None  # Thanks may be met with the same words every time.
     changed, again = (bool(pattern(name).search(reply.asked)) for name in ("wants.again", "wants.repeat"))
-    found = [one for one in reply.own if _repeats(said, letters_only(shortened(one.text)), changed, again)]
+    found = [one for one in alike if _repeats(said, letters_only(shortened(one.text)), changed, again)]
     asked = letters_only(reply.asked)
     if not found or any(letters_only(user.text) == asked for user in reply.users[1:]):
         return None
     return Seen(found[0].text, tuple(one.id for one in reversed(found)))
 
 
-def _repeats(said: str, earlier: str, changed: bool, again: bool) -> bool:
+def _repeats(said: str, earlier: str, changed: bool = False, again: bool = False) -> bool:
     """Whether a text says what another says.
 
     Where a change was asked for, only word by word; where it was asked for again, only a short one.
     """
-    if len(earlier) < _least(earlier) or not 0.75 < len(earlier) / len(said) < 1.34:
+    if (
+        len(said) < _least(said)
+        or len(earlier) < _least(earlier)
+        or not 0.75 < len(earlier) / len(said) < 1.34
+    ):
         return False
     if said == earlier:
         return not (again and len(said) > _REVISED)
@@ -172,13 +180,18 @@ def _least(text: str) -> int:
 
 def _alike(first: str, second: str) -> float:
     """The share of runs of six letters that two texts have in common."""
-    one, other = ({text[place : place + 6] for place in range(len(text) - 5)} for text in (first, second))
+    one, other = _runs(first), _runs(second)
     return len(one & other) / len(one | other) if one | other else 0.0
+
+
+@lru_cache(maxsize=64)
+def _runs(text: str) -> frozenset[str]:
+    return frozenset(text[place : place + 6] for place in range(len(text) - 5))
 
 
 def request_left(reply: Reply) -> Seen | None:
     """A question or a request is met with words that fit anything: thanks, a nod, a farewell."""
-    if not reply.users or not _asks(reply) or reply.letters > 90:
+    if not reply.users or reply.letters > 90 or not _asks(reply):
         return None
     said, asked = (look(text, reply.unit.language) for text in (reply.prose, reply.asked))
     answers = asked.asks == "yes-no" and "request" not in asked.does and {"agree", "deny"} & said.does
@@ -197,7 +210,7 @@ def request_left(reply: Reply) -> Seen | None:
 
 def too_little(reply: Reply) -> Seen | None:
     """A request of some length gets a few words that take up none of its own."""
-    if not reply.users or not _asks(reply) or reply.letters > 70 or "```" in reply.text:
+    if not reply.users or reply.letters > 70 or "```" in reply.text or not _asks(reply):
         return None
     said, asked = (look(text, reply.unit.language).keywords for text in (reply.text, reply.asked))
     if len(asked) < 4 or said & asked or any(sign.isdigit() for sign in reply.text):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import regex
 
 from lapsus.model import Segment, Unit
 from lapsus.word_files import word_file
 
+T = TypeVar("T")
 LONGEST = 6_000
 """Characters of a text that are looked at: its beginning and its end, where it is longer."""
 _FAR = 60
@@ -108,9 +110,24 @@ class Reply:
         """Instructions to the system."""
         return tuple(one for one in self.unit.context if one.role == "prompt")
 
-    def says(self, pattern: regex.Pattern[str]) -> Seen | None:
-        """Where a pattern stands in the prose."""
-        match = pattern.search(self.prose)
+    def wants(self, sort: str) -> bool:
+        """Whether the user spoke of text of that sort: `wants` in `patterns.yaml`. Asked last, since talk is long."""
+        return bool(self.once(sort, lambda: pattern(f"wants.{sort}").search(self.talk)))
+
+    def once(self, name: str, look: Callable[[], T]) -> T:
+        """What several rules ask for, looked for by the first."""
+        if name not in self._found:
+            self._found[name] = look()
+        found: T = self._found[name]
+        return found
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        return {}
+
+    def says(self, name: str) -> Seen | None:
+        """Where a pattern of `patterns.yaml` stands in the prose."""
+        match = pattern(name).search(self.prose)
         return Seen(match.group().strip()) if match else None
 
 
@@ -133,8 +150,8 @@ def closed_up(text: str) -> str:
 @lru_cache(maxsize=1 << 10)
 def prose(text: str) -> str:
     """A text without code, formulas, tables, addresses and quotation marks of Markdown."""
-    for pattern in (_BLOCK, _FORMULA, _INLINE, _ROW):
-        text = pattern.sub(" ", text)
+    for part in (_BLOCK, _FORMULA, _INLINE, _ROW):
+        text = part.sub(" ", text)
     return closed_up(text)
 
 

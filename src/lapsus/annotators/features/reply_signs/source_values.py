@@ -68,6 +68,10 @@ class Record(NamedTuple):
     """The numbers that stand alone in it."""
     worked_out: frozenset[float]
     lengths: tuple[tuple[str, int], ...]
+    has_rates: bool
+    """Whether it says anything in percent."""
+    is_exact: bool
+    """Whether a number in it has a fraction."""
 
 
 class SourceValues(NamedTuple):
@@ -78,7 +82,7 @@ class SourceValues(NamedTuple):
     values: frozenset[float]
     """Those that stand alone in a source."""
     sums: frozenset[float]
-    text: str
+    texts: tuple[str, ...]
     days: frozenset[tuple[int, int]]
     times: frozenset[tuple[int, int]]
     named: tuple[tuple[str, frozenset[float]], ...]
@@ -107,15 +111,15 @@ def known_of(sources: tuple[str, ...], talk: tuple[str, ...], prompts: tuple[str
         numbers=frozenset[float]().union(*(text.numbers for text in texts)),
         values=frozenset[float]().union(*(record.values for record in records)),
         sums=frozenset[float]().union(*(record.worked_out for record in records)),
-        text="\n".join(text.text for text in texts),
+        texts=tuple(text.text for text in texts),
         days=days | reached(days, steps),
         times=frozenset[tuple[int, int]]().union(*(text.times for text in texts)),
         # A name with many values says nothing for sure.
         named=tuple((name, frozenset(values)) for name, values in named.items() if len(values) <= _VALUES),
         talk=frozenset[float]().union(*(text.alone for text in texts[len(sources) :])),
         records=records,
-        has_rates=any(_RATE.search(source) for source in sources),
-        is_exact=any(value % 1 > 0 for record in records for value in record.values),
+        has_rates=any(record.has_rates for record in records),
+        is_exact=any(record.is_exact for record in records),
     )
 
 
@@ -157,8 +161,10 @@ def _record(source: str) -> Record:
         if _is_number(value):
             named.setdefault(name, []).append(value)
     alone = {amount(match["value"]) for match in NUMBER.finditer(source)}
-    worked_out = set[float]().union(*(_derived(several) for several in named.values()))
-    return Record(named, frozenset(alone.union(*named.values())), frozenset(worked_out), tuple(lengths))
+    values = frozenset(alone.union(*named.values()))
+    worked_out = frozenset[float]().union(*(_derived(several) for several in named.values()))
+    is_exact = any(value % 1 > 0 for value in values)
+    return Record(named, values, worked_out, tuple(lengths), bool(_RATE.search(source)), is_exact)
 
 
 def reached(days: Iterable[tuple[int, int]], steps: Iterable[float]) -> frozenset[tuple[int, int]]:

@@ -2,9 +2,9 @@
 
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import regex
@@ -56,17 +56,16 @@ _SHARED = regex.compile(r"\b(?:average|apiece|per|each)\b|平均|あたり|当�
 
 def against_source(reply: Reply) -> Seen | None:
     """A number, date, time or code that is nowhere in what a tool returned."""
-    found = _against(reply)
+    found = reply.once("source", lambda: _against(reply))
     return found if found is not None and not found.source else None
 
 
 def differs_from_source(reply: Reply) -> Seen | None:
     """A number under a name for which the tool returned another."""
-    found = _against(reply)
+    found = reply.once("source", lambda: _against(reply))
     return found if found is not None and found.source else None
 
 
-@lru_cache(maxsize=4)
 def _against(reply: Reply) -> Seen | None:
     sources = reply.sources
     if not sources:
@@ -89,10 +88,11 @@ def _against(reply: Reply) -> Seen | None:
     if (wrong := _wrong_sum(rest)) is not None:
         return wrong
     for match in _CODE.finditer(rest):
-        if match.group().lstrip("#") not in known.text:
+        code = match.group().lstrip("#")
+        if not any(code in one for one in known.texts):
             return Seen(match.group(), where)
     texts = tuple(one.text for one in sources)
-    if (name := other_name(text, texts, known.text)) is not None:
+    if (name := other_name(text, texts, known.texts)) is not None:
         return Seen(name[0], where, name[1])
     return _number(rest, known, where)
 
@@ -214,13 +214,13 @@ _ALIKE = 4
 _MOST = 400
 
 
-def other_name(text: str, sources: tuple[str, ...], known: str) -> tuple[str, str] | None:
+def other_name(text: str, sources: Iterable[str], known: Iterable[str]) -> tuple[str, str] | None:
     """A name in a reply that stands nowhere, and what the data have in its place where that is plain.
 
     `known` is all that sources, talk and instructions say.
     """
-    whole = _plain(known)
-    names = _names_of(sources)
+    whole = "".join(map(_plain, known))
+    names = list(dict.fromkeys(chain.from_iterable(map(_names_of, sources))))[-_MOST:]
     for match in _TITLED.finditer(text):
         name = match["name"] or match["named"]
         if _plain(name) not in whole and not _NOBODY.search(name) and not _is_written(name, whole):
@@ -270,19 +270,14 @@ def _is_like(said: str, name: str, whole: str) -> bool:
     return shorter > _ALIKE and said[:_ALIKE] == name[:_ALIKE] and not is_short_form
 
 
-@lru_cache(maxsize=64)
-def _names_of(sources: tuple[str, ...]) -> tuple[str, ...]:
+@lru_cache(maxsize=256)
+def _names_of(source: str) -> list[str]:
     """Values of the data that are names: a few words with capitals, or one word in katakana."""
-    found: dict[str, None] = {}
-    for source in sources:
-        try:
-            values = list(_texts(json.loads(source)))
-        except (ValueError, RecursionError):
-            continue
-        for value in values:
-            if any(pattern.fullmatch(value) for pattern in (_WORDS, _KANA, _GATE)):
-                found[value] = None
-    return tuple(found)[-_MOST:]
+    try:
+        values = list(_texts(json.loads(source)))
+    except (ValueError, RecursionError):
+        return []
+    return [value for value in values if any(one.fullmatch(value) for one in (_WORDS, _KANA, _GATE))]
 
 
 def _texts(data: Any) -> Iterator[str]:
@@ -293,7 +288,7 @@ def _texts(data: Any) -> Iterator[str]:
             yield from _texts(value)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _plain(text: str) -> str:
     """Small letters and digits alone, so that blanks and marks do not part what is the same."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
