@@ -247,3 +247,21 @@ def test_the_map_that_is_suggested_for_talks_by_their_ids_does(tmp_path: Path) -
 def test_of_two_lists_further_in_none_is_chosen(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is of no known shape"):
         opened(put(tmp_path / "x.json", {"export": {"old": {"chats": CHATS}, "new": {"chats": CHATS}}}))
+
+
+@pytest.mark.parametrize(
+    ("asking", "answering"), [("End user", "AI agent"), ("USER", "SYSTEM"), ("user_1", "bot_2")]
+)
+def test_speakers_are_known_by_a_word_of_their_names(tmp_path: Path, asking: str, answering: str) -> None:
+    rows = [(asking, ASKED), (answering, REPLY)]
+    table = tmp_path / "odd.csv"
+    table.write_text(
+        "Ticket;Author;Said\n" + "".join(f"7;{who};{said}\n" for who, said in rows), encoding="utf-8"
+    )
+    lines = put(
+        tmp_path / "odd.jsonl", *({"session": 7, "who": who, "utterance": said} for who, said in rows)
+    )
+    for file in (table, lines):
+        (entry,) = read(file)
+        assert entry.document is not None
+        assert talk(entry.document) == PLAIN

@@ -224,6 +224,52 @@ SHAPES: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         PLAIN,
     ),
     "bare-list": (MESSAGES, PLAIN),
+    "logged-messages": ({"id": "t", "input": {"messages": MESSAGES[:1]}, "output": MESSAGES[1]}, PLAIN),
+    "bedrock": (
+        {
+            "modelId": "m",
+            "input": {"inputBodyJson": {"messages": [{"role": "user", "content": [{"text": ASKED}]}]}},
+            "output": {
+                "outputBodyJson": {
+                    "output": {"message": {"role": "assistant", "content": [{"text": REPLY}]}},
+                    "stopReason": "end_turn",
+                }
+            },
+        },
+        PLAIN,
+    ),
+    "opentelemetry": (
+        {
+            "gen_ai.input.messages": json.dumps(
+                [{"role": "user", "parts": [{"type": "text", "content": ASKED}]}]
+            ),
+            "gen_ai.output.messages": json.dumps(
+                [{"role": "assistant", "parts": [{"type": "text", "content": REPLY}]}]
+            ),
+        },
+        PLAIN,
+    ),
+    "vercel": (
+        {
+            "messages": [
+                {"role": "user", "parts": [{"type": "text", "text": ASKED}]},
+                {
+                    "role": "assistant",
+                    "parts": [
+                        {"type": "step-start"},
+                        {
+                            "type": "tool-booking",
+                            "toolCallId": "t",
+                            "input": {"id": 7},
+                            "output": {"nights": 3},
+                        },
+                        {"type": "text", "text": REPLY},
+                    ],
+                },
+            ]
+        },
+        WITH_TOOL,
+    ),
     "sharegpt": (
         {
             "conversations": [{"from": "human", "value": ASKED}, {"from": "gpt", "value": REPLY}],

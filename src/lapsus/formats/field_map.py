@@ -12,7 +12,7 @@ import msgspec
 import yaml
 
 from lapsus.errors import InputError, UsageError
-from lapsus.formats.messages import ROLES, json_text
+from lapsus.formats.messages import ROLES, json_text, known_role
 from lapsus.model import Role
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
@@ -180,18 +180,22 @@ def guessed_map(records: Sequence[Mapping[str, Any]]) -> tuple[FieldMap | None, 
         for key in (records[0] if records else ())
     }
     full = {key: cells for key, cells in texts.items() if len(cells) == len(records)}
-    speaker = _speaker(full)
+    said = _named("text", full)
+    speaker = _speaker({key: cells for key, cells in full.items() if key != said})
     rest = {key: cells for key, cells in full.items() if key != speaker}
-    text = _named("text", rest) or max(rest, key=lambda key: sum(map(len, rest[key])), default=None)
+    text = said or max(rest, key=lambda key: sum(map(len, rest[key])), default=None)
     if speaker is None or text is None:
         return None, False
     dialogue = _named("dialogue", rest) or next(
         (key for key, cells in rest.items() if key != text and 1 < len(set(cells)) < len(cells)), None
     )
+    sides = {known_role(name) for name in full[speaker]}
+    # Where nobody else answers, `system` is who is talked to, as in research on dialogue.
     names = {name.strip().lower() for name in full[speaker]}
-    is_known = names <= ROLES.keys() and "system" in {ROLES[name] for name in names}
+    system = ("system",) if "system" in names and "system" not in sides else ()
+    is_known = None not in sides and ("system" in sides or bool(system))
     time = _named("time", {key: cells for key, cells in rest.items() if key not in (text, dialogue)})
-    return FieldMap(text=text, speaker=speaker, dialogue=dialogue, time=time), is_known
+    return FieldMap(text=text, speaker=speaker, dialogue=dialogue, time=time, system=system), is_known
 
 
 def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
@@ -200,8 +204,10 @@ def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
     for key, cell in rows[0].items() if rows else ():
         if talk := talk_in(cell):
             inner, _ = guessed_map([flattened(message) for message in talk])
-            text, speaker = (inner.text, inner.speaker) if inner else (None, None)
-            dialogue, model = _named("dialogue", rows[0]), _named("model", rows[0])
+            text = inner.text if inner else _named("text", talk[0])
+            speaker = inner.speaker if inner else _named("speaker", talk[0])
+            rest = [name for name in rows[0] if name != key]
+            dialogue, model = _named("dialogue", rest), _named("model", rest)
             return FieldMap(text=text, speaker=speaker, dialogue=dialogue, messages=key, model=model)
     if both := exchange_map(rows):
         return both
@@ -287,7 +293,7 @@ def _speaker(columns: Mapping[str, Sequence[str]]) -> str | None:
     """The column whose cells name speakers, or else the one whose own name says so."""
     few = {key: Counter(cell.strip().lower() for cell in cells) for key, cells in columns.items()}
     few = {key: cells for key, cells in few.items() if min(2, len(columns[key])) <= len(cells) <= _FEW}
-    known = [key for key, cells in few.items() if cells.keys() <= ROLES.keys()]
+    known = [key for key, cells in few.items() if all(map(known_role, cells))]
     return known[0] if known else _named("speaker", few) or _alternating({key: columns[key] for key in few})
 
 

@@ -56,6 +56,7 @@ _RESULT_PARTS = frozenset(
     }
 )
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "thoughts", "reasoning_recap"})
+_NO_WORD, _LONGEST_NAME = re.compile(r"[\W_\d]+"), 30
 _PART_NAME = re.compile(r"^(?:input|output)_|_url$|_asset_pointer$")
 _TIMES = ("time", "timestamp", "create_time", "created_at", "createdAt", "created", "tstamp", "date")
 _MODELS = ("model", "model_slug", "model_name", "modelVersion", "model_id")
@@ -64,9 +65,8 @@ _REASONS = {
     **dict.fromkeys(("stop", "end_turn", "stop_sequence", "completed", "finished_successfully"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "incomplete", "model_length"), "length"),
     **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
-    **dict.fromkeys(
-        ("content_filter", "safety", "refusal", "recitation", "prohibited_content"), "content_filter"
-    ),
+    **dict.fromkeys(("content_filter", "safety", "refusal", "recitation"), "content_filter"),
+    "prohibited_content": "content_filter",
 }
 _SAID = frozenset({"role", "content"})
 _PARTED = frozenset({"lc", "data", "message", "delta", "author", "type", "from", "refusal", *_CALLS})
@@ -89,11 +89,19 @@ class Message(msgspec.Struct, frozen=True):
 
 def role_of(name: str, names: Mapping[str, Role] = ROLES) -> Role:
     """Who speaks, by any of the usual names."""
-    try:
-        return names[name.strip().lower()]
-    except KeyError:
+    if (role := known_role(name, names)) is None:
         hint = Notice("known-system-user-name", names=", ".join(names))
-        raise InvalidError("unknown-role", hint=hint, role=name) from None
+        raise InvalidError("unknown-role", hint=hint, role=name)
+    return role
+
+
+def known_role(name: str, names: Mapping[str, Role] = ROLES) -> Role | None:
+    """The same, None where it is not known; `End user` and `AUTOMATED_AGENT` are known by one of their words."""
+    plain = name.strip().lower()
+    if plain in names or len(plain) > _LONGEST_NAME:
+        return names.get(plain)
+    sides = {names[word] for word in _NO_WORD.split(plain) if word in names}
+    return sides.pop() if len(sides) == 1 and sides <= {"system", "user"} else None
 
 
 def messages_in(message: Any, names: Mapping[str, Role] = ROLES) -> list[Message]:
@@ -201,10 +209,8 @@ def _of_tool(name: str, text: str, metadata: dict[str, Any]) -> Message:
     """A message whose speaker is a tool, or a call that is a message of its own (ShareGPT)."""
     kind = "call" if name.lower() == "function_call" else "result"
     about = {"kind": kind, **metadata}
-    for key, spellings in (
-        ("call_id", ("tool_call_id", "call_id")),
-        ("name", ("name", "function", "tool_name")),
-    ):
+    spelt = (("call_id", ("tool_call_id", "call_id")), ("name", ("name", "function", "tool_name")))
+    for key, spellings in spelt:
         for spelling in spellings:
             if isinstance(about.get(spelling), str):
                 about[key] = about.pop(spelling)
@@ -287,7 +293,13 @@ class _Content:
             self.calls.append(part)
         elif kind in _RESULT_PARTS or "functionResponse" in part:
             self.results.append(part)
-        elif kind in _THOUGHTS or part.get("thought") is True:
+        elif kind == "dynamic-tool" or (kind or "").startswith("tool-"):
+            # A call and its result in one, as Vercel's AI SDK keeps them.
+            about = {"name": part.get("toolName") or (kind or "")[5:], "call_id": part.get("toolCallId")}
+            self.calls.append({**about, "input": part.get("input")})
+            if (returned := part.get("output", part.get("errorText"))) is not None:
+                self.results.append({**about, "output": returned, "is_error": "output" not in part})
+        elif kind in _THOUGHTS or part.get("thought") is True or kind == "step-start":
             self.has_more = True
         else:
             return self._words(part, kind)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lapsus.formats.messages import ROLES, moment, unwrapped
+from lapsus.formats.messages import ROLES, json_text, moment, unwrapped
 from lapsus.formats.spoken_text import has_speakers, messages_of_text
 
 LISTS = {
@@ -22,21 +22,24 @@ LISTS = {
 """Keys under which a list of messages stands, and what such a record is called."""
 PLAIN = ("messages", "conversations", "conversation")
 _IDS = (
-    "id",
-    "conversation_id",
-    "dialogue_id",
-    "conversation_hash",
-    "uuid",
-    "session_id",
-    "thread_id",
-    "task_id",
+    *("id", "conversation_id", "dialogue_id", "conversation_hash", "uuid"),
+    *("session_id", "thread_id", "task_id"),
 )
 _TITLED = ("model", "model_id", "model_name", "default_model_slug")
 _PASSAGES = ("passages", "contexts", "retrieved_contexts", "documents", "context")
-_ASKED = ("prompt", "question", "query", "instruction", "input", "user", "human")
-_SAID = ("completion", "response", "answer", "output", "bot", "assistant", "gpt", "chosen", "reply", "system")
-_EXCHANGED = ((("user", "human"), ("bot", "assistant", "gpt")), (("input",), ("output",)))
+_ASKED = ("prompt", "question", "query", "instruction", "input", "user", "human", "gen_ai.input.messages")
+_SAID = (
+    *("completion", "response", "answer", "output", "bot", "assistant", "gpt", "chosen", "reply", "system"),
+    "gen_ai.output.messages",
+)
+_EXCHANGED = (
+    (("user", "human"), ("bot", "assistant", "gpt")),
+    (("input",), ("output",)),
+    (("gen_ai.input.messages",), ("gen_ai.output.messages",)),
+)
 """Keys that are a question and its answer where they stand side by side and there is no other text."""
+_AROUND = ("messages", "message", "inputBodyJson", "outputBodyJson", "output")
+"""Keys of objects in which the messages of a request or a response stand (Amazon Bedrock, LangGraph)."""
 OTHERS = frozenset({"choices", "run_type", "trace_id", "traceId", "scheme", "annotator", "data", "triples"})
 """Keys of records that are something else, whatever they have beside them."""
 _TALK_TEXTS = ("messages_display", "transcript", "conversation", "dialogue", "dialog", "text", "chosen")
@@ -292,8 +295,8 @@ def _one_exchange(value: dict[str, Any]) -> Iterator[Conversation]:
     """A prompt and its completion, or an instruction and its output; each a text or messages."""
     rest = dict(value)
     prompt, passages = _prompt(rest, "conversations"), _passages(rest)
-    asked = _as_messages(_asked(rest), "user")
-    said = _as_messages(_take(rest, *_SAID), "assistant")
+    asked = _as_messages(_within(_asked(rest)), "user")
+    said = _as_messages(_within(_take(rest, *_SAID)), "assistant")
     yield Conversation([*asked, *passages, *said], take_id(rest), rest, prompt)
 
 
@@ -347,7 +350,18 @@ def _is_text_pair(value: dict[str, Any]) -> bool:
     )
 
 
+def _within(value: Any) -> Any:
+    """What was said, out of the object or the text of JSON that it was logged in."""
+    value = json_text(value)
+    while isinstance(value, dict) and not is_message(value):
+        if (key := next((key for key in _AROUND if isinstance(value.get(key), dict | list)), None)) is None:
+            return value
+        value = value[key]
+    return [value] if isinstance(value, dict) else value
+
+
 def _is_said(value: Any) -> bool:
+    value = _within(value)
     return isinstance(value, str) or (isinstance(value, list) and bool(value) and all(map(is_message, value)))
 
 

@@ -17,7 +17,10 @@ _BARE = (
 """Keys under which programs keep what was said without saying by whom."""
 _MARKS = frozenset({"role", "from", "type", "lc", "author", "message", "delta"})
 _HELD = frozenset(
-    {"content", "parts", "value", "text", "tool_calls", "function_call", "kwargs", "data", "output"}
+    {
+        *("content", "parts", "value", "text", "kwargs", "data", "output"),
+        *("tool_calls", "function_call", "arguments"),
+    }
 )
 _NAMELESS = frozenset({"chat", "text", "input_text", "output_text"})
 """Types of what is a text and no message."""
