@@ -11,8 +11,9 @@ demo: $(BASE)
 	@$(BIN)/lapsus demo
 
 test: lint
-# Each core takes one half of the tests, and from the other what is left: so that what a module sets up is set up once.
-	$(BIN)/pytest -n 2 --dist worksteal -m "not (acceptance or kill or fuzz or postgres)"
+# Each process takes one part of the tests, and from the others what is left: so that what a module sets up is set up once.
+# Three for two cores: tests with browsers and servers compute for half of their time and wait for the rest.
+	$(BIN)/pytest -n 3 --dist worksteal -m "not (acceptance or kill or fuzz or postgres)"
 
 lint: $(READY)
 	$(BIN)/ruff check
