@@ -24,12 +24,12 @@ from lapsus.campaign_stats.adjudication import (
     keep_gold,
     many_decisions,
     most_frequent,
+    same_answers,
 )
-from lapsus.campaign_stats.campaign import newest_stats
 from lapsus.campaign_stats.report import campaign_report
 from lapsus.campaign_stats.results import Results, results_of
 from lapsus.campaign_stats.statistics import forecast
-from lapsus.campaign_stats.unit_search import UnitSearch, warm_units
+from lapsus.campaign_stats.unit_search import UnitSearch, newest_stats, precompute_stats
 from lapsus.cli.app import app
 from lapsus.errors import UsageError
 from lapsus.formats import convert, read
@@ -40,6 +40,7 @@ from lapsus.model import Entry, Judgment, Span, UnitKey
 from lapsus.samples import sample_path
 from lapsus.schemes import check_scheme, load_scheme
 from lapsus.store import GoldCounts, Plan, RefusedError, Store, open_store
+from lapsus.store.known_answers import is_right
 from tests.store.helpers import campaign as chats
 
 SCHEMES = {
@@ -138,12 +139,21 @@ def test_an_unknown_method_or_one_for_other_answers_is_refused(store: Store) -> 
         campaign_gold(store, "semantic-errors", "mace")
 
 
+def test_a_preference_is_the_same_in_whichever_order_the_replies_were_shown() -> None:
+    scheme = load_scheme("preference")
+    (question, *_) = scheme.questions
+    one, other, worse = ({question.id: answer} for answer in ("A|AB", "A|BA", "B|AB"))
+    assert same_answers(scheme, one) == same_answers(scheme, other) != same_answers(scheme, worse)
+    assert is_right(scheme, [one], other)
+    assert not is_right(scheme, [one], worse)
+
+
 def test_the_same_answers_stand_together_and_none_is_lost(store: Store) -> None:
     stats = CampaignStats(store, "error-types")
     for dispute in stats.disputes()[:20]:
         unit = dispute.unit
         judgments = store.judgments.of_unit("error-types", unit)
-        groups = group_by_answer(judgments)
+        groups = group_by_answer(stats.scheme, judgments)
         assert sorted(j.person for group in groups for j in group.judgments) == sorted(
             j.person for j in judgments
         )
@@ -220,7 +230,7 @@ def test_a_forecast_goes_by_the_last_days_only() -> None:
     # 30 judgments within three days are 10 a day; 50 are left, so five days more.
     found = forecast({today - 40: 1000, today - 2: 20, today: 10}, 50, now)
     assert found is not None
-    assert (found.per_day, found.days_looked_at, f"{found.done_on:%Y-%m-%d}") == (10.0, 3, "2026-03-15")
+    assert (found.per_day, found.days, f"{found.done_on:%Y-%m-%d}") == (10.0, 3, "2026-03-15")
     assert forecast({today - 40: 1000}, 50, now) is None
     assert forecast({today: 10}, 0, now) is None
 
@@ -306,8 +316,8 @@ def test_campaigns_that_ask_for_texts_alone_do_not_stop_the_warm_up(
     monkeypatch.setattr(campaign, "MANY", 1)
     assert [stats.name for stats in newest_stats(store)] == [*SCHEMES][-3:]
     seen: list[str] = []
-    monkeypatch.setattr(UnitSearch, "make_ready", lambda search: seen.append(search.name))
-    warm_units(store)
+    monkeypatch.setattr(UnitSearch, "find", lambda search, wanted: seen.append(search.name))
+    precompute_stats(store)
     assert seen == [*SCHEMES][-3:]
 
 
@@ -331,7 +341,7 @@ def test_a_report_asks_no_more_with_more_documents(tmp_path: Path) -> None:
 def test_without_judgments_no_document_is_read_for_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("lapsus.campaign_stats.results.load_corpus")
+    monkeypatch.delattr("lapsus.campaign_stats.judge_figures.load_corpus")
     with open_store(tmp_path / "empty.sqlite") as store:
         assert results_of(CampaignStats(store, chats(store))) == Results()
 

@@ -104,10 +104,10 @@ def test_the_table_is_in_the_readers_language(tmp_path: Path) -> None:
         "項目",
         "データベース",
         "注意",
-        "（版0、最新は",
+        "（版 0、最新は ",
         "控えを取ってから新しくします",
         "必要なものはそろっています",
     ):
-        assert words in "".join(japanese.split()), japanese
+        assert words in "".join(japanese.split("\n")), japanese
     for words in ("ok", "free at", "people", "packages", "answers"):
         assert words not in japanese

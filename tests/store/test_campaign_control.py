@@ -320,7 +320,7 @@ def test_messages_wait_until_they_are_read(store: Store) -> None:
     store.messages.send("chat", "Hello all.", by=avery)
     store.messages.send("chat", "Blake, please\nread section 2.", person=blake)
     assert [message.text for message in store.messages.unread(avery)] == ["Hello all."]
-    assert [message.person for message in store.messages.unread(blake)] == [None, "blake"]
+    assert [message.to for message in store.messages.unread(blake)] == [None, "blake"]
     assert store.messages.unread(other) == []
     store.messages.have_read(blake, store.messages.unread(blake)[0].id)
     assert [message.text for message in store.messages.unread(blake)] == ["Blake, please\nread section 2."]

@@ -171,7 +171,7 @@ def test_states_and_changes_are_written_down(store: Store) -> None:
     store.campaigns.set_per_unit("chat", 4, by=boss)
     assert store.campaigns.get("chat").state == "paused"
     assert store.campaigns.get("chat").plan.per_unit == 4
-    whats = [(event.person, event.what) for event in store.audit.events("chat")]
+    whats = [(event.by, event.what) for event in store.audit.events("chat")]
     assert whats[:2] == [("boss", "plan changed"), ("boss", "campaign paused")]
     with pytest.raises(UsageError, match="did you mean 'paused'"):
         store.campaigns.set_state("chat", "pause")  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ def test_a_thread_from_question_to_settled_and_back(store: Store) -> None:
     assert store.flags.answered(me) == {"chat": 1}, "only its author reads it"
     store.flags.have_read("chat", flag.id, me)
     assert store.flags.answered(me) == {}
-    store.flags.settle("chat", flag.id, by=boss)
+    store.flags.set_settled("chat", flag.id, True, by=boss)
     assert store.flags.open_ones() == {}
     store.flags.reply("r2", "chat", flag.id, boss, "See also unit 3.")
     assert store.flags.answered(me) == {"chat": 1}
@@ -35,8 +35,8 @@ def test_a_thread_from_question_to_settled_and_back(store: Store) -> None:
     found = store.flags.get("chat", flag.id)
     assert found is not None
     assert (found.settled, found.unread, len(found.replies)) == (None, False, 3)
-    store.flags.settle("chat", flag.id)
-    store.flags.reopen("chat", flag.id, by=boss)
+    store.flags.set_settled("chat", flag.id, True)
+    store.flags.set_settled("chat", flag.id, False, by=boss)
     assert store.flags.open_ones() == {"chat": 1}
     assert store.audit.events()[0].what == "flag reopened"
 
@@ -53,7 +53,7 @@ def test_replies_are_checked_and_bounded(store: Store, monkeypatch: pytest.Monke
     with pytest.raises(InputError, match="a remark"):
         store.flags.reply("r", "chat", flag.id, me, "a\0b")
     with pytest.raises(UsageError, match="no settled flag"):
-        store.flags.reopen("chat", flag.id)
+        store.flags.set_settled("chat", flag.id, False)
     assert store.flags.get("other", flag.id) is None
     monkeypatch.setattr(flags_module, "MOST_REPLIES", 2)
     for key in ("r1", "r2"):

@@ -215,7 +215,7 @@ def test_who_did_what_is_written_down(store: Store) -> None:
     other = store.people.add("avery", by=boss.id)
     store.people.set_role(other.id, "adjudicator", by=boss.id)
     store.people.set_profile(other.id, email="a@b.org", language="en", by=boss.id)
-    assert [(event.person, event.what) for event in store.audit.events()] == [
+    assert [(event.by, event.what) for event in store.audit.events()] == [
         ("boss", "profile changed"),
         ("boss", "role changed"),
         ("boss", "person added"),

@@ -93,10 +93,10 @@ def test_a_flag_is_raised_once_and_settled(store: Store) -> None:
         (3, "avery", "<b>odd</b>"),
     ]
     (flag,) = store.flags.all("chat", unit=2)
-    store.flags.settle("chat", flag.id)
+    store.flags.set_settled("chat", flag.id, True)
     assert store.flags.all("chat", unit=2)[0].settled is not None
     with pytest.raises(UsageError, match="no open flag"):
-        store.flags.settle("chat", flag.id)
+        store.flags.set_settled("chat", flag.id, True)
 
 
 @pytest.mark.parametrize("huge", [2**31, 2**63, 2**70, -(2**70)])
@@ -123,7 +123,7 @@ def test_numbers_out_of_range_stand_for_nothing(store: Store, huge: int) -> None
     assert store.access.session_stamp(huge) == ""
     assert store.assignment.give_back(huge, "chat") == 0
     for ask in (
-        lambda: store.flags.settle("chat", huge),
+        lambda: store.flags.set_settled("chat", huge, True),
         lambda: store.access.revoke_token(huge, huge),
         lambda: store.people.set_role(huge, "manager"),
         lambda: store.assignment.next_units(huge, "chat"),

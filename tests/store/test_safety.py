@@ -39,7 +39,7 @@ def test_who_may_is_asked_before_the_rules(store: Store) -> None:
     for _ in range(2):
         assert refused(store, unit, other, campaign="pairs", answers=cut) == "not-yours"
         # The second time everything about the unit is in mind.
-        store.saves.keep_in_mind("pairs", [unit])
+        store.saves.cache_rules("pairs", [unit])
     assert refused(store, unit, mine, campaign="pairs", answers={"errors": "x"}) == "rules"
     store.campaigns.set_state("pairs", "closed")
     assert refused(store, unit, mine, campaign="pairs", answers={"errors": "x"}) == "closed"
@@ -221,7 +221,7 @@ def test_what_is_in_mind_may_be_asked_for_from_many_threads(
     campaign(store, documents=6)
     monkeypatch.setattr("lapsus.store.saves.KNOWN", 2)
     with ThreadPoolExecutor(8) as pool:
-        for one in [pool.submit(store.saves.keep_in_mind, "chat", range(1, 19)) for _ in range(40)]:
+        for one in [pool.submit(store.saves.cache_rules, "chat", range(1, 19)) for _ in range(40)]:
             one.result()
     assert len(store.saves._rules) <= 2
 

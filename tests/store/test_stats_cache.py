@@ -22,7 +22,7 @@ from lapsus.model import Document, Entry, Judgment, Segment
 from lapsus.model.votes import LabelVotes
 from lapsus.store import Plan, RefusedError, Store, open_store, restore
 from lapsus.store import tables as t
-from lapsus.store.chains import ANSWERS as DECODER
+from lapsus.store.rows import ANSWERS as DECODER
 from tests.store.helpers import Clock, campaign, dialogue, judge_all, people, request, reserve, save
 from tests.store.test_cost import statements
 from tests.web.helpers import ANSWERS, pair

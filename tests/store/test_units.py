@@ -62,7 +62,7 @@ def test_flags_and_programs(judged: Store) -> None:
     mori = judged.people.add("mori", "manager")
     judged.flags.add("k1", "spring", 2, mori.id, "really?")
     judged.flags.add("k2", "spring", 3, mori.id, "and this?")
-    judged.flags.settle("spring", judged.flags.all("spring")[0].id)
+    judged.flags.set_settled("spring", judged.flags.all("spring")[0].id, True)
     assert judged.browsing.flagged("spring") == [2, 3]
     assert judged.browsing.flagged("spring", open_only=True) == [3]
     assert [flag.text for flag in judged.flags.of_units("spring", [3])[3]] == ["and this?"]

@@ -7,6 +7,7 @@ from typing import Any
 from lapsus.campaign_stats.judge_figures import _cost
 from lapsus.model import Document, Judgment, Segment
 from lapsus.store import Store
+from lapsus.store.audit import ALIGNED, PROBED
 from tests.web.helpers import Bench
 
 FIGURES = ("before", "after", "difference")
@@ -24,8 +25,7 @@ def test_the_newest_probes_of_a_judge_are_rows_of_the_page(store: Store) -> None
         name = bench.campaign(documents=[Document("d", (Segment("0", "system", "Hello."),), "en")])
         mori = bench.person("Mori", "manager")
         assert "No judge was probed yet" in mori.get(f"/c/{name}/judges").text
-        store.audit.probed(name, noted(0.5))
-        store.audit.probed(name, noted(0.84))
+        store.audit.add(name, PROBED, noted(0.5), noted(0.84))
         found = mori.get(f"/c/{name}/judges.json").json()["probes"]
         html = mori.get(f"/c/{name}/judges").text
     assert [(one["probe"], one["same"]["value"], one["moved"]) for one in found] == [
@@ -45,7 +45,7 @@ def test_what_an_alignment_was_worth_stands_on_the_page(store: Store) -> None:
         name = bench.campaign(documents=[Document("d", (Segment("0", "system", "Hello."),), "en")])
         mori = bench.person("Mori", "manager")
         for after in (0.5, 0.7):
-            store.audit.aligned(name, told(after))
+            store.audit.add(name, ALIGNED, told(after))
         (found,) = mori.get(f"/c/{name}/judges.json").json()["alignments"]
         assert "Agreement with people, from 0 to 1" in mori.get(f"/c/{name}/judges").text
     assert (found["judge"], found["units"], found["after"]["value"]) == ("openai:tiny", 50, 0.7)

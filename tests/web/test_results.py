@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from lapsus.campaign_stats.results import SystemResult, _differences
+from lapsus.campaign_stats.results import _differences
 from lapsus.kinds.label import LabelKind
 from lapsus.kinds.preference import PreferenceKind
 from lapsus.kinds.votes import bad_answers
@@ -76,9 +76,6 @@ def test_which_reply_is_better_says_nothing_of_bad_answers(bench: Bench) -> None
 def test_systems_alike_but_for_the_rounding_of_sums_are_alike(other: float) -> None:
     value = 10 / 3 + 4e-16
     assert value != 10 / 3
-    systems = [
-        SystemResult(name, 30, Estimate(mean, mean, mean, 0.0, 9.0), None, None)
-        for name, mean in (("a", value), ("b", other))
-    ]
+    systems = [(name, Estimate(mean, mean, mean, 0.0, 9.0)) for name, mean in (("a", value), ("b", other))]
     (found,) = _differences(systems)
     assert (found.p == 1.0, found.is_sure) == ((True, False) if other == 10 / 3 else (False, True))

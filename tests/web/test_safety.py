@@ -17,7 +17,8 @@ import pytest
 
 from lapsus.errors import LapsusError
 from lapsus.store import Store, open_store
-from lapsus.web import connection, security, stats_refresh
+from lapsus.web import app as workbench
+from lapsus.web import connection, security
 from lapsus.web.app import create_app
 from lapsus.web.server import listen, serve
 from tests.web.helpers import ANSWERS, Bench, Browser, chat, pair
@@ -38,7 +39,7 @@ def test_outsiders_learn_nothing_by_saving(bench: Bench) -> None:
     bench.campaign("semantic-errors", [pair("d0")], name="secret", who="named")
     eve, mori = bench.person("Eve"), bench.person("Mori", "manager")
     cut = {"errors": [{"segment": "text", "start": 1, "end": 7, "label": "addition"}]}
-    bench.store.saves.keep_in_mind("secret", [1])
+    bench.store.saves.cache_rules("secret", [1])
     answers = [
         eve.save(name, unit, said)
         for name in ("secret", "nothing")
@@ -250,14 +251,14 @@ def test_a_task_beside_survives_what_goes_wrong(store: Store, monkeypatch: pytes
         raise (ValueError("a mistake of ours"), LapsusError("trouble"))[len(seen) % 2]
 
     async def some_rounds() -> None:
-        task = asyncio.create_task(stats_refresh.refresh_stats(store))
+        task = asyncio.create_task(workbench.refresh_stats(store))
         while len(seen) < 3:
             await asyncio.sleep(0.01)
             assert not task.done()
         task.cancel()
 
-    monkeypatch.setattr(stats_refresh, "EVERY", 0.01)
-    monkeypatch.setattr(stats_refresh, "precompute_stats", lambda store: 1 / 0)
+    monkeypatch.setattr(workbench, "REFRESH_EVERY", 0.01)
+    monkeypatch.setattr(workbench, "precompute_stats", lambda store: 1 / 0)
     monkeypatch.setattr(store.stats, "refresh", fails)
     run_apart(asyncio.wait_for(some_rounds(), 60))
 

@@ -1,5 +1,5 @@
 """A campaign's statistics and report."""
 
-from lapsus.campaign_stats.campaign import CampaignStats, precompute_stats
+from lapsus.campaign_stats.campaign import CampaignStats
 
-__all__ = ["CampaignStats", "precompute_stats"]
+__all__ = ["CampaignStats"]

@@ -1,15 +1,15 @@
 """What an adjudicator needs: which units come first, who said the same, and which answer is the most frequent."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from lapsus.analysis.gold_standard import gold_judgments, settled_gold, ways_to
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.errors import UsageError
-from lapsus.kinds import Kind, kind_of
+from lapsus.kinds import Kind, kind_of, kinds_of
 from lapsus.measures.gold import Gold, adjudicated
-from lapsus.model import Answer, Entry, Span, UnitKey
+from lapsus.model import Answer, Entry, Scheme, UnitKey
 from lapsus.model.votes import Votes
 from lapsus.schemes import broken_rules, is_asked
 from lapsus.store import GoldCounts, GoldUnit, Store, StoredGold, StoredJudgment
@@ -79,11 +79,11 @@ def adjudication_order(stats: CampaignStats, which: str) -> list[tuple[int, floa
     return found
 
 
-def group_by_answer(judgments: Sequence[StoredJudgment]) -> list[AnswerGroup]:
+def group_by_answer(scheme: Scheme, judgments: Sequence[StoredJudgment]) -> list[AnswerGroup]:
     """Everybody's answers, the same ones together and none left out; the largest group first."""
     groups: dict[object, list[StoredJudgment]] = {}
     for judgment in judgments:
-        groups.setdefault(_same(judgment.answers), []).append(judgment)
+        groups.setdefault(same_answers(scheme, judgment.answers), []).append(judgment)
     ordered = sorted(groups.values(), key=lambda group: -len(group))
     return [AnswerGroup(group[0].answers, tuple(group)) for group in ordered]
 
@@ -130,18 +130,10 @@ def most_frequent(
     return FrequentAnswer(answers, fewest, len(judgments))
 
 
-def _same(answers: Mapping[str, Answer]) -> object:
-    """Something that is equal for answers that say the same: the order of labels and spans does not matter."""
-    return frozenset(
-        (question, frozenset(_plain(part) for part in answer) if isinstance(answer, tuple) else answer)
-        for question, answer in answers.items()
-    )
-
-
-def _plain(part: str | Span) -> object:
-    return (
-        part if isinstance(part, str) else (part.segment, part.start, part.end, part.label, part.tie is None)
-    )
+def same_answers(scheme: Scheme, answers: Mapping[str, Answer]) -> frozenset[tuple[str, Hashable]]:
+    """Equal for answers that say the same."""
+    kinds = kinds_of(scheme)
+    return frozenset((id, kinds[id].same_or_none(answer)) for id, answer in answers.items())
 
 
 def campaign_gold(

@@ -2,7 +2,9 @@
 
 from datetime import timedelta
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from lapsus.campaign_stats.campaign import CampaignStats
 from lapsus.campaign_stats.statistics import AnnotatorStats
@@ -23,11 +25,12 @@ KINDS: Final = (CHECKS, TOO_FAST, SAME, BEHIND)
 """What spoils data first, then what only delays it."""
 
 
-class Attention(NamedTuple):
+class Attention(msgspec.Struct, frozen=True):
     """One person and why to look."""
 
     kind: str
-    person: int
+    """`checks`: fails them; `fast`: too fast; `same`: always the same answer; `behind`: holds units and is silent."""
+    id: int
     name: str
     value: float
     """Units held, seconds a unit, answers in a row, or the share of checks that failed."""
@@ -38,9 +41,11 @@ def attention(stats: CampaignStats) -> list[Attention]:
     members = {one.person: one for one in stats.store.members.all(stats.name) if not one.program}
     going = {id: one for id, one in members.items() if one.stopped is None}
     rows = [row for row in stats.annotators().rows if row.person in going]
-    found = [
-        *_too_fast(rows, stats),
-        *(_one(SAME, row, stats, row.longest_run) for row in rows if row.is_straight),
+    found = _too_fast(rows, stats)
+    found += [
+        Attention(SAME, row.person, stats.names[row.person], row.longest_run)
+        for row in rows
+        if row.is_straight
     ]
     now = stats.store.database.clock()
     for member in going.values():
@@ -50,12 +55,11 @@ def attention(stats: CampaignStats) -> list[Attention]:
         since = member.last_at or member.joined
         if member.held and stats.campaign.state == "open" and now - since > SILENT:
             found.append(Attention(BEHIND, member.person, member.name, member.held))
-    return sorted(found, key=lambda one: (KINDS.index(one.kind), _badness(one), one.name))
-
-
-def _badness(one: Attention) -> float:
-    """Less is worse."""
-    return one.value if one.kind == TOO_FAST else -one.value
+    # Who needs the least time a unit is the worst; of everything else more is worse.
+    return sorted(
+        found,
+        key=lambda one: (KINDS.index(one.kind), one.value if one.kind == TOO_FAST else -one.value, one.name),
+    )
 
 
 def _too_fast(rows: list[AnnotatorStats], stats: CampaignStats) -> list[Attention]:
@@ -64,8 +68,8 @@ def _too_fast(rows: list[AnnotatorStats], stats: CampaignStats) -> list[Attentio
     if len(timed) < LEAST_PEOPLE:
         return []
     usual = median(seconds for _, seconds in timed)
-    return [_one(TOO_FAST, row, stats, seconds) for row, seconds in timed if seconds < FAST * usual]
-
-
-def _one(kind: str, row: AnnotatorStats, stats: CampaignStats, value: float) -> Attention:
-    return Attention(kind, row.person, stats.names[row.person], value)
+    return [
+        Attention(TOO_FAST, row.person, stats.names[row.person], seconds)
+        for row, seconds in timed
+        if seconds < FAST * usual
+    ]

@@ -4,16 +4,16 @@ A result is computed once and kept until a count changes. A page that is shown w
 result where computing takes long; it then says from when, or that the result is still being computed.
 """
 
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from datetime import datetime
-from functools import cached_property
-from typing import NamedTuple, Self, TypeVar, cast
+from datetime import date, datetime, timedelta
+from functools import cached_property, wraps
+from typing import Final, NamedTuple, Self, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+import msgspec
 import numpy as np
 
 from lapsus.analysis.agreement import AgreementRow, coefficients
@@ -40,10 +40,9 @@ from lapsus.store.stats_cache import CampaignCounts
 
 T = TypeVar("T")
 
-WARMED = 4
-"""How many campaigns are looked at when a server starts."""
 MANY = 1_000
 """Judgments. With fewer, whoever looks first hardly waits."""
+EPOCH: Final = date(1970, 1, 1)
 PATIENCE = 0.3
 """Seconds that a look at a page waits for figures, all of them together..."""
 PATIENCE_WITH_MANY = 0.1
@@ -59,12 +58,14 @@ class SystemStats(NamedTuple):
     score: Score
 
 
-class DayStats(NamedTuple):
+class DayStats(msgspec.Struct, frozen=True):
     """How much was judged on a day."""
 
-    day: int
+    day: date | None
+    """None where it is not known."""
     judgments: int
     total: int
+    """Until then."""
 
 
 _results: WeakKeyDictionary[Store, ResultCache] = WeakKeyDictionary()
@@ -85,6 +86,18 @@ class NumberedVotes(NamedTuple):
 
     votes: Votes
     numbers: Sequence[int]
+
+
+S = TypeVar("S", bound="CampaignStats")
+
+
+def kept_result(empty: T) -> Callable[[Callable[[S], T]], Callable[[S], T]]:
+    """Makes of a function a result that is kept under its name; `empty` while a page has to do without."""
+
+    def decorate(make: Callable[[S], T]) -> Callable[[S], T]:
+        return wraps(make)(lambda stats: stats.kept(make.__name__, make, empty))
+
+    return decorate
 
 
 class CampaignStats:
@@ -193,21 +206,23 @@ class CampaignStats:
         return {person.person: person.name for person in self.progress.people}
 
     def days(self) -> list[DayStats]:
-        """Judgments by day, and how many there were by then; those whose day is not known come first, as day -1."""
+        """Judgments by day, and how many there were by then; those whose day is not known come first."""
+        total, found = 0, []
+        for day, judgments in sorted(self._by_day().items()):
+            total += judgments
+            found.append(DayStats(None if day < 0 else EPOCH + timedelta(day), judgments, total))
+        return found
+
+    def _by_day(self) -> Counter[int]:
         by_day: Counter[int] = Counter()
         for row in self.figures.days:
             by_day[row.day] += row.judgments
-        total, found = 0, []
-        for day in sorted(by_day):
-            total += by_day[day]
-            found.append(DayStats(day, by_day[day], total))
-        return found
+        return by_day
 
     def forecast(self) -> Forecast | None:
         """When it will be done."""
         left = self.progress.wanted - self.progress.done
-        days = {row.day: row.judgments for row in self.days()}
-        return statistics.forecast(days, left, self.store.database.clock())
+        return statistics.forecast(self._by_day(), left, self.store.database.clock())
 
     def patterns(self, system: str | None = None) -> Patterns:
         """The counted patterns of the question, of one system or of all."""
@@ -222,47 +237,43 @@ class CampaignStats:
         """What agreement is computed from: patterns where they say it all, else the votes themselves."""
         return self.patterns() if self.kind.is_counted else self.votes()
 
+    @kept_result(cast(dict[AgreementRow, Score], {}))
     def agreement(self) -> dict[AgreementRow, Score]:
         """The usual coefficients, exactly as `lapsus agree` gives them."""
-        return self.kept(
-            "agreement",
-            lambda stats: coefficients(stats.countable(), stats.kind, USUAL, lengths=stats._lengths()),
-            {},
-        )
+        return coefficients(self.countable(), self.kind, USUAL, lengths=self._lengths())
 
+    @kept_result(cast(dict[str, Score], {}))
     def by_label(self) -> dict[str, Score]:
         """Agreement on each label."""
-        return self.kept("labels", lambda stats: statistics.by_label(stats.kind, stats.countable()), {})
+        return statistics.by_label(self.kind, self.countable())
 
+    @kept_result(cast(list[Share], []))
     def shares(self) -> list[Share]:
         """How often each answer was given."""
-        return self.kept("shares", lambda stats: statistics.shares(stats.kind, stats.countable()), [])
+        return statistics.shares(self.kind, self.countable())
 
+    @kept_result(cast(list[SystemStats], []))
     def systems(self) -> list[SystemStats]:
         """The same for each system; nothing where patterns do not say it."""
-        if not self.kind.is_counted:
-            return []
-        return self.kept("systems", CampaignStats._systems, [])
-
-    def _systems(self) -> list[SystemStats]:
-        names = {row.system for row in self.figures.patterns if row.question == self.question.id}
+        rows = self.figures.patterns if self.kind.is_counted else ()
         found = []
-        for system in sorted(names):
+        for system in sorted({row.system for row in rows if row.question == self.question.id}):
             patterns = self.patterns(system)
             score = coefficient(self.kind.agreement[0], patterns, USUAL)
             shares = statistics.shares(self.kind, patterns)
             found.append(SystemStats(system, int(patterns.times.sum()), shares, score))
         return found
 
+    @kept_result(cast(list[Period], []))
     def over_time(self) -> list[Period]:
         """Agreement in each stretch of time."""
-        return self.kept(
-            "time", lambda stats: statistics.over_time(stats.kind, stats.packed_votes(), USUAL), []
-        )
+        return statistics.over_time(self.kind, self.packed_votes())
 
-    def judged(self) -> Sequence[int]:
+    @kept_result(cast(list[int], []))
+    def judged(self) -> list[int]:
         """The numbers of the units that somebody judged."""
-        return self.kept("judged", lambda stats: stats.packed_votes().units.tolist(), [])
+        found: list[int] = self.packed_votes().units.tolist()
+        return found
 
     def packed_votes(self) -> PackedVotes:
         """Every judgment that counts."""
@@ -304,11 +315,9 @@ class CampaignStats:
             for name, document in self.store.exports.documents(self.name)
         }
 
+    @kept_result(AnnotatorTable((), ()))
     def annotators(self) -> AnnotatorTable:
         """What can be told of everybody."""
-        return self.kept("annotators", CampaignStats._annotators, AnnotatorTable((), ()))
-
-    def _annotators(self) -> AnnotatorTable:
         packed_votes = self.packed_votes()
         # Of the very same ballots: while people save, others may be newer.
         votes = self._packed(packed_votes).votes if self.kind.is_packed else self.votes()
@@ -327,53 +336,20 @@ class CampaignStats:
         rows = tuple(row._replace(median_seconds=timed[row.person]) for row in table.rows)
         return table._replace(rows=rows)
 
+    @kept_result(cast(PairMatrix | None, None))
     def pairs(self) -> PairMatrix | None:
         """Agreement of every two annotators."""
-        return self.kept("pairs", CampaignStats._pairs, None)
-
-    def _pairs(self) -> PairMatrix | None:
         if self.kind.pair_measure is None:
             return None
         return statistics.pairs(self.kind, self._packed(statistics.most_active(self.packed_votes())).votes)
 
-    def disputes(self) -> Sequence[UnitDispute]:
+    @kept_result(cast(list[UnitDispute], []))
+    def disputes(self) -> list[UnitDispute]:
         """All units over which annotators differ, the worst first."""
-        return self.kept("disputes", CampaignStats._disputes, [])
-
-    def _disputes(self) -> list[UnitDispute]:
         votes, numbers = self.numbered_votes()
         number = dict(zip(votes.units, numbers, strict=True))
         found = disputed(votes, len(votes.units))
         return [UnitDispute(number[one.unit], one.disagreement, one.answers) for one in found]
-
-
-def newest_stats(store: Store) -> Iterator[CampaignStats]:
-    """The statistics of the newest campaigns with many judgments, to have ready what takes long before anybody asks.
-
-    Each of them waits for what it works out, one thing after the other, so that what somebody asks for meanwhile comes
-    next. A campaign that asks for texts alone has no statistics.
-    """
-    for campaign in store.campaigns.all()[-WARMED:]:
-        if countable(store.campaigns.scheme(campaign.name).questions):
-            stats = CampaignStats(store, campaign.name, live=True, patience=threading.TIMEOUT_MAX)
-            if stats.is_large:
-                yield stats
-
-
-def precompute_stats(store: Store) -> None:
-    """Work out what the statistics pages of the newest campaigns with many judgments show."""
-    for stats in newest_stats(store):
-        for look in (
-            stats.agreement,
-            stats.by_label,
-            stats.shares,
-            stats.disputes,
-            stats.over_time,
-            stats.systems,
-            stats.annotators,
-            stats.pairs,
-        ):
-            look()
 
 
 def _median(packed_votes: PackedVotes, person: int) -> float | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lapsus.analysis.corpus import Corpus, load_corpus
 from lapsus.analysis.estimate import Estimated, all_estimates
 from lapsus.analysis.trust import Learned, learned_documents, only_drawn, people_and_judges
-from lapsus.campaign_stats.campaign import CampaignStats
+from lapsus.campaign_stats.campaign import CampaignStats, kept_result
 from lapsus.model import ANONYMOUS, Judgment
 from lapsus.model.votes import Votes
 from lapsus.trust import calibration, confusion, disagreements, sure_answers
@@ -56,21 +56,25 @@ class Judges(NamedTuple):
     """Whether the data do not say who of the people gave which answer, so that nothing can be tested."""
 
 
-def judges_of(stats: CampaignStats) -> Judges:
-    """Every program that judged, beside people; worked out once for the same figures."""
-    return stats.kept("judges", _judges, Judges())
+def unaided_corpus(stats: CampaignStats) -> tuple[Corpus, PeopleAndJudges]:
+    """What people and programs said, the judgments that are drawn from alone, and who they are.
 
-
-def _judges(stats: CampaignStats) -> Judges:
-    programs = {name: id for id, name in stats.store.browsing.programs(stats.name).items()}
-    if not programs:
-        return Judges()
+    Without the answers of people who had a program's in view: they say little about whether it is right.
+    """
     whole = load_corpus(list(stats.store.exports.export(stats.name, names="names", programs=True)))
-    # Whoever had a program's answer in view says little about whether it is right.
     unaided = [one for one in whole.judgments if "suggested" not in one.metadata]
     corpus = Corpus(whole.name, whole.documents, unaided)
     who = people_and_judges(corpus, stats.scheme, by_name=False, need_people=False, need_judges=False)
-    corpus = only_drawn(corpus, stats.scheme, who.people)
+    return only_drawn(corpus, stats.scheme, who.people), who
+
+
+@kept_result(Judges())
+def judges_of(stats: CampaignStats) -> Judges:
+    """Every program that judged, beside people; worked out once for the same figures."""
+    programs = {name: id for id, name in stats.store.browsing.programs(stats.name).items()}
+    if not programs:
+        return Judges()
+    corpus, who = unaided_corpus(stats)
     votes = corpus.votes(stats.scheme, stats.question)
     here = PeopleAndJudges(
         *(tuple(name for name in names if name in votes.annotators) for names in (who.people, who.judges))

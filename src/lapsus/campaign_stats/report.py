@@ -3,23 +3,20 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from lapsus.analysis.corpus import signed_without
 from lapsus.campaign_stats.adjudication import campaign_gold
 from lapsus.campaign_stats.campaign import CampaignStats
-from lapsus.campaign_stats.charts import agreement_chart, days_chart, systems_charts
-from lapsus.campaign_stats.report_judges import judges_part
+from lapsus.campaign_stats.charts import agreement_chart, bounds_cell, days_chart, judges_part, systems_charts
 from lapsus.campaign_stats.results import SIGNATURE, Results, results_of
 from lapsus.kinds import kind_of
 from lapsus.language import word_count
 from lapsus.measures.gold import Gold
-from lapsus.measures.score import Interval, Score, shown
+from lapsus.measures.score import shown
 from lapsus.model import ANONYMOUS, Question, Unit, in_language
 from lapsus.reports.report import Example, Report, ReportSection
 from lapsus.reports.table import Cell, Table
 from lapsus.store import Store
-from lapsus.trust.estimators import Estimate
 from lapsus.version import __version__
 from lapsus.word_files import word_file
 
@@ -51,11 +48,6 @@ def campaign_report(
         for part in report.parts
     )
     return replace(report, parts=tuple(marked)) if left_out else report
-
-
-def _score(found: Estimate) -> Score:
-    interval = None if found.low is None else Interval(found.low, found.high or 0.0)
-    return Score("estimate", found.value, 0, interval)
 
 
 class _Reporter:
@@ -105,9 +97,9 @@ class _Reporter:
             labels = ", ".join(called.get(label, label) for label in found.bad)
             what = self.say(f"worse-{found.measure}", labels=labels)
             columns = (self.say("system"), what, self.say("units"))
-            rows = tuple((one.system, _score(one.people), one.units) for one in found.systems)
+            rows = tuple((one.system, bounds_cell(one.people), one.units) for one in found.systems)
             apart = tuple(
-                (f"{one.worse} − {one.better}", _score(one.estimate), one.p) for one in found.differences
+                (f"{one.worse} − {one.better}", bounds_cell(one.by), one.p) for one in found.differences
             )
             about = in_language(stats.question.name, self.language)
             tables += [
@@ -371,11 +363,10 @@ class _Reporter:
         return len(judged)
 
     def _period(self) -> str:
-        days = sorted(row.day for row in self.stats.figures.days if row.day >= 0)
+        days = [row.day for row in self.stats.days() if row.day]
         if not days:
             return ""
-        first, last = (f"{datetime.fromtimestamp(day * 86400, UTC):%Y-%m-%d}" for day in (days[0], days[-1]))
-        return first if first == last else f"{first} – {last}"
+        return f"{days[0]}" if days[0] == days[-1] else f"{days[0]} – {days[-1]}"
 
 
 def _text(unit: Unit) -> str:

@@ -60,7 +60,7 @@ class _Lent(threading.local):
 
 
 class WorkQueue:
-    """Does what is put into it, so many things at a time. Its threads end with the work, or with the server."""
+    """Runs work in so many threads at a time; they end when nothing waits, or with the server."""
 
     def __init__(self, at_once: int) -> None:
         self._at_once, self._running = at_once, 0
@@ -68,7 +68,7 @@ class WorkQueue:
         self._guard = threading.Lock()
 
     def put(self, work: Callable[[], None]) -> None:
-        """Have something done, which must see to its own errors."""
+        """Queue a function, which must handle its own errors."""
         with self._guard:
             self._waiting.append(work)
             if self._running == self._at_once:

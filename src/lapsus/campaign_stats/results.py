@@ -1,15 +1,17 @@
 """Which system is worse, by how much, and how sure that is: by people, by a judge, and by both together."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from lapsus.analysis.corpus import Corpus, load_corpus
-from lapsus.analysis.estimate import unit_means, weights
-from lapsus.analysis.trust import only_drawn, people_and_judges
-from lapsus.campaign_stats.campaign import CampaignStats
+from lapsus.analysis.corpus import Corpus
+from lapsus.analysis.estimate import Bounds, unit_means, weights
+from lapsus.campaign_stats.campaign import CampaignStats, kept_result
+from lapsus.campaign_stats.judge_figures import unaided_corpus
 from lapsus.kinds.votes import Quantity, bad_answers
 from lapsus.measures.bootstrap import t_cdf
 from lapsus.measures.comparison import holm
@@ -27,32 +29,27 @@ SIGNATURE = signature(
 )
 
 
-class SystemResult(NamedTuple):
+class SystemResult(msgspec.Struct, frozen=True):
     """One system: units with an answer of people, and the quantity in up to three ways."""
 
     system: str
     units: int
-    people: Estimate
-    judge: Estimate | None
-    corrected: Estimate | None
+    people: Bounds
+    judge: Bounds | None
+    corrected: Bounds | None
+    """The judge put right by people."""
 
 
-class SystemDifference(NamedTuple):
+class SystemDifference(msgspec.Struct, frozen=True):
     """How much worse the first system is than the second, by people."""
 
     worse: str
     better: str
-    estimate: Estimate
+    by: Bounds
     p: float | None
     """Holm's, over all pairs."""
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether chance hardly explains it, by both ways in which that is told."""
-        low, high = self.estimate.low, self.estimate.high
-        return (
-            self.p is not None and self.p < SURE and low is not None and high is not None and low * high > 0
-        )
+    is_sure: bool
+    """Whether chance hardly explains it, by both ways in which that is told."""
 
 
 class Results(NamedTuple):
@@ -69,23 +66,15 @@ class Results(NamedTuple):
     """The program whose answers were used."""
 
 
+@kept_result(Results())
 def results_of(stats: CampaignStats) -> Results:
     """What the campaign says of its systems; worked out once for the same figures."""
-    return stats.kept("results", _results, Results())
-
-
-def _results(stats: CampaignStats) -> Results:
     if not stats.figures.days and not stats.store.browsing.programs(stats.name):
         # All documents would be read for nothing.
         return Results()
-    exported = stats.store.exports.export(stats.name, names="names", programs=True)
-    whole = load_corpus(list(exported))
-    unaided = [one for one in whole.judgments if "suggested" not in one.metadata]
-    corpus = Corpus(whole.name, whole.documents, unaided)
-    if not unaided:
+    corpus, who = unaided_corpus(stats)
+    if not corpus.judgments:
         return Results()
-    who = people_and_judges(corpus, stats.scheme, by_name=False, need_people=False, need_judges=False)
-    corpus = only_drawn(corpus, stats.scheme, who.people)
     votes = corpus.votes(stats.scheme, stats.question)
     bad, quantity = bad_answers(votes, stats.question.alone)
     measure = BAD if quantity.is_share else quantity.measure
@@ -94,11 +83,12 @@ def _results(stats: CampaignStats) -> Results:
     judge = max(said, key=lambda name: np.isfinite(quantity.values[:, said[name]]).sum(), default=None)
     parts = _by_system(corpus, stats, votes, quantity, PeopleAndJudges(who.people, (judge,) if judge else ()))
     sign = -1 if measure == MEAN else 1
-    systems = sorted(
-        (_system(name, units, made, judge) for name, (units, made) in parts.items()),
-        key=lambda one: (one.people.value is None, -sign * (one.people.value or 0.0), one.system),
+    people = {name: made.people for name, (_, made) in parts.items()}
+    ordered = sorted(
+        people, key=lambda name: (people[name].value is None, -sign * (people[name].value or 0.0), name)
     )
-    return Results(measure, bad, tuple(systems), _differences(systems), judge)
+    systems = tuple(_system(name, *parts[name], judge) for name in ordered)
+    return Results(measure, bad, systems, _differences([(name, people[name]) for name in ordered]), judge)
 
 
 def _by_system(
@@ -117,23 +107,28 @@ def _by_system(
 
 
 def _system(name: str, units: int, made: Estimates, judge: str | None) -> SystemResult:
-    corrected = made.corrected if made.power is not None else None
-    return SystemResult(name, units, made.people, made.judge if judge else None, corrected)
+    by_judge = _bounds(made.judge) if judge else None
+    corrected = _bounds(made.corrected) if made.power is not None else None
+    return SystemResult(name, units, _bounds(made.people), by_judge, corrected)
 
 
-def _differences(systems: list[SystemResult]) -> tuple[SystemDifference, ...]:
+def _bounds(found: Estimate) -> Bounds:
+    return Bounds(found.value, found.low, found.high)
+
+
+def _differences(systems: Sequence[tuple[str, Estimate]]) -> tuple[SystemDifference, ...]:
     """Systems come the worst first, so that each pair says how much worse the first one is."""
-    pairs = [
-        (one, other, difference(one.people, other.people))
-        for one, other in combinations(systems, 2)
-        if one.people.value is not None and other.people.value is not None
-    ]
-    raw = [_p(one.people, other.people, made) for one, other, made in pairs]
+    known = [(name, people) for name, people in systems if people.value is not None]
+    pairs = [(one, other, difference(one[1], other[1])) for one, other in combinations(known, 2)]
+    raw = [_p(one, other, made) for (_, one), (_, other), made in pairs]
     adjusted = iter(holm([p for p in raw if p is not None]))
-    found = [
-        SystemDifference(one.system, other.system, made, None if p is None else next(adjusted))
-        for (one, other, made), p in zip(pairs, raw, strict=True)
-    ]
+    found: list[SystemDifference] = []
+    for (worse, _), (better, _), made in pairs:
+        p = None if raw[len(found)] is None else next(adjusted)
+        is_apart = made.low is not None and made.high is not None and made.low * made.high > 0
+        found.append(
+            SystemDifference(worse, better, _bounds(made), p, is_apart and p is not None and p < SURE)
+        )
     return tuple(sorted(found, key=lambda one: (one.p is None, one.p or 0.0)))
 
 

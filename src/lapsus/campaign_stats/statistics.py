@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +21,7 @@ from lapsus.measures.agreement.details import by_label as label_by_label
 from lapsus.measures.agreement.details import pairwise, with_the_rest
 from lapsus.measures.agreement.pairs import PairMatrix
 from lapsus.measures.agreement.patterns import Patterns, histogram
-from lapsus.measures.bootstrap import USUAL, Bootstrap
+from lapsus.measures.bootstrap import USUAL
 from lapsus.measures.gold import make_gold
 from lapsus.measures.gold.quality import Times, annotator_quality, answer_codes
 from lapsus.measures.gold.spans import Words
@@ -81,11 +82,12 @@ class Share(NamedTuple):
     share: float
 
 
-class Forecast(NamedTuple):
+class Forecast(msgspec.Struct, frozen=True):
     """When it will be done, if people go on as in the last days."""
 
     per_day: float
-    days_looked_at: int
+    days: int
+    """How many days were looked at."""
     done_on: datetime
 
 
@@ -106,19 +108,19 @@ def _patterns(kind: Kind, counts: NDArray[np.int64], times: NDArray[np.int64]) -
     return histogram(counts[:, order], times, str(len(names)), coded)
 
 
-def by_label(kind: Kind, votes: Votes | Patterns, bootstrap: Bootstrap | None = USUAL) -> dict[str, Score]:
+def by_label(kind: Kind, votes: Votes | Patterns) -> dict[str, Score]:
     """Agreement on each label by itself; nothing for numbers and spans."""
     if not kind.by_label:
         return {}
     if not isinstance(votes, Patterns):
-        return label_by_label(votes, bootstrap=bootstrap)  # type: ignore[arg-type]
+        return label_by_label(votes, bootstrap=USUAL)  # type: ignore[arg-type]
     labels = kind.choices
     everything = range(len(labels))
     return {
         label: coefficient(
             "fleiss",
             votes.merged([[place], [o for o in everything if o != place]], (label, f"not {label}")),
-            bootstrap,
+            USUAL,
         )
         for place, label in enumerate(labels)
         if len(labels) > 1
@@ -140,7 +142,7 @@ def shares(kind: Kind, votes: Votes | Patterns) -> list[Share]:
     ]
 
 
-def over_time(kind: Kind, packed_votes: PackedVotes, bootstrap: Bootstrap | None) -> list[Period]:
+def over_time(kind: Kind, packed_votes: PackedVotes) -> list[Period]:
     """Agreement on the units that were finished in each stretch of time; nothing where times are not known."""
     known = packed_votes.rows["at"] >= 0
     if not kind.is_counted or not known.any():
@@ -155,7 +157,7 @@ def over_time(kind: Kind, packed_votes: PackedVotes, bootstrap: Bootstrap | None
         rows = counts[(days >= begin) & (days < begin + width)]
         if len(rows):
             patterns = _patterns(kind, rows, np.ones(len(rows), dtype=np.int64))
-            score = coefficient(kind.agreement[0], patterns, bootstrap)
+            score = coefficient(kind.agreement[0], patterns, USUAL)
             found.append(Period(_date(begin), _date(min(begin + width - 1, final)), score))
     return found
 
@@ -214,12 +216,12 @@ def pairs(kind: Kind, votes: Votes) -> PairMatrix | None:
     return pairwise(votes, measure)  # type: ignore[arg-type]
 
 
-def most_active(packed_votes: PackedVotes, most: int = MOST_PAIRS) -> PackedVotes:
+def most_active(packed_votes: PackedVotes) -> PackedVotes:
     """Only the judgments of those who gave the most."""
-    if len(packed_votes.people) <= most:
+    if len(packed_votes.people) <= MOST_PAIRS:
         return packed_votes
     many = np.bincount(packed_votes.column)
-    chosen = np.argsort(-many, kind="stable")[:most]
+    chosen = np.argsort(-many, kind="stable")[:MOST_PAIRS]
     return packed_votes.of(np.isin(packed_votes.column, chosen))
 
 

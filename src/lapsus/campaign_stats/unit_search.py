@@ -6,22 +6,27 @@ answers the rest. So searching 100,000 units takes no longer than a page may.
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.campaign_stats.campaign import CampaignStats, newest_stats
+from lapsus.campaign_stats.campaign import CampaignStats, kept_result
 from lapsus.campaign_stats.judge_figures import judges_of
-from lapsus.kinds import kind_of
+from lapsus.kinds import countable, kind_of
 from lapsus.store import Store
 from lapsus.store.stats_cache import DAY, UNKNOWN
 
-Numbers = NDArray[np.int64]
+Numbers: TypeAlias = NDArray[np.int64]
+Values: TypeAlias = tuple[Numbers, NDArray[np.float64]]
+"""Units, in order, each with a value."""
+WARMED = 4
+"""How many campaigns are looked at when a server starts."""
 
 SORTS = ("number", "disputed", "doubt", "farthest", "newest", "oldest")
 UNSURE = 0.4
@@ -73,11 +78,6 @@ class UnitSearch:
     def __init__(self, stats: CampaignStats) -> None:
         self.stats, self.store, self.name = stats, stats.store, stats.name
 
-    def make_ready(self) -> None:
-        """Have ready what takes long, before somebody looks."""
-        self._read(Wanted(system=UNKNOWN))
-        self.disagreement()
-
     def page(self, wanted: Wanted, start: int, limit: int) -> tuple[list[int], int]:
         """Some units, and how many there are in all."""
         if wanted == Wanted(sort="number"):
@@ -102,18 +102,6 @@ class UnitSearch:
         """The systems that votes are known of."""
         return sorted({row.system for row in self.stats.figures.patterns})
 
-    def disagreement(self) -> tuple[Numbers, NDArray[np.float64]]:
-        """Of each judged unit, which share of every two people answered differently; NaN with fewer than two."""
-        return self.stats.kept("apart", _apart, (np.zeros(0, np.int64), np.zeros(0)))
-
-    def doubts(self) -> tuple[Numbers, NDArray[np.float64]]:
-        """Of each unit that a program judged, how unsure the least sure of them was; 0 is sure."""
-        return self.stats.kept("doubts", _doubts, (np.zeros(0, np.int64), np.zeros(0)))
-
-    def programs(self) -> list[ProgramFigures]:
-        """How often each program said what most people said."""
-        return self.stats.kept("programs", _programs, [])
-
     def _all(self) -> Numbers:
         return np.array(self.store.browsing.numbers(self.name), dtype=np.int64)
 
@@ -128,7 +116,7 @@ class UnitSearch:
             rows = self.stats.packed_votes().rows
             yield rows["unit"][rows["person"] == wanted.other]
         if wanted.agreement in ("differ", "same"):
-            units, apart = self.disagreement()
+            units, apart = disagreement(self.stats)
             yield units[apart > 0 if wanted.agreement == "differ" else apart == 0]
         if wanted.judged in ("none", "some", "open", "complete"):
             yield self.store.browsing.numbers(self.name, wanted.judged)  # type: ignore[arg-type]
@@ -138,10 +126,10 @@ class UnitSearch:
         if wanted.flag in ("open", "any"):
             yield self.store.browsing.flagged(self.name, open_only=wanted.flag == "open")
         if wanted.comment == "yes":
-            yield self._commented()
+            yield _commented(self.stats)
         if wanted.doubt == "unsure":
-            units, doubts = self.doubts()
-            yield units[doubts >= UNSURE]
+            units, least_sure = doubts(self.stats)
+            yield units[least_sure >= UNSURE]
         if wanted.program is not None:
             yield self._apart_from(wanted.program)
 
@@ -149,7 +137,7 @@ class UnitSearch:
         """Where a program says something else than most people; where answers are not counted, is far from them."""
         if not self.stats.kind.is_counted:
             return self._farthest(program)
-        return next((one.apart for one in self.programs() if one.program == program), [])
+        return next((one.apart for one in program_figures(self.stats) if one.program == program), [])
 
     def _farthest(self, program: int | None) -> Sequence[int]:
         """The units that a program sees otherwise than people, the biggest disagreements first."""
@@ -198,24 +186,6 @@ class UnitSearch:
         rest = msgspec.structs.replace(wanted, answer="")
         return np.intersect1d(found, self._voted(rest)) if rest.person is not None or rest.day else found
 
-    def _commented(self) -> list[int]:
-        texts = [
-            question.id for question in self.stats.scheme.questions if kind_of(question).packed_type is None
-        ]
-        return self.stats.kept(
-            "commented",
-            lambda stats: sorted(
-                {
-                    unit
-                    for id in texts
-                    for unit in stats.store.browsing.answering(
-                        stats.name, f"{msgspec.json.encode(id).decode()}:"
-                    )
-                }
-            ),
-            [],
-        )
-
     def _ordered(self, found: Numbers, wanted: Wanted) -> Numbers:
         sort = wanted.sort
         if sort == "farthest":
@@ -223,21 +193,39 @@ class UnitSearch:
             units = np.argsort(order, kind="stable")
             return _by(found, order[units], units, np.inf)
         if sort == "disputed":
-            units, apart = self.disagreement()
+            units, apart = disagreement(self.stats)
             return _by(found, units, -np.nan_to_num(apart, nan=0.0), 1.0)
         if sort == "doubt":
-            units, doubts = self.doubts()
-            return _by(found, units, -doubts, 1.0)
+            units, least_sure = doubts(self.stats)
+            return _by(found, units, -least_sure, 1.0)
         if sort in ("newest", "oldest"):
-            units, last = self.stats.kept("last", _last, (np.zeros(0, np.int64), np.zeros(0)))
+            units, last = _last_judged(self.stats)
             return _by(found, units, -last if sort == "newest" else last, np.inf)
         return found
 
 
-def warm_units(store: Store) -> None:
-    """Have ready what looking through the units of the newest campaigns takes, where they have many judgments."""
-    for stats in newest_stats(store):
-        UnitSearch(stats).make_ready()
+def newest_stats(store: Store) -> list[CampaignStats]:
+    """The statistics of the newest campaigns with many judgments. One that asks for texts alone has none."""
+    newest = store.campaigns.all()[-WARMED:]
+    names = [one.name for one in newest if countable(store.campaigns.scheme(one.name).questions)]
+    found = [CampaignStats(store, name, live=True, patience=threading.TIMEOUT_MAX) for name in names]
+    return [stats for stats in found if stats.is_large]
+
+
+def precompute_stats(store: Store) -> None:
+    """Have ready what takes long in the newest campaigns: statistics, then the search of units.
+
+    Each waits for what it works out, one thing after the other, so that what somebody asks for meanwhile comes next.
+    """
+    large = newest_stats(store)
+    for stats in large:
+        for look in (
+            stats.agreement, stats.by_label, stats.shares, stats.disputes, stats.over_time, stats.systems,
+            stats.annotators, stats.pairs,
+        ):  # fmt: skip
+            look()
+    for stats in large:
+        UnitSearch(stats).find(Wanted(system=UNKNOWN, sort="disputed"))
 
 
 class ProgramFigures(NamedTuple):
@@ -269,7 +257,12 @@ def _texts(stats: CampaignStats) -> _Texts:
     return _Texts(np.array(numbers, dtype=np.int64), texts, np.array(codes, dtype=np.int32), list(names))
 
 
-def _apart(stats: CampaignStats) -> tuple[Numbers, NDArray[np.float64]]:
+NO_VALUES: Final[Values] = (np.zeros(0, np.int64), np.zeros(0))
+
+
+@kept_result(NO_VALUES)
+def disagreement(stats: CampaignStats) -> Values:
+    """Of each judged unit, which share of every two people answered differently; NaN with fewer than two."""
     packed_votes = stats.packed_votes()
     if not stats.kind.is_packed:
         return packed_votes.units, _apart_by_votes(stats)
@@ -295,15 +288,17 @@ def _apart_by_votes(stats: CampaignStats) -> NDArray[np.float64]:
     return apart
 
 
-def _last(stats: CampaignStats) -> tuple[Numbers, NDArray[np.float64]]:
-    """When each unit was last judged."""
+@kept_result(NO_VALUES)
+def _last_judged(stats: CampaignStats) -> Values:
     packed_votes = stats.packed_votes()
     order = np.lexsort((packed_votes.rows["at"], packed_votes.row))
     ends = np.searchsorted(packed_votes.row[order], np.arange(len(packed_votes.units)), side="right") - 1
     return packed_votes.units, packed_votes.rows["at"][order][ends].astype(np.float64)
 
 
-def _programs(stats: CampaignStats) -> list[ProgramFigures]:
+@kept_result(cast(list[ProgramFigures], []))
+def program_figures(stats: CampaignStats) -> list[ProgramFigures]:
+    """How often each program said what most people said."""
     most = _most_said(stats)
     found = []
     for program, name in stats.store.browsing.programs(stats.name).items():
@@ -314,7 +309,17 @@ def _programs(stats: CampaignStats) -> list[ProgramFigures]:
     return found
 
 
-def _doubts(stats: CampaignStats) -> tuple[Numbers, NDArray[np.float64]]:
+@kept_result(cast(list[int], []))
+def _commented(stats: CampaignStats) -> list[int]:
+    """Units of which somebody wrote something."""
+    texts = [question.id for question in stats.scheme.questions if kind_of(question).packed_type is None]
+    keys = [f"{msgspec.json.encode(id).decode()}:" for id in texts]
+    return sorted({unit for key in keys for unit in stats.store.browsing.answering(stats.name, key)})
+
+
+@kept_result(NO_VALUES)
+def doubts(stats: CampaignStats) -> Values:
+    """Of each unit that a program judged, how unsure the least sure of them was; 0 is sure."""
     found: dict[int, float] = {}
     for program in stats.store.browsing.programs(stats.name):
         said = stats.store.browsing.program_shares(stats.name, program, stats.question.id)

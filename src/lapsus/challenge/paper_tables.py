@@ -359,7 +359,8 @@ def _results(
     """Baselines first, then the teams in the order in which they came, then the floors and what the paper has,
     which compete with nobody.
     """
-    teams = dict.fromkeys(entrant.team for entrant in sorted(entrants, key=_first_baselines))
+    baselines_first = sorted(entrants, key=lambda entrant: (entrant.team is not None, entrant.id))
+    teams = dict.fromkeys(entrant.team for entrant in baselines_first)
     lines = [
         PaperLine(team or ORGANISERS, entrant.name, _cells(entrant.figures.all, measures), is_run=True)
         for team in teams
@@ -378,10 +379,6 @@ def _results(
     about = PAPER_DATA if paper else ""
     signature = entrants[0].figures.all.signature if entrants else floors.prior.signature
     return PaperTable(title, heads, tuple(lines), low, signature, about)
-
-
-def _first_baselines(entrant: Entrant) -> tuple[bool, int]:
-    return entrant.team is not None, entrant.id
 
 
 def _cells(figures: ScoreValues, measures: Sequence[str]) -> list[Cell]:

@@ -46,6 +46,7 @@ def align_command(
     from lapsus.annotators.language_model.aligned import aligned_yaml
     from lapsus.annotators.library import OPENAI, is_language_model
     from lapsus.formats.sink import check_place, put_in_place
+    from lapsus.store.audit import ALIGNED
 
     if not is_language_model(judge):
         raise UsageError("align-language-models", hint="with-model", openai=OPENAI)
@@ -73,7 +74,7 @@ def align_command(
             draft.write_text(aligned_yaml(found.aligned), encoding="utf-8")
     if campaign is not None and told is not None:
         with open_database(db) as store:
-            store.audit.aligned(campaign, {"judge": told.model, "told": to_builtins(told)})
+            store.audit.add(campaign, ALIGNED, {"judge": told.model, "told": to_builtins(told)})
     for path in (kept, kept.with_suffix(".clauses")):
         path.unlink(missing_ok=True)
     if as_json:

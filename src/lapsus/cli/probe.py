@@ -40,6 +40,7 @@ def probe_command(
     from lapsus.annotators.library import OPENAI, is_language_model
     from lapsus.formats import read
     from lapsus.schemes import load_scheme
+    from lapsus.store.audit import PROBED
 
     if not is_language_model(judge):
         raise UsageError("detectors-always-answer-same", hint="with-model", openai=OPENAI)
@@ -60,7 +61,7 @@ def probe_command(
         found = probe(make, guideline, chosen)
     if campaign is not None:
         with open_database(db) as store:
-            store.audit.probed(campaign, {"judge": asked.name, "probes": to_builtins(found)})
+            store.audit.add(campaign, PROBED, {"judge": asked.name, "probes": to_builtins(found)})
     if as_json:
         print_json(found)
         return

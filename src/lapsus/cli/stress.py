@@ -52,6 +52,7 @@ def stress_command(
     """Plant errors in good turns and tell which of them a judge finds, by type, with false alarms."""
     from lapsus.formats.sink import put_in_place
     from lapsus.mutation.stress import stress
+    from lapsus.store.audit import STRESSED
 
     bounds = [None if one is None else share_of(one) for one in (least, most)]
     asked = [*judge, *([planter] if planter else [])]
@@ -81,7 +82,7 @@ def stress_command(
         )
     if campaign is not None:
         with open_database(db) as store:
-            store.audit.stressed(campaign, found.notes())
+            store.audit.add(campaign, STRESSED, *found.notes())
     if html is not None:
         with put_in_place(html, overwrite=True) as draft:
             draft.write_text(found.report(reader_language()).to_html(), encoding="utf-8")

@@ -6,7 +6,7 @@ from lapsus.store.decisions import Decision as Decision
 from lapsus.store.decisions import GoldCounts as GoldCounts
 from lapsus.store.decisions import GoldUnit as GoldUnit
 from lapsus.store.decisions import StoredGold as StoredGold
-from lapsus.store.messages import Message as Message
+from lapsus.store.members import Message as Message
 from lapsus.store.plan import Checks as Checks
 from lapsus.store.plan import Completion as Completion
 from lapsus.store.plan import KnownUnit as KnownUnit

@@ -43,7 +43,7 @@ from lapsus.store.validation import LARGEST, check_words, number
 _FORGOTTEN = timedelta(days=1)
 """After which nobody needs to know how often something was tried."""
 PREFIX = "lapsus_"
-"""How tokens begin, so that one found where it should not be is known for what it is."""
+"""The beginning of every token, by which scanners for secrets find it."""
 _OWNER = (
     select(t.person)
     .join(t.api_token)
@@ -117,13 +117,11 @@ class Access(StorePart):
 
     def session_stamp(self, person: int) -> str:
         """What a session carries beside the person's number; a new password makes a new one."""
-        with self.reading() as conn:
-            return conn.scalar(select(t.person.c.stamp).where(t.person.c.id == number(person))) or ""
+        return self.scalar(select(t.person.c.stamp).where(t.person.c.id == number(person))) or ""
 
     def person_in_session(self, person: int, stamp: str) -> Person | None:
         """The person, if the session still holds."""
-        with self.reading() as conn:
-            row = conn.execute(PERSON, {"id": number(person)}).one_or_none()
+        row = self.row(PERSON, {"id": number(person)})
         if row is None or row.disabled is not None:
             return None
         return as_person(row) if hmac.compare_digest(row.stamp.encode(), stamp.encode()) else None
@@ -231,8 +229,7 @@ class Access(StorePart):
 
     def person_of_token(self, token: str) -> Person | None:
         """The person of an access token; None where it does not hold."""
-        with self.reading() as conn:
-            row = conn.execute(_OWNER, {"hash": token_hash(token)}).one_or_none()
+        row = self.row(_OWNER, {"hash": token_hash(token)})
         return as_person(row) if row is not None and row.disabled is None else None
 
     def tokens(self, person: int | None = None) -> list[ApiToken]:
@@ -240,8 +237,7 @@ class Access(StorePart):
         query = select(t.api_token, t.person.c.name.label("owner")).join(t.person).order_by(t.api_token.c.id)
         if person is not None:
             query = query.where(t.api_token.c.person == number(person))
-        with self.reading() as conn:
-            return [record(ApiToken, row) for row in conn.execute(query)]
+        return [record(ApiToken, row) for row in self.rows(query)]
 
     def revoke_token(self, person: int, token: int, *, by: int | None = None) -> None:
         """End a person's token."""

@@ -12,7 +12,7 @@ from lapsus.store.access import Access
 from lapsus.store.base import Database, StorePart
 from lapsus.store.people import People, as_person, check_name, find_named, folded, new_person
 from lapsus.store.records import LONGEST_NAME, Person, RefusedError
-from lapsus.store.unit_places import of_person
+from lapsus.store.rows import of_person
 from lapsus.store.validation import to_json
 
 PROXY = "proxy"

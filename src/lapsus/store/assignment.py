@@ -13,12 +13,21 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, func, i
 
 from lapsus.store import tables as t
 from lapsus.store.base import Database, StorePart
-from lapsus.store.document_choice import HOLDS, PLANNED, had_planned, next_documents
+from lapsus.store.document_choice import HOLDS, PLANNED, DocumentChoice, had_planned
 from lapsus.store.people import People
 from lapsus.store.records import Nothing, OwnUnit, Plan, RefusedError, Reservation, UnitPlace
-from lapsus.store.rows import campaign_row, ensure_members, plan_of, set_levels
-from lapsus.store.unit_places import change_taken, free_places, lock_units, release
-from lapsus.store.unit_places import of_person as _me
+from lapsus.store.rows import (
+    ITS_UNIT,
+    campaign_row,
+    change_taken,
+    ensure_members,
+    free_places,
+    lock_units,
+    plan_of,
+    release,
+    set_levels,
+)
+from lapsus.store.rows import of_person as _me
 from lapsus.store.validation import number
 
 AHEAD: Final = 10
@@ -75,7 +84,7 @@ class Assignment(StorePart):
             return reason
         held = _held(conn, campaign, person)
         while not held or (ahead and _may_have_more(conn, campaign, plan, held)):
-            taken = _take(conn, campaign, person, next_documents(conn, campaign, person, plan))
+            taken = _take(conn, campaign, person, DocumentChoice(conn, campaign, person, plan).documents())
             if not taken:
                 break
             self.note(conn, "units handed out", by=person, campaign=campaign, units=taken)
@@ -99,11 +108,10 @@ class Assignment(StorePart):
     def own_units(self, person: int, campaign: str, *, held: bool = False) -> list[OwnUnit]:
         """All units that are or were a person's in a campaign, or those held and not judged, in order."""
         me = {"c": self._campaign_id(campaign), "p": number(person)}
-        with self.reading() as conn:
-            return [
-                OwnUnit(row.number, row.name, row.segment or None, row.state, row.revision, row.submitted)
-                for row in conn.execute(_HELD if held else _UNITS, me)
-            ]
+        return [
+            OwnUnit(row.number, row.name, row.segment or None, row.state, row.revision, row.submitted)
+            for row in self.rows(_HELD if held else _UNITS, me)
+        ]
 
     def take_back(self, conn: Connection, campaign: int, person: int, what: str, *, by: int | None) -> int:
         """Return the units that a person holds, in a transaction under way; how many."""
@@ -130,7 +138,7 @@ def admit(conn: Connection, campaign: int, person: int, plan: Plan, now: datetim
 
 
 def _late(conn: Connection, campaign: int, person: int, now: datetime) -> Sequence[int]:
-    """Whose time is over. Not the one who asks: whoever comes back before others need it goes on."""
+    """People whose reservation has expired, except the one who asks."""
     return conn.scalars(_LATE, {"c": campaign, "p": person, "now": now}).all()
 
 
@@ -161,7 +169,7 @@ def _units_of() -> Select[Any]:
         select(
             t.unit.c.number, place.c.name, t.unit.c.segment, mine.c.state, mine.c.revision, mine.c.submitted
         )
-        .join(t.unit, (t.unit.c.campaign == mine.c.campaign) & (t.unit.c.number == mine.c.unit))
+        .join(t.unit, ITS_UNIT)
         .join(place, (place.c.campaign == mine.c.campaign) & (place.c.position == mine.c.document))
         .where(mine.c.campaign == bindparam("c"), mine.c.person == bindparam("p"))
         .order_by(mine.c.unit)

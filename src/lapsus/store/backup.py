@@ -79,7 +79,7 @@ def restore(path: Path, database: str | Path | None) -> Backup:
 
 @contextmanager
 def _nothing_left(database: str | Path | None) -> Iterator[None]:
-    """Take away the file that was made for a database that came to nothing."""
+    """Remove the database file again if restoring fails, unless it was there before."""
     url = database_url(database)
     file = Path(url.database) if url.drivername == "sqlite" and url.database else None
     was_there = file is None or file.exists()

@@ -93,7 +93,7 @@ class BackupPlace:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Say in words of ours what goes wrong there."""
+        """Raise whatever fails there as a UsageError."""
         try:
             yield
         except LapsusError:

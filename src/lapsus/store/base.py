@@ -2,13 +2,13 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, Executable, Row, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -18,7 +18,7 @@ from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
 from lapsus.store.records import RefusedError, StoreError, UnknownNameError
-from lapsus.store.rows import scheme_of
+from lapsus.store.rows import ITS_DOCUMENT, scheme_of
 from lapsus.store.validation import LARGEST, is_storable, to_json
 
 T = TypeVar("T")
@@ -88,6 +88,26 @@ class Database:
             finally:
                 self._shared.reading = None
 
+    def rows(self, query: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
+        """What a query finds."""
+        with self.reading() as conn:
+            return conn.execute(query, values).all()
+
+    def row(self, query: Executable, values: Mapping[str, Any] | None = None) -> Row[Any] | None:
+        """The one row that a query finds, or None."""
+        with self.reading() as conn:
+            return conn.execute(query, values).one_or_none()
+
+    def scalar(self, query: Executable) -> Any | None:
+        """The first value that a query finds, or None."""
+        with self.reading() as conn:
+            return conn.scalar(query)
+
+    def scalars(self, query: Executable) -> Sequence[Any]:
+        """The first value of each row that a query finds."""
+        with self.reading() as conn:
+            return conn.scalars(query).all()
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that changes something: all of it or nothing, and on disk at the end."""
@@ -122,7 +142,11 @@ class Database:
                 raise trouble(error) from error
             except DBAPIError as error:
                 if is_done and error.connection_invalidated and not twice:
-                    raise _unclear(error) from error
+                    raise StoreError(
+                        "database-went-away-before",
+                        hint="look-whether-done-before",
+                        orig=str(error.orig).strip(),
+                    ) from error
                 if not left or not is_conflict(error):
                     raise trouble(error) from error
             else:
@@ -143,13 +167,12 @@ class Database:
         conn.execute(insert(t.event), row | {"details": to_json(details)})
 
     def _find_campaign(self, name: str) -> int:
-        with self.reading() as conn:
-            wanted = select(t.campaign.c.id).where(t.campaign.c.name == name)
-            found: int | None = conn.scalar(wanted) if is_storable(name) else None
-            if found is None:
-                names: list[str] = list(conn.scalars(select(t.campaign.c.name).order_by(t.campaign.c.id)))
-                hint = did_you_mean(name, names) if names else Notice("lapsus-campaign-create-makes")
-                raise UnknownNameError("no-campaign-called", hint=hint, name=name)
+        wanted = select(t.campaign.c.id).where(t.campaign.c.name == name)
+        found: int | None = self.scalar(wanted) if is_storable(name) else None
+        if found is None:
+            names = list(self.scalars(select(t.campaign.c.name).order_by(t.campaign.c.id)))
+            hint = did_you_mean(name, names) if names else Notice("lapsus-campaign-create-makes")
+            raise UnknownNameError("no-campaign-called", hint=hint, name=name)
         return found
 
     def _find_scheme(self, campaign: int) -> Scheme:
@@ -157,19 +180,17 @@ class Database:
             return scheme_of(conn, campaign)
 
     def _find_document(self, digest: str) -> Document:
-        with self.reading() as conn:
-            content = conn.scalar(select(t.document.c.content).where(t.document.c.digest == digest))
+        content = self.scalar(select(t.document.c.content).where(t.document.c.digest == digest))
         return decoder(Document).decode(content or "")
 
     def _find_unit(self, campaign: int, number: int) -> UnitRow:
         unit, place = t.unit, t.campaign_document
         query = (
             select(unit.c.document, place.c.name, place.c.digest, unit.c.segment)
-            .join(place, (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document))
+            .join(place, ITS_DOCUMENT)
             .where(unit.c.campaign == campaign, unit.c.number == number)
         )
-        with self.reading() as conn:
-            row = conn.execute(query).one_or_none() if 0 < number <= LARGEST else None
+        row = self.row(query) if 0 < number <= LARGEST else None
         if row is None:
             raise RefusedError("unknown-unit", f"the campaign has no unit {number}")
         return UnitRow(row.document, row.name, row.digest, row.segment or None)
@@ -182,7 +203,8 @@ class StorePart:
         self.database = database
         self.clock = database.clock
         self.reading, self.writing, self.write = database.reading, database.writing, database.write
-        self.note = database.note
+        self.rows, self.row, self.scalar = database.rows, database.row, database.scalar
+        self.scalars, self.note = database.scalars, database.note
         self._campaign_id, self._scheme_of = database.campaign_id, database.scheme_of
         self._document, self._unit = database.document, database.unit
 
@@ -200,12 +222,6 @@ def trouble(error: DBAPIError | PoolTimeoutError) -> StoreError:
     """The `StoreError` for an error of the database or of its connection pool."""
     why = str(error.orig).strip() if isinstance(error, DBAPIError) else "too many wait for it"
     return StoreError("database", hint="try-again-acknowledged-kept", why=why)
-
-
-def _unclear(error: DBAPIError) -> StoreError:
-    return StoreError(
-        "database-went-away-before", hint="look-whether-done-before", orig=str(error.orig).strip()
-    )
 
 
 def is_conflict(error: DBAPIError) -> bool:

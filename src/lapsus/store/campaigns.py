@@ -28,10 +28,10 @@ from lapsus.store.rows import (
     ensure_members,
     insert_missing,
     plan_of,
+    planned_units,
     scheme_of,
     set_levels,
 )
-from lapsus.store.unit_places import planned_units
 from lapsus.store.validation import check_storable, chunks, digest_of, is_storable, number, to_json
 
 CHUNK = 200
@@ -119,8 +119,7 @@ class Campaigns(StorePart):
 
     def all(self) -> list[Campaign]:
         """Every campaign, the oldest first."""
-        with self.reading() as conn:
-            return [as_campaign(row) for row in conn.execute(select(t.campaign).order_by(t.campaign.c.id))]
+        return [as_campaign(row) for row in self.rows(select(t.campaign).order_by(t.campaign.c.id))]
 
     def of_person(self, person: int) -> list[Campaign]:
         """The campaigns that a person may work in: those for everybody, and those joined; no drafts."""
@@ -136,8 +135,7 @@ class Campaigns(StorePart):
         """How many campaigns a person has a part in that are not open yet."""
         mine = (t.member.c.person == number(person)) & (t.campaign.c.state == "draft")
         query = select(func.count()).select_from(t.member).join(t.campaign)
-        with self.reading() as conn:
-            return int(conn.scalar(query.where(mine, t.campaign.c.archived.is_(None))) or 0)
+        return int(self.scalar(query.where(mine, t.campaign.c.archived.is_(None))) or 0)
 
     def set_state(self, campaign: str, state: CampaignState, *, by: int | None = None) -> None:
         """Open, paused (nothing new is handed out, work in hand may be finished) or closed (nothing is saved)."""

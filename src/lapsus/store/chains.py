@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 from sqlalchemy import Connection, Row, func, insert, literal, select, update
 
 from lapsus.errors import InputError
 from lapsus.kinds import kind_of
-from lapsus.model import Answer, Document, Scheme, TargetRule
+from lapsus.model import Document, Scheme, TargetRule
 from lapsus.model.decoders import decoder
 from lapsus.model.targets import Screened
 from lapsus.notices import Notice
@@ -23,11 +22,9 @@ from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.known_answers import KnownAnswers, open_known
 from lapsus.store.random_order import shuffle_of
 from lapsus.store.records import Chain, Chosen, Plan
-from lapsus.store.rows import campaign_row, plan_of, scheme_of, set_levels
-from lapsus.store.unit_places import SUBMITTED
+from lapsus.store.rows import ANSWERS, SUBMITTED, campaign_row, plan_of, scheme_of, set_levels
 from lapsus.store.validation import chunks
 
-ANSWERS: msgspec.json.Decoder[dict[str, Answer]] = msgspec.json.Decoder(dict[str, Answer])
 CHUNK = 500
 
 

@@ -1,6 +1,5 @@
 """Challenges: a test set whose labels are kept here, teams with a link each, and the runs that they hand in."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
@@ -14,6 +13,7 @@ from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t
+from lapsus.store.access import token_hash
 from lapsus.store.base import StorePart
 from lapsus.store.challenge_records import (
     Challenge,
@@ -27,7 +27,7 @@ from lapsus.store.challenge_records import (
 )
 from lapsus.store.people import new_secret, spelling
 from lapsus.store.records import RefusedError, UnknownNameError
-from lapsus.store.rows import insert_missing, insert_rows
+from lapsus.store.rows import insert_missing, insert_rows, record
 from lapsus.store.validation import check_storable, check_words, digest_of, is_storable, number, to_json
 
 ORGANISERS = "organisers"
@@ -76,10 +76,7 @@ class Challenges(StorePart):
 
     def all(self) -> list[Challenge]:
         """Every challenge, the newest first."""
-        with self.reading() as conn:
-            return [
-                _challenge(row) for row in conn.execute(select(t.challenge).order_by(t.challenge.c.id.desc()))
-            ]
+        return [_challenge(row) for row in self.rows(select(t.challenge).order_by(t.challenge.c.id.desc()))]
 
     def gold(self, challenge: int) -> list[GoldDocument]:
         """The dialogues of a test set in order, with the votes."""
@@ -90,12 +87,10 @@ class Challenges(StorePart):
             .where(place.c.challenge == number(challenge))
             .order_by(place.c.position)
         )
-        with self.reading() as conn:
-            rows = conn.execute(query).all()
-        content = decoder(Document)
-        votes = decoder(dict[str, Counts])
+        content, votes = decoder(Document), decoder(dict[str, Counts])
         return [
-            GoldDocument(content.decode(row.content), row.language, votes.decode(row.votes)) for row in rows
+            GoldDocument(content.decode(row.content), row.language, votes.decode(row.votes))
+            for row in self.rows(query)
         ]
 
     def set_state(self, name: str, state: ChallengeState, *, by: int | None = None) -> None:
@@ -129,7 +124,7 @@ class Challenges(StorePart):
             known = {one.name.casefold(): one.name for one in rows}
             name_there = known.get(team.casefold(), team)
             mine = (t.challenge_team.c.challenge == row.id) & (t.challenge_team.c.name == name_there)
-            values: dict[str, Any] = {"hash": _hash(token)}
+            values: dict[str, Any] = {"hash": token_hash(token)}
             if conn.execute(update(t.challenge_team).where(mine).values(values)).rowcount:
                 self.note(conn, "team's link renewed", by=by, challenge=name, team=team)
             else:
@@ -145,7 +140,7 @@ class Challenges(StorePart):
         with self.reading() as conn:
             mine = t.challenge_team.c.challenge == _row(conn, name).id
             query = select(t.challenge_team).where(mine).order_by(t.challenge_team.c.id)
-            return [Team(row.id, row.name, row.created) for row in conn.execute(query)]
+            return [record(Team, row) for row in conn.execute(query)]
 
     def team_named(self, name: str, team: str) -> Team:
         """The team of that name."""
@@ -161,11 +156,10 @@ class Challenges(StorePart):
     def team_of_token(self, name: str, token: str) -> Team | None:
         """The team that a link belongs to; None where it is wrong, renewed, or another challenge's."""
         team = t.challenge_team
-        valid = (team.c.hash == _hash(token)) & (t.challenge.c.name == name)
-        with self.reading() as conn:
-            query = select(team).join(t.challenge, t.challenge.c.id == team.c.challenge).where(valid)
-            row = conn.execute(query).one_or_none() if is_storable(name) else None
-        return None if row is None else Team(row.id, row.name, row.created)
+        valid = (team.c.hash == token_hash(token)) & (t.challenge.c.name == name)
+        query = select(team).join(t.challenge, t.challenge.c.id == team.c.challenge).where(valid)
+        row = self.row(query) if is_storable(name) else None
+        return None if row is None else record(Team, row)
 
     def add_run(self, name: str, run: NewRun, *, team: int | None = None, by: int | None = None) -> StoredRun:
         """Keep a run, if the challenge is open, the team has one left and did not hand in the same before."""
@@ -196,34 +190,20 @@ class Challenges(StorePart):
             rows = conn.execute(_run_query().where(mine).order_by(t.challenge_run.c.id)).all()
         return [_run(name, row) for row in rows]
 
-    def run(self, name: str, id: int) -> StoredRun:
-        """One run."""
-        with self.reading() as conn:
-            mine = (t.challenge_run.c.challenge == _row(conn, name).id) & (t.challenge_run.c.id == number(id))
-            row = conn.execute(_run_query().where(mine)).one_or_none()
-        if row is None:
-            raise UsageError("no-run", where=Notice("challenge", name=name), id=id)
-        return _run(name, row)
-
     def run_answers(self, id: int) -> str:
         """What a run said, as JSON."""
-        with self.reading() as conn:
-            wanted = select(t.challenge_run.c.answers).where(t.challenge_run.c.id == number(id))
-            return conn.execute(wanted).scalar_one()
+        return str(self.scalar(select(t.challenge_run.c.answers).where(t.challenge_run.c.id == number(id))))
 
     def run_sums(self, ids: Iterable[int]) -> dict[int, str]:
         """The sums by document of some runs, as JSON."""
         runs = t.challenge_run
-        with self.reading() as conn:
-            rows = conn.execute(select(runs.c.id, runs.c.sums).where(runs.c.id.in_(sorted(ids))))
-            return {row.id: row.sums for row in rows}
+        query = select(runs.c.id, runs.c.sums).where(runs.c.id.in_(sorted(ids)))
+        return {row.id: row.sums for row in self.rows(query)}
 
     def run_pairs(self, challenge: int) -> dict[Pair, str]:
         """The comparisons of two runs that were kept, as JSON."""
-        pair = t.challenge_pair
-        with self.reading() as conn:
-            rows = conn.execute(select(pair).where(pair.c.challenge == number(challenge)))
-            return {(row.first, row.second): row.p for row in rows}
+        rows = self.rows(select(t.challenge_pair).where(t.challenge_pair.c.challenge == number(challenge)))
+        return {(row.first, row.second): row.p for row in rows}
 
     def keep_pairs(self, challenge: int, pairs: Mapping[Pair, str]) -> None:
         """Keep comparisons. Whoever else made them meanwhile found the same."""
@@ -296,7 +276,7 @@ def _plan(row: Row[Any]) -> ChallengePlan:
 
 
 def _challenge(row: Row[Any]) -> Challenge:
-    return Challenge(row.id, row.name, _plan(row), row.state, row.created, row.floors)
+    return record(Challenge, row, plan=_plan(row))
 
 
 def _run_query() -> Any:
@@ -306,9 +286,4 @@ def _run_query() -> Any:
 
 
 def _run(challenge: str, row: Row[Any]) -> StoredRun:
-    return StoredRun(row.id, challenge, row.team, row.language, row.number, row.name, row.at, row.scores)
-
-
-def _hash(token: str) -> str:
-    """Tokens are long and random, so one quick hash is as good as a slow one."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+    return record(StoredRun, row, challenge=challenge)

@@ -1,10 +1,11 @@
-"""`collect:` in a plan: people talk to systems, and the talks become the campaign's documents."""
+"""`collect:` in a plan: people talk to systems, and the talks become the campaign's documents; the base of plans."""
 
 from typing import Final, Literal, TypeAlias
 
+import msgspec
+
 from lapsus.errors import InvalidError
-from lapsus.model import EMPTY, Text
-from lapsus.store.plan_record import PlanRecord
+from lapsus.model import EMPTY, Text, freeze
 
 Side: TypeAlias = Literal["system", "user"]
 Masked: TypeAlias = Literal["email", "number"]
@@ -12,6 +13,15 @@ PERSON: Final = "person"
 """The system that is another person."""
 MOST_EXCHANGES: Final = 200
 LONGEST_PROMPT: Final = 20_000
+
+
+class PlanRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Immutable; a mistyped key is an error."""
+
+    def __post_init__(self) -> None:
+        for field in self.__struct_fields__:
+            if type(value := getattr(self, field)) is dict:
+                msgspec.structs.force_setattr(self, field, freeze(value))
 
 
 class System(PlanRecord, frozen=True):

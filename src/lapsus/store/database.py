@@ -109,7 +109,7 @@ def _engine(database: str | Path | None) -> tuple[Engine, Path | None, str]:
 
 @contextmanager
 def _told(engine: Engine, where: str) -> Iterator[None]:
-    """Say what went wrong in words of ours, and let go of the database."""
+    """Raise errors of the database as ours, and close the connection pool."""
     try:
         yield
     except DatabaseError as error:
@@ -174,7 +174,7 @@ def _check_encoding(engine: Engine, where: str) -> None:
 
 
 def _is_new(connection: Any) -> bool:
-    """Whether a PostgreSQL database has nothing of ours in it."""
+    """Whether a PostgreSQL database has no tables of Lapsus."""
     (found,) = connection.execute("SELECT to_regclass('campaign') IS NULL").fetchone()
     connection.rollback()
     return bool(found)

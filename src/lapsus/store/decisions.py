@@ -14,11 +14,10 @@ from lapsus.registry import did_you_mean
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
 from lapsus.store.base import Database, StorePart
-from lapsus.store.chains import ANSWERS
 from lapsus.store.judgments import Judgments
 from lapsus.store.people import People, new_secret
 from lapsus.store.records import Person, RefusedError
-from lapsus.store.rows import campaign_row, insert_rows, record
+from lapsus.store.rows import ANSWERS, campaign_row, insert_rows, record
 from lapsus.store.validation import check_words, clamped, number, to_json
 
 How: TypeAlias = Literal["majority", "plurality", "person", "own", "withdrawn"]
@@ -202,14 +201,12 @@ class Decisions(StorePart):
         query = _decisions().where(t.decision.c.campaign == id)
         if unit is not None:
             query = query.where(t.decision.c.unit == number(unit))
-        with self.reading() as conn:
-            rows: Sequence[Row[Any]] = conn.execute(query.order_by(t.decision.c.id.desc())).all()
+        rows: Sequence[Row[Any]] = self.rows(query.order_by(t.decision.c.id.desc()))
         return [self._decision(id, row) for row in rows]
 
     def decided_units(self, campaign: str) -> frozenset[int]:
         """The units that somebody has decided on."""
-        with self.reading() as conn:
-            return frozenset(conn.scalars(_standing_units(self._campaign_id(campaign))))
+        return frozenset(self.scalars(_standing_units(self._campaign_id(campaign))))
 
     def standing(self, campaign: str, units: Sequence[int] | None = None) -> dict[int, Decision]:
         """The decision that counts for each unit, or for each of some: the newest."""
@@ -262,8 +259,7 @@ class Decisions(StorePart):
             .order_by(kept.c.id.desc())
             .limit(clamped(limit))
         )  # fmt: skip
-        with self.reading() as conn:
-            rows: Sequence[Row[Any]] = conn.execute(query).all()
+        rows: Sequence[Row[Any]] = self.rows(query)
         counts = decoder(dict[str, GoldCounts])
         return [
             record(
@@ -278,8 +274,7 @@ class Decisions(StorePart):
     def gold_units(self, campaign: str, gold: int) -> list[GoldUnit]:
         """The gold of each unit, as it was kept."""
         mine = (t.gold.c.campaign == self._campaign_id(campaign)) & (t.gold.c.id == number(gold))
-        with self.reading() as conn:
-            content = conn.scalar(select(t.gold.c.content).where(mine))
+        content = self.scalar(select(t.gold.c.content).where(mine))
         if content is None:
             known = [str(one.id) for one in self.golds(campaign)]
             raise UsageError("no-gold", hint=did_you_mean(str(gold), known), gold=gold)

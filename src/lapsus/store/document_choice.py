@@ -24,7 +24,7 @@ from sqlalchemy import (
 from lapsus.store import tables as t
 from lapsus.store.plan import Plan
 from lapsus.store.random_order import ORDERED, order_for
-from lapsus.store.unit_places import one_of
+from lapsus.store.rows import one_of
 
 HOLDS = ("reserved", "done", "extra")
 """States in which a unit is a person's own."""
@@ -37,17 +37,7 @@ def had_planned(conn: Connection, campaign: int, person: int) -> int:
     return conn.scalar(_had(PLANNED), {"c": campaign, "p": person}) or 0
 
 
-def next_documents(conn: Connection, campaign: int, person: int, plan: Plan) -> list[int]:
-    """The documents to hand out next, by position; none where there is nothing for this person."""
-    return _Choice(conn, campaign, person, plan).documents()
-
-
-def checks_for(conn: Connection, campaign: int, person: int, plan: Plan) -> int:
-    """Units of the attention checks that a person has got or will get among all of the plan's own documents."""
-    return _Choice(conn, campaign, person, plan).units_of_checks()
-
-
-class _Choice:
+class DocumentChoice:
     """What there is for one person."""
 
     def __init__(self, conn: Connection, campaign: int, person: int, plan: Plan) -> None:
@@ -60,6 +50,7 @@ class _Choice:
             self.values |= order_for(plan.seed, person)._asdict()
 
     def documents(self) -> list[int]:
+        """The documents to hand out next, by position; none where there is nothing for this person."""
         plan = self.plan
         found = self._of(_BEGUN, plan.batch)
         if not found and plan.training is not None:
@@ -92,7 +83,7 @@ class _Choice:
         return min(due, -(-self.plan.batch // (every + 1)))
 
     def units_of_checks(self) -> int:
-        """Units of the checks that the person has got, and of those to come."""
+        """Units of the attention checks that the person has got or will get among the plan's own documents."""
         if self.plan.checks is None:
             return 0
         checks = self.conn.execute(_checks(self.is_random), self.values).all()
@@ -108,7 +99,7 @@ class _Choice:
         return max(0, min(self.plan.batch, left))
 
     def _is_practice(self, found: list[int]) -> bool:
-        """Whether people are told that it is practice: then nothing else comes along."""
+        """Whether it is practice, which people are told: then nothing else is handed out with it."""
         return self.plan.training is not None and bool(self._parts(found, ("training",)))
 
     def _parts(self, found: list[int], parts: Sequence[str]) -> list[int]:

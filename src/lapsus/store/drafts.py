@@ -121,8 +121,7 @@ class Drafts(StorePart):
     def get(self, id: str, person: int) -> Draft:
         """A person's draft."""
         mine = (t.draft.c.id == id) & (t.draft.c.person == number(person))
-        with self.reading() as conn:
-            row = conn.execute(select(t.draft).where(mine)).one_or_none()
+        row = self.row(select(t.draft).where(mine))
         if row is None:
             raise RefusedError("no-draft", "there is no such draft", hint="begin anew")
         return Draft(row.id, msgspec.json.decode(row.plan), row.documents)
@@ -132,8 +131,7 @@ class Drafts(StorePart):
         draft = t.draft
         query = select(draft.c.id, draft.c.plan, draft.c.changed).where(draft.c.person == number(person))
         query = query.where(draft.c.changed >= self.clock() - KEPT).order_by(draft.c.changed.desc())
-        with self.reading() as conn:
-            rows = conn.execute(query).all()
+        rows = self.rows(query)
         return [BegunDraft(row.id, msgspec.json.decode(row.plan), row.changed) for row in rows]
 
     def change(
@@ -158,8 +156,7 @@ class Drafts(StorePart):
     def file(self, id: str) -> tuple[str, bytes] | None:
         """The name and content of the file that came with a draft; None where none did."""
         query = select(t.draft_file.c.name, t.draft_file.c.content).where(t.draft_file.c.draft == id)
-        with self.reading() as conn:
-            row = conn.execute(query).one_or_none()
+        row = self.row(query)
         return None if row is None else (row.name, b64decode(row.content))
 
     def drop(self, id: str, person: int) -> None:

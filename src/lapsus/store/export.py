@@ -15,9 +15,7 @@ from lapsus.model.judgment import PROGRAM
 from lapsus.store import tables as t
 from lapsus.store.access import Access
 from lapsus.store.base import Database, StorePart
-from lapsus.store.chains import ANSWERS
-from lapsus.store.rows import part_of_the_data
-from lapsus.store.unit_places import SAME_PLACE
+from lapsus.store.rows import ANSWERS, SAME_PLACE, part_of_the_data
 
 CHUNK = 100
 """How many documents are in memory at a time."""

@@ -38,7 +38,7 @@ _FLAG, _REPLY = t.flag, t.flag_reply
 
 
 class Flags(StorePart):
-    """Flags of units. A flag is its author's; who else may look at it and reply is for those who call to know."""
+    """Flags of units. A flag belongs to its author; callers check who else may see it and reply."""
 
     def __init__(self, database: Database, people: People) -> None:
         super().__init__(database)
@@ -103,17 +103,16 @@ class Flags(StorePart):
                 found.setdefault(flag.unit, []).append(flag)
         return found
 
-    def settle(self, campaign: str, flag: int, *, by: int | None = None) -> None:
-        """Mark a flag as settled."""
+    def set_settled(self, campaign: str, flag: int, settled: bool, *, by: int | None = None) -> None:
+        """Settle an open flag, or open a settled one again."""
+        now = _FLAG.c.settled.is_(None) if settled else _FLAG.c.settled.is_not(None)
+        change = update(_FLAG).where(self._in(campaign, flag), now)
         with self.writing() as conn:
-            self._turn(conn, campaign, flag, settled=True)
-            self.note(conn, "flag settled", by=by, campaign=self._campaign_id(campaign), flag=flag)
-
-    def reopen(self, campaign: str, flag: int, *, by: int | None = None) -> None:
-        """It is not over after all."""
-        with self.writing() as conn:
-            self._turn(conn, campaign, flag, settled=False)
-            self.note(conn, "flag reopened", by=by, campaign=self._campaign_id(campaign), flag=flag)
+            if not conn.execute(change.values(settled=self.clock() if settled else None)).rowcount:
+                where, state = Notice("campaign", campaign=campaign), "open" if settled else "settled"
+                raise UsageError("no-flag", where=where, state=state, flag=flag)
+            what = "flag settled" if settled else "flag reopened"
+            self.note(conn, what, by=by, campaign=self._campaign_id(campaign), flag=flag)
 
     def have_read(self, campaign: str, flag: int, person: int) -> None:
         """Note that whoever raised a flag has read all that was said to it so far."""
@@ -142,13 +141,6 @@ class Flags(StorePart):
     def _in(self, campaign: str, flag: int) -> ColumnElement[bool]:
         return and_(_FLAG.c.id == number(flag), _FLAG.c.campaign == self._campaign_id(campaign))
 
-    def _turn(self, conn: Connection, campaign: str, flag: int, *, settled: bool) -> None:
-        now = _FLAG.c.settled.is_(None) if settled else _FLAG.c.settled.is_not(None)
-        change = update(_FLAG).where(self._in(campaign, flag), now)
-        if not conn.execute(change.values(settled=self.clock() if settled else None)).rowcount:
-            state = "open" if settled else "settled"
-            raise UsageError("no-flag", where=Notice("campaign", campaign=campaign), state=state, flag=flag)
-
     def _flags(self, queries: _Queries, **values: int) -> list[Flag]:
         with self.reading() as conn:
             rows = conn.execute(queries.flags, values).all()
@@ -164,8 +156,7 @@ class Flags(StorePart):
             .where(which)
             .group_by(t.campaign.c.name)
         )
-        with self.reading() as conn:
-            return {row.name: row.many for row in conn.execute(query)}
+        return {row.name: row.many for row in self.rows(query)}
 
 
 class _Queries(NamedTuple):

@@ -24,6 +24,7 @@ from lapsus.store.document_intake import DocumentIntake
 from lapsus.store.people import folded, new_secret
 from lapsus.store.records import Imported, is_programs
 from lapsus.store.rows import (
+    ITS_DOCUMENT,
     analyze_tables,
     campaign_row,
     ensure_members,
@@ -218,7 +219,7 @@ class _Chunk:
             check_storable(name, "words-document-id")
         query = (
             select(place.c.name, place.c.digest, unit.c.segment, unit.c.number)
-            .join(unit, (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position))
+            .join(unit, ITS_DOCUMENT)
             .where(place.c.campaign == self.campaign, place.c.name.in_(names))
         )
         rows = self.conn.execute(query)

@@ -7,10 +7,8 @@ from sqlalchemy import ColumnElement, Row, Select, exists, select
 
 from lapsus.store import tables as t
 from lapsus.store.base import StorePart
-from lapsus.store.chains import ANSWERS
 from lapsus.store.records import StoredJudgment
-from lapsus.store.rows import record
-from lapsus.store.unit_places import SAME_PLACE
+from lapsus.store.rows import ANSWERS, ITS_DOCUMENT, ITS_UNIT, SAME_PLACE, record
 from lapsus.store.validation import chunks, clamped, number
 
 _SAID, _MINE = t.judgment, t.assignment
@@ -49,11 +47,8 @@ class Judgments(StorePart):
             earlier.c.unit < _MINE.c.unit,
             earlier.c.submitted == 0,
         )
-        with self.reading() as conn:
-            query = select(_MINE.c.unit).where(
-                mine, _MINE.c.unit.in_([number(unit) for unit in units]), before
-            )
-            return frozenset(conn.scalars(query))
+        these = _MINE.c.unit.in_([number(unit) for unit in units])
+        return frozenset(self.scalars(select(_MINE.c.unit).where(mine, these, before)))
 
     def of_unit(self, campaign: str, unit: int) -> list[StoredJudgment]:
         """What everybody, programs too, submitted about a unit: each one's newest."""
@@ -79,8 +74,8 @@ class Judgments(StorePart):
         query = (
             _revisions()
             .add_columns(place.c.name.label("document"), unit.c.segment)
-            .join(unit, (unit.c.campaign == _MINE.c.campaign) & (unit.c.number == _MINE.c.unit))
-            .join(place, (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document))
+            .join(unit, ITS_UNIT)
+            .join(place, ITS_DOCUMENT)
             .where(its, _SAID.c.revision == _MINE.c.submitted, _MINE.c.state == "done", ~t.person.c.program)
             .where(unit.c.wanted < t.FULL)
             .order_by(_SAID.c.unit, _SAID.c.person)
@@ -101,8 +96,7 @@ class Judgments(StorePart):
 
     def _judgments(self, campaign: str, query: Select[Any]) -> list[StoredJudgment]:
         id = self._campaign_id(campaign)
-        with self.reading() as conn:
-            rows = conn.execute(query.where(_MINE.c.campaign == id)).all()
+        rows = self.rows(query.where(_MINE.c.campaign == id))
         places = {row.unit: self._unit(id, row.unit) for row in rows}
         return [_stored(row, places[row.unit].name, places[row.unit].segment) for row in rows]
 

@@ -1,6 +1,6 @@
 """Known answers: their units, the right answers, and whether an answer is right."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -8,15 +8,23 @@ import msgspec
 from sqlalchemy import Connection, func, insert, select, update
 
 from lapsus.errors import InputError
-from lapsus.kinds import countable
-from lapsus.model import Answer, Document, Scheme, in_language, units
+from lapsus.kinds import countable, kinds_of
+from lapsus.model import Answer, Document, Scheme, Span, in_language, units
 from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
 from lapsus.store.plan import Block, KnownUnit, KnownUnits, Plan
-from lapsus.store.rows import campaign_row, insert_rows, set_levels
-from lapsus.store.unit_places import of_person, release
+from lapsus.store.rows import (
+    ANSWERS,
+    ITS_DOCUMENT,
+    campaign_row,
+    insert_rows,
+    of_person,
+    release,
+    scheme_of,
+    set_levels,
+)
 from lapsus.store.validation import chunks, to_json
 
 _UNFINISHED = ("missing-answer", "too-few")
@@ -89,7 +97,7 @@ class KnownAnswers:
         place, unit, known = t.campaign_document, t.unit, t.expected
         query = (
             select(place.c.name, unit.c.segment)
-            .join(unit, (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position))
+            .join(unit, ITS_DOCUMENT)
             .join(known, (known.c.campaign == unit.c.campaign) & (known.c.unit == unit.c.number))
             .where(place.c.campaign == campaign)
         )
@@ -114,7 +122,7 @@ def open_known(conn: Connection, campaign: int, known: KnownAnswers, after: int)
     place, unit = t.campaign_document, t.unit
     rows = conn.execute(
         select(place.c.position, place.c.name, unit.c.number, unit.c.segment, t.document.c.content)
-        .join(unit, (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position))
+        .join(unit, ITS_DOCUMENT)
         .join(t.document, t.document.c.digest == place.c.digest)
         .where(place.c.campaign == campaign, place.c.position > after)
         .where(place.c.name.in_({document for document, _ in known.units}))
@@ -136,22 +144,23 @@ def open_known(conn: Connection, campaign: int, known: KnownAnswers, after: int)
         set_levels(conn, campaign, positions)
 
 
-def is_right(right: Sequence[Mapping[str, Answer]], answers: Mapping[str, Answer]) -> bool:
-    """Whether answers are as good as one of the right ones."""
-    given = {question: _plain(answer) for question, answer in answers.items()}
-    return any(
-        all(given.get(question) == _plain(wanted) for question, wanted in one.items()) for one in right
-    )
+def is_right(scheme: Scheme, right: Sequence[Mapping[str, Answer]], answers: Mapping[str, Answer]) -> bool:
+    """Whether answers are as good as one of the right ones. Ties of spans make no difference."""
+    given = _without_ties(scheme, answers)
+    return any(_without_ties(scheme, one).items() <= given.items() for one in right)
 
 
-def _plain(answer: Answer) -> Any:
-    """An answer without what makes no difference: the order of labels and spans, ties, space around text."""
-    if isinstance(answer, tuple):
-        return frozenset(
-            item if isinstance(item, str) else (item.segment, item.start, item.end, item.label)
-            for item in answer
-        )
-    return answer.strip() if isinstance(answer, str) else answer
+def _without_ties(scheme: Scheme, answers: Mapping[str, Answer]) -> dict[str, Hashable]:
+    kinds, found = kinds_of(scheme), dict[str, Hashable]()
+    for id, answer in answers.items():
+        if isinstance(answer, tuple):
+            parts = [
+                msgspec.structs.replace(one, tie=None) if isinstance(one, Span) else one for one in answer
+            ]
+            found[id] = kinds[id].same_or_none(tuple(parts))
+        else:
+            found[id] = kinds[id].same_or_none(answer)
+    return found
 
 
 def _where(unit: KnownUnit) -> str:
@@ -162,7 +171,6 @@ def _where(unit: KnownUnit) -> str:
 RIGHT: msgspec.json.Decoder[tuple[dict[str, Answer], ...]] = msgspec.json.Decoder(
     tuple[dict[str, Answer], ...]
 )
-_ANSWERS: msgspec.json.Decoder[dict[str, Answer]] = msgspec.json.Decoder(dict[str, Answer])
 WARNING = {
     "en": "Some of your answers differed from what was expected. Please read the guideline once more"
     " and take your time.",
@@ -188,14 +196,16 @@ def check_answers(
     """
     known = _known(conn, campaign, sorted({unit for unit, *_ in said}))
     answers = [Said(*one) for one in said if one[0] in known]
-    there = _results(conn, campaign, answers) if answers else set()
+    if not answers:
+        return set()
+    there, scheme = _results(conn, campaign, answers), scheme_of(conn, campaign)
     failed: list[tuple[int, Block]] = []
     for one in answers:
         if (one.person, one.unit) in there:
             continue
         there.add((one.person, one.unit))
         row = known[one.unit]
-        passed = is_right(RIGHT.decode(row.answers), _ANSWERS.decode(one.answers))
+        passed = is_right(scheme, RIGHT.decode(row.answers), ANSWERS.decode(one.answers))
         result = {"campaign": campaign, "person": one.person, "unit": one.unit, "block": row.block}
         conn.execute(insert(t.check_result), result | {"revision": one.revision, "passed": passed, "at": now})
         if not passed:

@@ -18,10 +18,16 @@ from lapsus.model.decoders import decoder
 from lapsus.notices import Notice, packed, unpacked
 from lapsus.store import tables as t
 from lapsus.store.base import StorePart
-from lapsus.store.chains import ANSWERS
 from lapsus.store.plan import Learn
-from lapsus.store.rows import campaign_row, insert_rows, plan_of
-from lapsus.store.unit_places import of_person, planned_units
+from lapsus.store.rows import (
+    ANSWERS,
+    ITS_DOCUMENT,
+    campaign_row,
+    insert_rows,
+    of_person,
+    plan_of,
+    planned_units,
+)
 from lapsus.store.validation import number, to_json
 
 HOLD = timedelta(minutes=5)
@@ -126,7 +132,7 @@ class Learning(StorePart):
     """What is known of campaigns' judges, and the work for them."""
 
     def set(self, campaign: str, learn: Learn | None, *, by: int | None = None) -> None:
-        """Have a judge learn from a campaign, differently, or no longer. What it knows stays."""
+        """Switch a learning judge on, change its settings, or switch it off; its model is kept."""
         id = self._campaign_id(campaign)
 
         def work(conn: Connection) -> None:
@@ -185,8 +191,7 @@ class Learning(StorePart):
         """What the campaign's judge suggests for a unit, if people are to see it."""
         found = t.learned_unit
         mine = (found.c.campaign == self._campaign_id(campaign)) & (found.c.unit == number(unit))
-        with self.reading() as conn:
-            answers = conn.scalar(select(found.c.answers).where(mine, found.c.shown))
+        answers = self.scalar(select(found.c.answers).where(mine, found.c.shown))
         return None if answers is None else ANSWERS.decode(answers)
 
     def answers(self, campaign: str) -> dict[tuple[str, str | None], Mapping[str, Answer]]:
@@ -196,13 +201,10 @@ class Learning(StorePart):
         query = (
             select(place.c.name, t.unit.c.segment, found.c.answers)
             .join(t.unit, (t.unit.c.campaign == found.c.campaign) & (t.unit.c.number == found.c.unit))
-            .join(place, (place.c.campaign == t.unit.c.campaign) & (place.c.position == t.unit.c.document))
+            .join(place, ITS_DOCUMENT)
             .where(found.c.campaign == id, t.unit.c.done > 0, t.unit.c.wanted < t.FULL)
         )
-        with self.reading() as conn:
-            return {
-                (row.name, row.segment or None): ANSWERS.decode(row.answers) for row in conn.execute(query)
-            }
+        return {(row.name, row.segment or None): ANSWERS.decode(row.answers) for row in self.rows(query)}
 
     def claim(self, holder: str) -> Work | None:
         """Claim a piece of work that is due and that no server holds; None where there is none."""
@@ -237,7 +239,7 @@ class Learning(StorePart):
         return bool(self.write(lambda conn: conn.execute(change).rowcount))
 
     def let_go(self, work: Work) -> None:
-        """Give up the claim. The work stays due."""
+        """Release the claim; the work stays due."""
         change = update(t.learning).where(_own(work)).values(holder=None, until=None)
         self.write(lambda conn: conn.execute(change))
 
@@ -254,8 +256,7 @@ class Learning(StorePart):
         return self._open(_to_suggest(_with_digests(), self._campaign_id(campaign)), limit)
 
     def _open(self, query: Any, limit: int) -> list[OpenUnit]:
-        with self.reading() as conn:
-            rows = conn.execute(query.order_by(t.unit.c.number).limit(limit)).all()
+        rows = self.rows(query.order_by(t.unit.c.number).limit(limit))
         return [OpenUnit(row.number, row.document, row.digest, row.segment or None) for row in rows]
 
     def document(self, unit: OpenUnit) -> Document:
@@ -265,8 +266,7 @@ class Learning(StorePart):
     def model(self, campaign: str) -> bytes | None:
         """The content of the judge's model file; None before it has learned."""
         query = select(t.learning.c.model).where(t.learning.c.campaign == self._campaign_id(campaign))
-        with self.reading() as conn:
-            kept = conn.scalar(query)
+        kept = self.scalar(query)
         return None if kept is None else base64.b64decode(kept)
 
     def learned(
@@ -290,7 +290,14 @@ class Learning(StorePart):
             conn.execute(delete(document).where(document.c.campaign == work.id))
             fresh: set[int] = set(conn.scalars(_to_suggest(select(unit.c.number), work.id)))
             kept = [one for one in suggestions if one.unit.number in fresh]
-            insert_rows(conn, found, [_unit_row(work.id, one) for one in kept])
+            rows = [
+                {
+                    "campaign": work.id, "unit": one.unit.number, "answers": to_json(one.answers),
+                    "shown": one.shown,
+                }
+                for one in kept
+            ]  # fmt: skip
+            insert_rows(conn, found, rows)
             insert_rows(conn, document, _document_rows(work.id, kept))
             values: dict[str, Any] = {
                 "curve": to_json([*_rounds(row), latest]),
@@ -360,11 +367,6 @@ def _judged(conn: Connection, campaign: int) -> int:
     return conn.scalar(query) or 0
 
 
-_ITS_DOCUMENT = (t.campaign_document.c.campaign == t.unit.c.campaign) & (
-    t.campaign_document.c.position == t.unit.c.document
-)
-
-
 def _with_digests() -> Any:
     return select(t.unit.c.number, t.unit.c.document, t.unit.c.segment, t.campaign_document.c.digest)
 
@@ -373,21 +375,15 @@ def _open_units(campaign: int, program: int) -> Any:
     """A query for units that neither a person nor the program has judged, with their documents' digests."""
     unit, mine = t.unit, t.assignment
     judged = of_person(mine, campaign, program) & (mine.c.unit == unit.c.number) & (mine.c.submitted > 0)
-    query = _with_digests().join(t.campaign_document, _ITS_DOCUMENT)
+    query = _with_digests().join(t.campaign_document, ITS_DOCUMENT)
     return query.where(planned_units(campaign), unit.c.done == 0, ~exists().where(judged))
 
 
 def _to_suggest(query: Any, campaign: int) -> Any:
     unit = t.unit
     is_check = unit.c.active & (unit.c.wanted >= t.FULL) & (t.campaign_document.c.part == "checks")
-    query = query.join(t.campaign_document, _ITS_DOCUMENT).where(unit.c.campaign == campaign)
+    query = query.join(t.campaign_document, ITS_DOCUMENT).where(unit.c.campaign == campaign)
     return query.where((planned_units(campaign) & (unit.c.done == 0)) | is_check)
-
-
-def _unit_row(campaign: int, one: Suggestion) -> dict[str, Any]:
-    return {
-        "campaign": campaign, "unit": one.unit.number, "answers": to_json(one.answers), "shown": one.shown,
-    }  # fmt: skip
 
 
 def _document_rows(campaign: int, suggestions: Sequence[Suggestion]) -> list[dict[str, Any]]:

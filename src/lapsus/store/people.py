@@ -77,14 +77,12 @@ class People(StorePart):
 
     def is_called(self, person: int, name: str) -> bool:
         """Whether that is the name of a person, whatever its case."""
-        with self.reading() as conn:
-            mine = (t.person.c.id == number(person)) & (t.person.c.folded == folded(name))
-            return is_storable(name) and conn.scalar(select(t.person.c.id).where(mine)) is not None
+        mine = (t.person.c.id == number(person)) & (t.person.c.folded == folded(name))
+        return is_storable(name) and self.scalar(select(t.person.c.id).where(mine)) is not None
 
     def all(self) -> list[Person]:
         """Everybody, in the order in which they came."""
-        with self.reading() as conn:
-            return [as_person(row) for row in conn.execute(select(t.person).order_by(t.person.c.id))]
+        return [as_person(row) for row in self.rows(select(t.person).order_by(t.person.c.id))]
 
     def has_manager(self) -> bool:
         """Whether anybody can manage; a fresh database has nobody."""
@@ -109,8 +107,7 @@ class People(StorePart):
         """Those who come by a platform's link and have no password."""
         came = t.member.c.origin.is_not(None) & t.person.c.password.is_(None)
         query = select(t.person.c.id).join(t.member, t.member.c.person == t.person.c.id).where(came)
-        with self.reading() as conn:
-            return frozenset(conn.scalars(query))
+        return frozenset(self.scalars(query))
 
     def end_sessions(self, person: int, *, by: int | None = None) -> None:
         """Sign a person out everywhere. Tokens of programs stay."""

@@ -9,8 +9,7 @@ import regex
 from lapsus.errors import InvalidError
 from lapsus.model import EMPTY, Answer, TargetRule, Text
 from lapsus.notices import Notice
-from lapsus.store.collect_plan import Collect
-from lapsus.store.plan_record import PlanRecord
+from lapsus.store.collect_plan import Collect, PlanRecord
 
 Block: TypeAlias = Literal["training", "checks", "gold"]
 """Why the answers about a unit are known."""

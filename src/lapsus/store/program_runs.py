@@ -12,12 +12,12 @@ from lapsus.store import tables as t
 from lapsus.store.base import Database, StorePart
 from lapsus.store.programs import Programs
 from lapsus.store.records import Person, RefusedError
-from lapsus.store.unit_places import of_person
+from lapsus.store.rows import of_person, record
 from lapsus.store.validation import number, to_json
 
 RunState: TypeAlias = Literal["running", "stopped", "failed", "done"]
 HELD = timedelta(seconds=30)
-"""How long a server holds a run without a word; then another may go on with it."""
+"""How long the lease of a server lasts; then another server may claim the run."""
 LONGEST_NOTE = 500
 
 
@@ -68,14 +68,12 @@ class ProgramRuns(StorePart):
     def of_campaign(self, campaign: str) -> list[ProgramRun]:
         """All runs of a campaign, in the order in which they were asked for."""
         query = _runs().where(t.program_run.c.campaign == self._campaign_id(campaign))
-        with self.reading() as conn:
-            rows = conn.execute(query.order_by(t.program_run.c.id)).all()
+        rows = self.rows(query.order_by(t.program_run.c.id))
         return [self._record(row) for row in rows]
 
     def get(self, run: int) -> ProgramRun:
         """One of them."""
-        with self.reading() as conn:
-            row = conn.execute(_runs().where(t.program_run.c.id == number(run))).one_or_none()
+        row = self.row(_runs().where(t.program_run.c.id == number(run)))
         if row is None:
             raise RefusedError("not-found", "there is no such run")
         return self._record(row)
@@ -86,10 +84,9 @@ class ProgramRuns(StorePart):
         starts = select(event.c.person, event.c.details).where(
             event.c.campaign == id, event.c.what == "judge started"
         )
-        with self.reading() as conn:
-            for row in conn.execute(starts.order_by(event.c.id.desc())):
-                if msgspec.json.decode(row.details).get("name") == run.name:
-                    return None if row.person is None else int(row.person)
+        for row in self.rows(starts.order_by(event.c.id.desc())):
+            if msgspec.json.decode(row.details).get("name") == run.name:
+                return None if row.person is None else int(row.person)
         return None
 
     def set_state(self, campaign: str, run: int, state: RunState, *, by: int | None = None) -> None:
@@ -118,8 +115,7 @@ class ProgramRuns(StorePart):
         # Held for far longer than anybody holds it: the clock was set back. Clocks of two servers differ by less.
         is_over = or_(run.c.worker.is_(None), run.c.until < now, run.c.until > now + 2 * HELD)
         free = (run.c.state == "running") & is_over
-        with self.reading() as conn:
-            waiting = conn.execute(select(run.c.id, run.c.spec).where(free).order_by(run.c.id)).all()
+        waiting = self.rows(select(run.c.id, run.c.spec).where(free).order_by(run.c.id))
         for id in (row.id for row in waiting if may(msgspec.json.decode(row.spec))):
 
             def take(conn: Connection, id: int = id) -> bool:
@@ -131,7 +127,7 @@ class ProgramRuns(StorePart):
         return None
 
     def hold(self, run: int, worker: str) -> bool:
-        """Say that one is still at it; whether one may go on. False where it was stopped, or is another's."""
+        """Renew the lease on a run; False where the run was stopped, or another server holds it."""
         mine = (t.program_run.c.id == run) & (t.program_run.c.worker == worker)
         still = update(t.program_run).where(mine, t.program_run.c.state == "running")
         return self.write(
@@ -151,23 +147,20 @@ class ProgramRuns(StorePart):
         self.write(work, twice=True)
 
     def _record(self, row: Row[Any]) -> ProgramRun:
-        return ProgramRun(
-            row.id,
-            row.name,
-            row.person,
-            row.called,
-            msgspec.json.decode(row.spec),
-            row.state,
-            row.note,
-            row.refused,
-            row.worker is not None and row.until >= self.clock(),
-            self.programs.count_judged(row.name, row.person),
-            self.programs.count_units(row.name, row.person),
+        return record(
+            ProgramRun,
+            row,
+            program=row.person,
+            spec=msgspec.json.decode(row.spec),
+            is_held=row.worker is not None and row.until >= self.clock(),
+            judged=self.programs.count_judged(row.at_campaign, row.person),
+            left=self.programs.count_units(row.at_campaign, row.person),
+            campaign=row.at_campaign,
         )
 
 
 def _runs() -> Select[Any]:
-    query = select(t.program_run, t.campaign.c.name, t.person.c.name.label("called"))
+    query = select(t.program_run, t.campaign.c.name.label("at_campaign"), t.person.c.name)
     return query.join(t.campaign, t.campaign.c.id == t.program_run.c.campaign).join(
         t.person, t.person.c.id == t.program_run.c.person
     )

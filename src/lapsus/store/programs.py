@@ -16,8 +16,7 @@ from lapsus.store.judgment_import import JudgmentImport
 from lapsus.store.judgments import Judgments
 from lapsus.store.people import as_person, check_name, folded, new_secret
 from lapsus.store.records import Person, StoredJudgment
-from lapsus.store.rows import campaign_row, plan_of
-from lapsus.store.unit_places import SUBMITTED, of_person
+from lapsus.store.rows import ITS_DOCUMENT, SUBMITTED, campaign_row, of_person, plan_of
 from lapsus.store.validation import chunks
 
 CHUNK = 50
@@ -55,15 +54,13 @@ class Programs(StorePart):
     def count_documents(self, campaign: str, program: int) -> int:
         """How many documents a program has still to judge."""
         query = _unjudged(self._campaign_id(campaign), program, 0).subquery()
-        with self.reading() as conn:
-            return conn.scalar(select(func.count()).select_from(query)) or 0
+        return self.scalar(select(func.count()).select_from(query)) or 0
 
     def documents_for(self, campaign: str, program: int) -> Iterator[Document]:
         """The documents that a program has still to judge, a few in memory at a time."""
         id, start = self._campaign_id(campaign), 0
         while True:
-            with self.reading() as conn:
-                rows = conn.execute(_unjudged(id, program, start).limit(CHUNK)).all()
+            rows = self.rows(_unjudged(id, program, start).limit(CHUNK))
             for row in rows:
                 yield self._document(row.digest)
             if not rows:
@@ -73,14 +70,12 @@ class Programs(StorePart):
     def count_units(self, campaign: str, program: int) -> int:
         """How many units that are open a program has still to judge."""
         query = _open_units(self._campaign_id(campaign), program).subquery()
-        with self.reading() as conn:
-            return conn.scalar(select(func.count()).select_from(query)) or 0
+        return self.scalar(select(func.count()).select_from(query)) or 0
 
     def count_judged(self, campaign: str, program: int) -> int:
         """How many units a program has judged."""
         mine = of_person(t.assignment, self._campaign_id(campaign), program) & (t.assignment.c.submitted > 0)
-        with self.reading() as conn:
-            return conn.scalar(select(func.count()).select_from(t.assignment).where(mine)) or 0
+        return self.scalar(select(func.count()).select_from(t.assignment).where(mine)) or 0
 
     def units_for(self, campaign: str, program: int) -> Iterator[Unit]:
         """The open units that a program has still to judge, each with what its judge may see.
@@ -155,11 +150,9 @@ class Programs(StorePart):
         if self._scheme_of(campaign).target is None:
             return entries
         place, unit = t.campaign_document, t.unit
-        its = (unit.c.campaign == place.c.campaign) & (unit.c.document == place.c.position)
         names = {judgment.document for entry in entries for judgment in entry.judgments}
-        query = select(place.c.name, unit.c.segment).join(unit, its)
-        with self.reading() as conn:
-            rows = conn.execute(query.where(place.c.campaign == campaign, place.c.name.in_(names))).all()
+        query = select(place.c.name, unit.c.segment).join(unit, ITS_DOCUMENT)
+        rows = self.rows(query.where(place.c.campaign == campaign, place.c.name.in_(names)))
         known, found = {row.name for row in rows}, {(row.name, row.segment or None) for row in rows}
         return [
             Entry(
@@ -202,8 +195,7 @@ def _open_units(campaign: int, program: int) -> Select[Any]:
     judged = exists().where(
         of_person(mine, campaign, program), mine.c.unit == unit.c.number, mine.c.submitted > 0
     )
-    its = (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document)
-    query = select(unit.c.number, unit.c.segment, place.c.digest).join(place, its)
+    query = select(unit.c.number, unit.c.segment, place.c.digest).join(place, ITS_DOCUMENT)
     return query.where(unit.c.campaign == campaign, unit.c.active, ~judged)
 
 

@@ -30,12 +30,10 @@ from sqlalchemy.sql.selectable import CompoundSelect
 
 from lapsus.store import tables as t
 from lapsus.store.base import Database, StorePart
-from lapsus.store.chains import ANSWERS
-from lapsus.store.document_choice import checks_for
+from lapsus.store.document_choice import DocumentChoice
 from lapsus.store.records import OwnPlace, OwnProgress, PersonProgress, Progress
-from lapsus.store.rows import campaign_row, plan_of, record
+from lapsus.store.rows import ANSWERS, ITS_UNIT, SUBMITTED, campaign_row, one_of, plan_of, record
 from lapsus.store.saves import Saves
-from lapsus.store.unit_places import SUBMITTED, one_of
 from lapsus.store.validation import number
 
 STATES = ("reserved", "done", "released", "extra")
@@ -61,8 +59,7 @@ class CampaignProgress(StorePart):
     def of_person(self, campaign: str, person: int) -> PersonProgress | None:
         """How far one person is, as the person is told; None for somebody who has nothing to do with the campaign."""
         mine = (t.member.c.campaign == self._campaign_id(campaign)) & (t.member.c.person == number(person))
-        with self.reading() as conn:
-            row = conn.execute(_members(PRACTICE).where(mine)).one_or_none()
+        row = self.row(_members(PRACTICE).where(mine))
         return None if row is None else _person(row)
 
     def judged_since(self, person: int, since: datetime) -> int:
@@ -78,8 +75,7 @@ class CampaignProgress(StorePart):
             .join(said, SUBMITTED)
             .where(mine.c.campaign.in_(here), mine.c.person == number(person), said.c.stored_at >= since)
         )
-        with self.reading() as conn:
-            return conn.scalar(query) or 0
+        return self.scalar(query) or 0
 
     def own(self, campaign: str, person: int, unit: int) -> OwnProgress:
         """Where a person stands who looks at a unit."""
@@ -98,7 +94,7 @@ class CampaignProgress(StorePart):
                 total=_own_total(conn, counts, id, person),
             )
         # Whoever looks at a document will soon answer; then nothing of it needs to be read.
-        self.saves.keep_in_mind(campaign, (place.unit for place in found.places))
+        self.saves.cache_rules(campaign, (place.unit for place in found.places))
         return found
 
     def own_total(self, campaign: str, person: int) -> int:
@@ -113,15 +109,14 @@ class CampaignProgress(StorePart):
         query = select(total.c.campaign).where(
             total.c.campaign == id, total.c.units > 0, total.c.complete >= total.c.units
         )
-        with self.reading() as conn:
-            return conn.scalar(query) is not None
+        return self.scalar(query) is not None
 
 
 def _own_total(conn: Connection, row: Row[Any], campaign: int, person: int) -> int:
-    checks = (
-        checks_for(conn, campaign, person, plan_of(campaign_row(conn, campaign))) if row.has_checks else 0
-    )
-    return (row.total or 0) + checks
+    if not row.has_checks:
+        return row.total or 0
+    plan = plan_of(campaign_row(conn, campaign))
+    return (row.total or 0) + DocumentChoice(conn, campaign, person, plan).units_of_checks()
 
 
 def _person(row: Row[Any]) -> PersonProgress:
@@ -137,7 +132,6 @@ _MINE, _SAID = t.assignment, t.judgment
 _ANY_STATE = one_of(_MINE.c.state, STATES)
 _UNIT = _MINE.c.unit + 0
 """Written so that no database goes by the index that begins with units: it has everybody's, and this is about one."""
-_ITS_UNIT = (t.unit.c.campaign == _MINE.c.campaign) & (t.unit.c.number == _MINE.c.unit)
 _CAMPAIGN: ColumnElement[int] = bindparam("c")
 _PERSON: ColumnElement[int] = bindparam("p")
 _DOCUMENT: ColumnElement[int] = bindparam("d")
@@ -149,7 +143,7 @@ def _me(*more: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def _is_known(campaign: ColumnElement[int], blocks: Sequence[str]) -> ColumnElement[bool]:
-    """Of a place with its unit: that it is of these blocks. In a chain other units of a document may be planned."""
+    """Whether a place with its unit is of these blocks. In a chain other units of a document may be planned."""
     its = (t.expected.c.campaign == _KNOWN_UNIT.c.campaign) & (t.expected.c.unit == _KNOWN_UNIT.c.number)
     documents = select(_KNOWN_UNIT.c.document).join(t.expected, its)
     documents = documents.where(_KNOWN_UNIT.c.campaign == campaign, one_of(t.expected.c.block, blocks))
@@ -164,7 +158,7 @@ def _beside(
 ) -> ScalarSelect[int]:
     """How many places of a person are of these blocks."""
     mine = (_MINE.c.campaign == campaign) & (_MINE.c.person == person)
-    query = select(func.count()).select_from(_MINE).join(t.unit, _ITS_UNIT)
+    query = select(func.count()).select_from(_MINE).join(t.unit, ITS_UNIT)
     query = query.where(mine, _ANY_STATE, _is_known(campaign, blocks), *more)
     return query.correlate(t.member).scalar_subquery()
 
@@ -205,7 +199,7 @@ _PLACES = (
         _MINE.c.unit, t.unit.c.segment, _MINE.c.state, _MINE.c.revision, _MINE.c.submitted, _SAID.c.answers,
         _is_known(_CAMPAIGN, PRACTICE).label("practice"),
     )
-    .join(t.unit, _ITS_UNIT)
+    .join(t.unit, ITS_UNIT)
     .join(
         _SAID,
         tuple_(_SAID.c.campaign, _SAID.c.unit, _SAID.c.person, _SAID.c.revision)

@@ -312,7 +312,7 @@ class Event(msgspec.Struct, frozen=True):
     """A line of the audit trail."""
 
     at: datetime
-    person: str | None
+    by: str | None
     campaign: str | None
     what: str
     details: Mapping[str, Any]

@@ -328,16 +328,16 @@ class SaveBatch:
         stored = [(n, outcome) for n, outcome in enumerate(outcomes) if isinstance(outcome, Saved)]
         if not stored:
             return
-        after = sql.following([self._whereabouts(saves[n]) for n, _ in stored])
+        answered = [saves[n] for n, _ in stored]
+        after = sql.following(
+            [(one.campaign, one.person, one.unit, self.places[one.place].unit.document) for one in answered]
+        )
         *_, (units,) = execute(self.conn, [*self._changes(), after])
         stopped = self._carry_on()
         for (n, saved), unit in zip(stored, units, strict=False):
             # Whoever was stopped by this very answer goes on with nothing: all they held went back.
             is_stopped = (saves[n].campaign, saves[n].person) in stopped
             outcomes[n] = msgspec.structs.replace(saved, next=None if is_stopped else unit)
-
-    def _whereabouts(self, save: Ready) -> tuple[int, int, int, int]:
-        return save.campaign, save.person, save.unit, self.places[save.place].unit.document
 
     def _changes(self) -> list[PipelineStep]:
         """The statements that write what is new."""

@@ -1,7 +1,7 @@
 """The statements of a save, made once: they run so often that putting them together anew would cost more."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
 from typing import Any
 
 from sqlalchemy import (
@@ -19,9 +19,9 @@ from sqlalchemy import (
 
 from lapsus.store import tables as t
 from lapsus.store.pipeline import PipelineStep
+from lapsus.store.rows import ITS_UNIT
 
 _MINE, _UNIT, _SAID, _MEMBER, _TOTAL = t.assignment, t.unit, t.judgment, t.member, t.campaign_total
-_ITS_UNIT = (_UNIT.c.campaign == _MINE.c.campaign) & (_UNIT.c.number == _MINE.c.unit)
 
 _FOLLOWER = t.campaign.alias("follower")
 
@@ -36,12 +36,32 @@ def _one_of(column: ColumnElement[Any], count: int) -> ColumnElement[bool]:
     return column.in_([bindparam(f"v{n}") for n in range(count)])
 
 
-def _values(things: Sequence[Any]) -> dict[str, Any]:
-    return {f"v{n}": thing for n, thing in enumerate(things)}
+def _batched(
+    names: str,
+) -> Callable[[Callable[[int], Select[Any]]], Callable[[Sequence[Any]], PipelineStep]]:
+    """Makes a step of a query about so many things, with a parameter for each name and place: v0, v1, …"""
+
+    def decorate(query: Callable[[int], Select[Any]]) -> Callable[[Sequence[Any]], PipelineStep]:
+        made = cache(query)
+
+        @wraps(query)
+        def step(things: Sequence[Any]) -> PipelineStep:
+            things = _filled(things)
+            values = {
+                f"{name}{n}": value
+                for n, thing in enumerate(things)
+                for name, value in zip(names, (thing,) if len(names) == 1 else thing, strict=True)
+            }
+            return PipelineStep(made(len(things)), values)
+
+        return step
+
+    return decorate
 
 
-@cache
-def _campaigns(count: int) -> Select[Any]:
+@_batched("v")
+def campaigns(count: int) -> Select[Any]:
+    """Campaigns, held as they are until the save is committed: none is closed in between."""
     return (
         select(
             t.campaign.c.id,
@@ -55,40 +75,25 @@ def _campaigns(count: int) -> Select[Any]:
     )
 
 
-def campaigns(ids: Sequence[int]) -> PipelineStep:
-    """Campaigns, held as they are until the save is committed: none is closed in between."""
-    ids = _filled(ids)
-    return PipelineStep(_campaigns(len(ids)), _values(ids))
-
-
-@cache
-def _locked(count: int) -> Select[Any]:
+@_batched("v")
+def locked_campaigns(count: int) -> Select[Any]:
+    """Campaigns, kept from handing out units until the save is committed."""
     query = select(t.campaign.c.id).where(_one_of(t.campaign.c.id, count)).order_by(t.campaign.c.id)
     return query.with_for_update(key_share=True)
 
 
-def locked_campaigns(ids: Sequence[int]) -> PipelineStep:
-    """Campaigns, kept from handing out units until the save is committed."""
-    ids = _filled(ids)
-    return PipelineStep(_locked(len(ids)), _values(ids))
-
-
-@cache
-def _keys(count: int) -> Select[Any]:
+@_batched("v")
+def keys(count: int) -> Select[Any]:
+    """What was saved under these keys already."""
     its = _SAID.c.campaign, _SAID.c.unit, _SAID.c.person, _SAID.c.revision
     return select(_SAID.c.key, *its, _SAID.c.answers, _SAID.c.submitted, _SAID.c.stored_at).where(
         _one_of(_SAID.c.key, count)
     )
 
 
-def keys(wanted: Sequence[str]) -> PipelineStep:
-    """What was saved under these keys already."""
-    wanted = _filled(wanted)
-    return PipelineStep(_keys(len(wanted)), _values(wanted))
-
-
-@cache
-def _tokens(count: int) -> Select[Any]:
+@_batched("v")
+def tokens(count: int) -> Select[Any]:
+    """Whom tokens speak for, of those that hold."""
     return (
         select(t.api_token.c.hash, t.api_token.c.person)
         .join(t.person)
@@ -100,15 +105,12 @@ def _tokens(count: int) -> Select[Any]:
     )
 
 
-def tokens(hashes: Sequence[str]) -> PipelineStep:
-    """Whom tokens speak for, of those that hold."""
-    hashes = _filled(hashes)
-    return PipelineStep(_tokens(len(hashes)), _values(hashes))
+@_batched("cup")
+def places(count: int) -> Select[Any]:
+    """What people have to do with units. Locked, and always in the same order: no two processes block each other.
 
-
-@cache
-def _places(count: int) -> Select[Any]:
-    """Each place by its own key: asked for as a list of rows, SQLite goes through all the places that there are."""
+    Each place by its own key: asked for as a list of rows, SQLite goes through all the places that there are.
+    """
     wanted = or_(
         *(
             and_(
@@ -131,22 +133,13 @@ def _places(count: int) -> Select[Any]:
             t.person.c.disabled,
             t.person.c.stamp,
         )
-        .join(_UNIT, _ITS_UNIT)
+        .join(_UNIT, ITS_UNIT)
         .join(t.person, t.person.c.id == _MINE.c.person)
         .join(_MEMBER, (_MEMBER.c.campaign == _MINE.c.campaign) & (_MEMBER.c.person == _MINE.c.person))
         .where(wanted)
         .order_by(_MINE.c.campaign, _MINE.c.unit, _MINE.c.person)
         .with_for_update(of=[_UNIT, _MINE])
     )
-
-
-def places(wanted: Sequence[tuple[int, int, int]]) -> PipelineStep:
-    """What people have to do with units. Locked, and always in the same order: no two processes block each other."""
-    values: dict[str, int] = {}
-    wanted = _filled(wanted)
-    for n, place in enumerate(wanted):
-        values |= zip((f"c{n}", f"u{n}", f"p{n}"), place, strict=True)
-    return PipelineStep(_places(len(wanted)), values)
 
 
 EARLIER = select(
@@ -165,9 +158,11 @@ EARLIER = select(
 STAMP = select(t.person.c.stamp).where(t.person.c.id == bindparam("p"), t.person.c.disabled.is_(None))
 
 
-@cache
-def _next(count: int) -> Select[Any]:
-    """For each of so many units the first one held after it, or else the first one held."""
+@_batched("cpud")
+def following(count: int) -> Select[Any]:
+    """The unit to go on with after each of some, given by campaign, person, unit and document: the first one held
+    after it, or else the first one held.
+    """
     wanted = []
     for n in range(count):
         held = (
@@ -184,15 +179,6 @@ def _next(count: int) -> Select[Any]:
         later = held.where(_MINE.c.document >= bindparam(f"d{n}"), _MINE.c.unit > bindparam(f"u{n}"))
         wanted.append(func.coalesce(later.scalar_subquery(), held.scalar_subquery()).label(f"next{n}"))
     return select(*wanted)
-
-
-def following(units: Sequence[tuple[int, int, int, int]]) -> PipelineStep:
-    """The unit to go on with after each: given are campaign, person, unit and the unit's document."""
-    values: dict[str, int] = {}
-    units = _filled(units)
-    for n, unit in enumerate(units):
-        values |= zip((f"c{n}", f"p{n}", f"u{n}", f"d{n}"), unit, strict=True)
-    return PipelineStep(_next(len(units)), values)
 
 
 USED = select(_MINE.c.place).where(

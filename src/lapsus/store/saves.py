@@ -76,8 +76,8 @@ class Saves(StorePart):
             refused.set_exception(error)
             return refused
 
-    def keep_in_mind(self, campaign: str, units: Iterable[int]) -> None:
-        """Somebody looks at these units and may well answer soon."""
+    def cache_rules(self, campaign: str, units: Iterable[int]) -> None:
+        """Cache the rules of units that somebody looks at and may answer soon."""
         for unit in units:
             self._rules_of(campaign, unit)
 

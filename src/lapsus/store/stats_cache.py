@@ -22,10 +22,8 @@ from lapsus.model import Question, Scheme
 from lapsus.model.decoders import decoder
 from lapsus.store import tables as t
 from lapsus.store.base import Database, StorePart
-from lapsus.store.chains import ANSWERS
 from lapsus.store.records import StoreError
-from lapsus.store.rows import insert_missing, insert_rows
-from lapsus.store.unit_places import SUBMITTED
+from lapsus.store.rows import ANSWERS, SUBMITTED, insert_missing, insert_rows
 from lapsus.store.validation import chunks, to_json
 
 if TYPE_CHECKING:
@@ -111,10 +109,7 @@ class StatsCache(StorePart):
             rows = conn.execute(select(pattern).where(pattern.c.campaign == id)).all()
             patterns = [PatternRow(r.question, r.system, _counts(r.pattern), r.times) for r in rows]
             query = select(day.c.person, day.c.day, day.c.judgments, day.c.milliseconds)
-            days = [
-                DayRow(r.person, r.day, r.judgments, r.milliseconds)
-                for r in conn.execute(query.where(day.c.campaign == id))
-            ]
+            days = [DayRow._make(row) for row in conn.execute(query.where(day.c.campaign == id))]
         return CampaignCounts(version, tuple(sorted(patterns)), tuple(sorted(days)))
 
     def packed_votes(self, campaign: str) -> tuple[int, PackedVotes]:
@@ -144,22 +139,19 @@ class StatsCache(StorePart):
         """How many checks each person failed, and how many there were."""
         result = t.check_result
         query = (
-            select(result.c.person, result.c.passed, func.count())
+            select(result.c.person, result.c.passed, func.count().label("many"))
             .where(result.c.campaign == self._campaign_id(campaign), result.c.block != "training")
             .group_by(result.c.person, result.c.passed)
         )
         found: dict[int, tuple[int, int]] = {}
-        with self.reading() as conn:
-            rows: Iterable[Any] = conn.execute(query)
-            for person, passed, many in rows:
-                failed, all_ = found.get(person, (0, 0))
-                found[person] = failed + (0 if passed else many), all_ + many
+        for row in self.rows(query):
+            failed, all_ = found.get(row.person, (0, 0))
+            found[row.person] = failed + (0 if row.passed else row.many), all_ + row.many
         return found
 
     def refresh(self) -> None:
         """Bring the figures of all campaigns up to date: a server does so from time to time."""
-        with self.reading() as conn:
-            changed: list[int] = list(conn.scalars(select(t.figure_change.c.campaign).distinct()))
+        changed: list[int] = list(self.scalars(select(t.figure_change.c.campaign).distinct()))
         for campaign in changed:
             self.bring_up_to_date(campaign)
 

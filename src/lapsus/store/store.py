@@ -24,8 +24,7 @@ from lapsus.store.flags import Flags
 from lapsus.store.judgment_import import JudgmentImport
 from lapsus.store.judgments import Judgments
 from lapsus.store.learning import Learning
-from lapsus.store.members import Members
-from lapsus.store.messages import Messages
+from lapsus.store.members import Members, Messages
 from lapsus.store.people import People
 from lapsus.store.program_runs import ProgramRuns
 from lapsus.store.programs import Programs

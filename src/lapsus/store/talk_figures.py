@@ -61,11 +61,7 @@ class TalkFigures(StorePart):
     def people(self, campaign: str) -> int:
         """How many people have begun a talk."""
         id = self._campaign_id(campaign)
-        with self.reading() as conn:
-            return (
-                conn.scalar(select(func.count(t.talk.c.person.distinct())).where(t.talk.c.campaign == id))
-                or 0
-            )
+        return self.scalar(select(func.count(t.talk.c.person.distinct())).where(t.talk.c.campaign == id)) or 0
 
     def followers(self, campaign: str) -> list[str]:
         """The campaigns in which the talks are judged."""

@@ -19,11 +19,10 @@ from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t
 from lapsus.store.assignment import admit
 from lapsus.store.base import Database, StorePart
-from lapsus.store.chains import ANSWERS
 from lapsus.store.collect_plan import Collect
 from lapsus.store.judgment_import import take_in
 from lapsus.store.records import Credential, Nothing, RefusedError, StoreError
-from lapsus.store.rows import campaign_row, plan_of, scheme_of
+from lapsus.store.rows import ANSWERS, campaign_row, plan_of, scheme_of
 from lapsus.store.talk_beginning import Beginning, of_person, open_talk
 from lapsus.store.talk_records import Reply, Said, Talk, Turn, TurnRequest
 from lapsus.store.validation import check_words, number, showable, to_json

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, func, select, update
 
 from lapsus import model
 from lapsus.errors import UsageError
@@ -15,15 +15,20 @@ from lapsus.model.decoders import decoder
 from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import StorePart
-from lapsus.store.chains import ANSWERS, votes_on
+from lapsus.store.chains import votes_on
 from lapsus.store.records import UnitPlace
 from lapsus.store.rows import (
+    ANSWERS,
+    ITS_DOCUMENT,
+    SUBMITTED,
     campaign_row,
+    lock_units,
+    of_person,
     part_of_the_data,
     plan_of,
+    planned_units,
     set_levels,
 )
-from lapsus.store.unit_places import SUBMITTED, lock_units, planned_units
 from lapsus.store.validation import chunks, clamped, is_storable, number
 
 
@@ -46,8 +51,7 @@ class Units(StorePart):
         """A document of a campaign."""
         place = t.campaign_document
         wanted = (place.c.campaign == self._campaign_id(campaign)) & (place.c.name == name)
-        with self.reading() as conn:
-            digest = conn.scalar(select(place.c.digest).where(wanted)) if is_storable(name) else None
+        digest = self.scalar(select(place.c.digest).where(wanted)) if is_storable(name) else None
         if digest is None:
             raise UsageError("no-document", where=Notice("campaign", campaign=campaign), name=name)
         return self._document(digest)
@@ -58,8 +62,7 @@ class Units(StorePart):
         query = select(place.c.name).where(place.c.campaign == self._campaign_id(campaign))
         if not practice:
             query = query.where(part_of_the_data())
-        with self.reading() as conn:
-            return list(conn.scalars(query.order_by(place.c.position)))
+        return list(self.scalars(query.order_by(place.c.position)))
 
     def planned(self, campaign: str) -> int:
         """How many units there are to judge in all, those after a pilot among them."""
@@ -82,20 +85,18 @@ class Units(StorePart):
         id, place = self._campaign_id(campaign), t.campaign_document
         document = self._unit(id, unit).document
         query = select(place.c.part).where(place.c.campaign == id, place.c.position == document)
-        with self.reading() as conn:
-            return str(conn.scalar(query))
+        return str(self.scalar(query))
 
     def places(self, campaign: str) -> list[UnitPlace]:
         """Which unit each number stands for."""
         place, unit = t.campaign_document, t.unit
         query = (
             select(unit.c.number, place.c.name, unit.c.segment)
-            .join(place, (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document))
+            .join(place, ITS_DOCUMENT)
             .where(unit.c.campaign == self._campaign_id(campaign))
             .order_by(unit.c.number)
         )
-        with self.reading() as conn:
-            return [UnitPlace(r.number, r.name, r.segment or None) for r in conn.execute(query)]
+        return [UnitPlace(r.number, r.name, r.segment or None) for r in self.rows(query)]
 
 
 Standing: TypeAlias = Literal["all", "none", "some", "open", "complete"]
@@ -172,8 +173,7 @@ class UnitBrowsing(StorePart):
     def last(self, campaign: str) -> int:
         """The highest number of a unit: another one tells that documents were added."""
         query = select(func.max(t.unit.c.number)).where(t.unit.c.campaign == self._campaign_id(campaign))
-        with self.reading() as conn:
-            return conn.scalar(query) or 0
+        return self.scalar(query) or 0
 
     def texts(self, campaign: str) -> Iterator[UnitText]:
         """What there is to read of every unit, open or not: its turn with the one before, or all of its document."""
@@ -203,21 +203,19 @@ class UnitBrowsing(StorePart):
         query = select(t.document.c.content).join(place).where(place.c.campaign == id)
         with self.reading() as conn:
             rows: Iterable[Any] = conn.execute(query).yield_per(CHUNK)
-            found = {plain_language(read.decode(content).language) for (content,) in rows}
-        return frozenset(found - {""})
+            return frozenset(plain_language(read.decode(content).language) for (content,) in rows) - {""}
 
     def with_documents(self, campaign: str, units: Sequence[int]) -> dict[int, tuple[Unit, Document]]:
         """Some units as their judges see them, each with its document."""
         id, place, unit = self._campaign_id(campaign), t.campaign_document, t.unit
         query = (
             select(unit.c.number, unit.c.segment, place.c.digest, t.document.c.content)
-            .join(place, (place.c.campaign == unit.c.campaign) & (place.c.position == unit.c.document))
+            .join(place, ITS_DOCUMENT)
             .join(t.document, t.document.c.digest == place.c.digest)
             .where(unit.c.campaign == id, unit.c.number.in_(units))
         )
         rule, documents = self._scheme_of(id).unit, dict[str, Document]()
-        with self.reading() as conn:
-            rows = conn.execute(query).all()
+        rows = self.rows(query)
         for row in rows:
             if row.digest not in documents:
                 documents[row.digest] = decoder(Document).decode(row.content)
@@ -230,28 +228,23 @@ class UnitBrowsing(StorePart):
         """The programs that judged in a campaign, by number."""
         query = select(t.person.c.id, t.person.c.name).join(t.member, t.member.c.person == t.person.c.id)
         mine = (t.member.c.campaign == self._campaign_id(campaign)) & t.person.c.program
-        with self.reading() as conn:
-            return {row.id: row.name for row in conn.execute(query.where(mine).order_by(t.person.c.id))}
+        return {row.id: row.name for row in self.rows(query.where(mine).order_by(t.person.c.id))}
 
     def program_answers(self, campaign: str, program: int, question: str) -> dict[int, Any]:
         """What a program answered to a question, by unit."""
-        mine, said = t.assignment, t.judgment
-        query = select(said.c.unit, said.c.answers).join(mine, SUBMITTED)
-        query = query.where(mine.c.campaign == self._campaign_id(campaign), mine.c.person == number(program))
-        with self.reading() as conn:
-            rows: Iterable[Row[Any]] = conn.execute(query)
-            found = {row.unit: ANSWERS.decode(row.answers).get(question) for row in rows}
+        query = self._submitted(campaign, program, t.judgment.c.answers)
+        found = {row.unit: ANSWERS.decode(row.answers).get(question) for row in self.rows(query)}
         return {unit: answer for unit, answer in found.items() if answer is not None}
 
     def program_shares(self, campaign: str, program: int, question: str) -> dict[int, dict[str, float]]:
         """How sure a program was of each answer to a question, by unit; nothing where it did not say."""
-        mine, said = t.assignment, t.judgment
-        query = select(said.c.unit, said.c.more).join(mine, SUBMITTED)
-        query = query.where(mine.c.campaign == self._campaign_id(campaign), mine.c.person == number(program))
-        with self.reading() as conn:
-            rows: Iterable[Row[Any]] = conn.execute(query)
-            found = {row.unit: _MORE.decode(row.more).distributions.get(question) for row in rows if row.more}
+        rows = self.rows(self._submitted(campaign, program, t.judgment.c.more))
+        found = {row.unit: _MORE.decode(row.more).distributions.get(question) for row in rows if row.more}
         return {unit: shares for unit, shares in found.items() if shares}
+
+    def _submitted(self, campaign: str, program: int, what: ColumnElement[Any]) -> Select[Any]:
+        mine = of_person(t.assignment, self._campaign_id(campaign), number(program))
+        return select(t.judgment.c.unit, what).join(t.assignment, SUBMITTED).where(mine)
 
     def answering(self, campaign: str, fragment: str) -> list[int]:
         """Units of which somebody's newest judgment holds this piece of JSON."""
@@ -259,16 +252,14 @@ class UnitBrowsing(StorePart):
         holds = said.c.answers.contains(fragment, autoescape=True)
         query = select(said.c.unit).distinct().join(mine, SUBMITTED)
         query = query.where(said.c.campaign == self._campaign_id(campaign), holds)
-        with self.reading() as conn:
-            return sorted(conn.scalars(query).all())
+        return sorted(self.scalars(query))
 
     def flagged(self, campaign: str, *, open_only: bool = False) -> list[int]:
         """Units that somebody marked for discussion."""
         query = select(t.flag.c.unit).distinct().where(t.flag.c.campaign == self._campaign_id(campaign))
         if open_only:
             query = query.where(t.flag.c.settled.is_(None))
-        with self.reading() as conn:
-            return sorted(conn.scalars(query))
+        return sorted(self.scalars(query))
 
     def ask_again(self, campaign: str, units: Iterable[int], *, by: int | None = None) -> int:
         """Ask one more person about each of these units; how many they are."""

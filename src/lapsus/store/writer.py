@@ -34,7 +34,7 @@ class Writer(Generic[T, R]):
         self._closed = False
 
     def submit(self, thing: T) -> Future[R]:
-        """Put something in line. The future is done when it is on disk, or refused."""
+        """Queue something. The future is done when it is on disk, or refused."""
         future: Future[R] = Future()
         with self._guard:
             if self._closed:

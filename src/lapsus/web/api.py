@@ -9,7 +9,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from lapsus.errors import LapsusError
 from lapsus.schemes.procedure import Procedure
@@ -20,14 +20,12 @@ from lapsus.web.awaited import awaited_result
 from lapsus.web.openapi import Operation, description
 from lapsus.web.page_routes import campaign_here, filled
 from lapsus.web.pages.home.page import campaign_list
-from lapsus.web.pages.judging.campaign import campaign_page, own_judgments
-from lapsus.web.pages.judging.flags import find_flag
+from lapsus.web.pages.judging.campaign import campaign_page, find_flag, own_judgments
 from lapsus.web.pages.judging.unit import may_see_ahead, unit_view
-from lapsus.web.pages.talk.operations import TALK_OPERATIONS
+from lapsus.web.pages.talk.page import TALK_OPERATIONS
 from lapsus.web.rendering import json_response
 from lapsus.web.request_context import READING, RequestContext, number_in
 from lapsus.web.schemas import (
-    LARGEST,
     CampaignPage,
     CampaignsResponse,
     FlagBody,
@@ -43,23 +41,6 @@ from lapsus.web.sessions import SESSION
 ROOT = "/api/v1"
 LONGEST = 86_400.0
 """Seconds that one answer may have taken; a clock that says more has stood still or jumped."""
-
-
-def routes() -> list[BaseRoute]:
-    """All of them, and the description of them all."""
-
-    async def openapi(request: Request) -> Response:
-        return json_response(_described(at(ROOT), request.app.state.web.cookies.name(SESSION)))
-
-    paths = {operation.path: None for operation in OPERATIONS}
-    return [
-        Route(f"{ROOT}/openapi.json", openapi),
-        *(
-            Route(ROOT + path, _endpoint(mine), methods=[operation.method for operation in mine])
-            for path in paths
-            for mine in ([operation for operation in OPERATIONS if operation.path == path],)
-        ),
-    ]
 
 
 @cache
@@ -184,7 +165,7 @@ def _name(visit: RequestContext) -> str:
 
 
 def _number(visit: RequestContext) -> int:
-    return min(int(visit.request.path_params["number"]), LARGEST)
+    return int(visit.request.path_params["number"])
 
 
 _CAMPAIGN = "/campaigns/{campaign:slug}"
@@ -204,3 +185,17 @@ OPERATIONS = (
     Operation("POST", f"{_UNIT}/flags", flag, FlaggedResponse, FlagBody, 201, (400, 403, 404, 413, 422)),
     *TALK_OPERATIONS,
 )
+
+
+async def _openapi(request: Request) -> Response:
+    return json_response(_described(at(ROOT), request.app.state.web.cookies.name(SESSION)))
+
+
+ROUTES = [
+    Route(f"{ROOT}/openapi.json", _openapi),
+    *(
+        Route(ROOT + path, _endpoint(mine), methods=[operation.method for operation in mine])
+        for path in dict.fromkeys(operation.path for operation in OPERATIONS)
+        for mine in ([operation for operation in OPERATIONS if operation.path == path],)
+    ),
+]

@@ -1,70 +1,36 @@
 """The workbench as one application."""
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
+import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.convertors import CONVERTOR_TYPES, Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from lapsus.campaign_stats.unit_search import precompute_stats
 from lapsus.errors import LapsusError
+from lapsus.formats import FORMATS
 from lapsus.model import Document, Scheme
 from lapsus.model.decoders import decoder
 from lapsus.store import Plan, Store
 from lapsus.web.addresses import SubPath
-from lapsus.web.deployment import PLAIN, Deployment
+from lapsus.web.deployment import PLAIN, Deployment, ProxyUser
 from lapsus.web.error_responses import on_http_error, on_lapsus_error, on_trouble
 from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.judge_work import JudgeWork
 from lapsus.web.learning import Learner
-from lapsus.web.observation import FOLDER, Observed
-from lapsus.web.proxy_user import ProxyUser
+from lapsus.web.observation import FOLDER, Observed, survived
+from lapsus.web.pages.stats.view import TAKEN
 from lapsus.web.request_context import Web
+from lapsus.web.routes import ROUTES
 from lapsus.web.security import BodyLimit, Compressed, SafeHeaders
-from lapsus.web.stats_refresh import refresh_stats
 from lapsus.web.talk_work import Replies
-
-
-class _Slug(Convertor[str]):
-    regex = "[a-z0-9-]{1,60}"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-class _Secret(_Slug):
-    regex = "[A-Za-z0-9_-]{10,100}"
-
-
-class _Number(Convertor[int]):
-    """A number that every database can hold."""
-
-    regex = "[0-9]{1,9}"
-
-    def convert(self, value: str) -> int:
-        return int(value)
-
-    def to_string(self, value: int) -> str:
-        return str(value)
-
-
-def _register() -> None:
-    known: dict[str, Convertor[str] | Convertor[int]] = {
-        "slug": _Slug(),
-        "secret": _Secret(),
-        "number": _Number(),
-    }
-    for name, convertor in known.items():
-        if name not in CONVERTOR_TYPES:
-            register_url_convertor(name, convertor)
 
 
 def create_app(
@@ -78,10 +44,6 @@ def create_app(
 
     `links`: ways into a demonstration, for all. `judges`: which programs may judge here.
     """
-    _register()
-    # Only now: routes are made from paths whose kinds of parameters have to be known.
-    from lapsus.web.routes import every_route
-
     sources = judges or JudgeSources()
     work, replies = JudgeWork(store, sources), Replies(store)
 
@@ -104,7 +66,7 @@ def create_app(
             store.close()
 
     app = Starlette(
-        routes=every_route(),
+        routes=ROUTES,
         middleware=[
             *_around(deployment),
             Middleware(SafeHeaders),
@@ -122,7 +84,7 @@ def create_app(
         # Before the first request: whatever else decodes them, in whichever thread, finds them known.
         decoder(kind)
     app.router.redirect_slashes = False
-    app.state.web = Web(store, links or {}, bool(links), deployment, sources, work, replies)
+    app.state.web = Web(store, links or {}, deployment, sources, work, replies)
     return app
 
 
@@ -136,3 +98,21 @@ def _around(deployment: Deployment) -> list[Middleware]:
     if deployment.request_log or os.environ.get(FOLDER):
         found.append(Middleware(Observed, log=deployment.request_log))
     return found
+
+
+_log = logging.getLogger("lapsus.web")
+REFRESH_EVERY = 5.0
+"""Seconds."""
+
+
+async def refresh_stats(store: Store) -> None:
+    """Run until the server ends. Errors are logged; the next round tries again."""
+    with survived("figures were not brought up to date"):
+        # Left alone where the server ends before: nothing waits for it.
+        await anyio.to_thread.run_sync(precompute_stats, store, abandon_on_cancel=True)
+        # What downloads are offered in: the first to look would wait for them to be imported.
+        await anyio.to_thread.run_sync(lambda: [FORMATS.get(name) for name in TAKEN], abandon_on_cancel=True)
+    while True:
+        await asyncio.sleep(REFRESH_EVERY)
+        with survived("figures were not brought up to date"):
+            await run_in_threadpool(store.stats.refresh)

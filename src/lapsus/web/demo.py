@@ -72,7 +72,8 @@ def make_demo(store: Store) -> dict[str, Person]:
     make_challenge(store, [_entries(f"dialogues-{language}") for language in LANGUAGES])
     for language in LANGUAGES:
         collect = Collect(("bot",), language=language, ask=True, topics=TOPICS)
-        title = _talk_title(language)
+        names = {"en": "Talk to a bot", "ja": "ボットと話す"}
+        title = {reader: f"{name} ({LANGUAGES[language]})" for reader, name in names.items()}
         store.campaigns.set_up(
             Plan(name=f"talk-{language}", scheme="breakdown", title=title, collect=collect)
         )
@@ -97,11 +98,6 @@ TOPICS = (
     },
 )
 """What to talk about with the bot."""
-
-
-def _talk_title(language: str) -> Text:
-    words = {"en": "Talk to a bot", "ja": "ボットと話す"}
-    return {reader: f"{title} ({LANGUAGES[language]})" for reader, title in words.items()}
 
 
 def _campaign(store: Store, sample: Sample, language: str) -> None:

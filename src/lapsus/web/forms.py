@@ -1,7 +1,11 @@
-"""Forms: who may send one, what is in it, and what is shown when something in it is wrong. Every page uses this."""
+"""Forms: who may send one, what is in it and in its files, and what is shown when something in it is wrong."""
 
-from collections.abc import Callable
-from typing import Any
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Any, Final
 
 import anyio
 from msgspec import UNSET, UnsetType
@@ -11,7 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from lapsus.errors import LapsusError
+from lapsus.challenge.run_validation import showable
+from lapsus.errors import InputError, LapsusError, UsageError
+from lapsus.formats.source import check_unpacked
+from lapsus.notices import with_texts
 from lapsus.store import StoreError
 from lapsus.web.addresses import path_at
 from lapsus.web.page_routes import Page, respond
@@ -100,6 +107,13 @@ def number(form: FormData, name: str) -> int | None:
     return number_in(field(form, name))
 
 
+def number_of(form: FormData, name: str, missing: str) -> int:
+    """The whole number in a field, which has to be there; `missing` is told where it is not."""
+    if (found := number(form, name)) is None:
+        raise UsageError(missing)
+    return found
+
+
 def fields(form: FormData) -> dict[str, str]:
     """All fields of the form."""
     return {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
@@ -114,3 +128,40 @@ def upload(form: FormData, name: str) -> UploadFile | None:
 def ours(address: str, otherwise: str) -> str:
     """The path of our own to go back to; nothing leads to another site, or to what else is on this one."""
     return path_at(address) or otherwise
+
+
+LARGEST_UNPACKED: Final = 100_000_000
+"""Bytes that a file of strangers may unpack to."""
+
+
+def given_name(file: UploadFile) -> str:
+    """The name of an uploaded file, without folders."""
+    return showable(PurePosixPath((file.filename or "").replace("\\", "/")).name)
+
+
+@contextmanager
+def on_disk(file: UploadFile | None) -> Iterator[Path]:
+    """An upload as a temporary file."""
+    if file is None:
+        raise InputError("choose-file", where="file")
+    # The name's ending tells the format; nothing else of it is used.
+    suffix = "".join(PurePath(file.filename or "").suffixes[-2:])[-20:]
+    safe = suffix if suffix.replace(".", "").isalnum() else ""
+    with tempfile.TemporaryDirectory(prefix="lapsus-upload-") as folder:
+        path = Path(folder) / f"upload{safe}"
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file.file, copy)
+        try:
+            check_unpacked(path, LARGEST_UNPACKED)
+            yield path
+        except StoreError:
+            raise
+        except LapsusError as error:
+            name = given_name(file)
+
+            def renamed(text: str) -> str:
+                whole = text.replace(str(path), name).replace(folder, "")
+                return whole.replace(path.name, name) if safe else whole
+
+            where = None if error.where is None else with_texts(error.where, renamed)
+            raise InputError(with_texts(error.what, renamed), where=where, hint=error.hint) from error

@@ -17,6 +17,7 @@ from lapsus.store import Store, StoreError
 from lapsus.store.people import new_secret
 from lapsus.store.program_runs import ProgramRun, RunState
 from lapsus.web.judge_sources import JudgeSources, JudgeSpec
+from lapsus.web.observation import survived
 
 _log = logging.getLogger("lapsus.web")
 AT_ONCE: Final = 2
@@ -51,7 +52,7 @@ class JudgeWork:
             thread.start()
 
     def look(self) -> None:
-        """There is something new to do, or to stop."""
+        """Stop runs that were stopped, and look for new ones at once."""
         for run, stop in list(self._stops.items()):
             if self._store.program_runs.get(run).state != "running":
                 stop.set()
@@ -73,7 +74,7 @@ class JudgeWork:
     def _loop(self, worker: str) -> None:
         while not self._end.is_set():
             run = None
-            with _survived("judges at work could not be looked up"):
+            with survived("judges at work could not be looked up"):
                 run = self._store.program_runs.claim(worker, self.sources.may)
             if run is None:
                 self._wake.wait(EVERY)
@@ -99,7 +100,7 @@ class JudgeWork:
             _log.exception("%s could not go on in %s", run.name, run.campaign)
             state, note = "failed", packed(f"{type(error).__name__}: {error}")
         # Where that fails, its lease runs out by itself.
-        with _survived(f"{run.name} could not be released"):
+        with survived(f"{run.name} could not be released"):
             self._store.program_runs.release(run.id, worker, state, note, refused)
 
     @contextmanager
@@ -109,7 +110,7 @@ class JudgeWork:
 
         def beat() -> None:
             while not over.wait(BEAT):
-                with _survived(f"the lease on {run.name} could not be renewed"):
+                with survived(f"the lease on {run.name} could not be renewed"):
                     if not self._store.program_runs.hold(run.id, worker):
                         stop.set()
 
@@ -135,14 +136,3 @@ class JudgeWork:
         if annotator.ended is not None:
             raise annotator.ended
         return len(annotator.refused) if isinstance(annotator, LanguageModel) else 0
-
-
-@contextmanager
-def _survived(what: str) -> Iterator[None]:
-    """Log any error and go on: a worker that ended would leave all judges of this server waiting."""
-    try:
-        yield
-    except LapsusError as error:
-        _log.warning("%s: %s", what, error)
-    except Exception:
-        _log.exception("%s", what)

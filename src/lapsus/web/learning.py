@@ -27,6 +27,7 @@ from lapsus.notices import Notice
 from lapsus.store import Plan, Store, StoreError
 from lapsus.store.learning import Followed, LearnedQuestion, LearningRound, OpenUnit, Suggestion, Work
 from lapsus.store.people import new_secret
+from lapsus.web.observation import survived
 
 _Votes: TypeAlias = Mapping[str, tuple[Judgment, ...]]
 _log = logging.getLogger("lapsus.web")
@@ -37,7 +38,7 @@ MOST: Final = 20_000
 _AT_ONCE: Final = 1_000
 """Units of the rest that are looked up together."""
 _HELD: Final = 20.0
-"""Seconds after which it says again that it is at work."""
+"""Seconds after which the lease is renewed."""
 
 
 class _EndedError(Exception):
@@ -64,13 +65,9 @@ class Learner:
 
     def _run(self) -> None:
         while not self._end.wait(EVERY):
-            try:
+            with survived("a campaign's judge could not go on"):
                 while not self._end.is_set() and self.work_once():
                     pass
-            except LapsusError as error:
-                _log.warning("a campaign's judge could not go on: %s", error)
-            except Exception:
-                _log.exception("a campaign's judge could not go on")
 
     def work_once(self) -> bool:
         """Do a piece of work, if there is one."""
@@ -97,7 +94,7 @@ class Learner:
 
 
 class _Watch:
-    """Says now and then that one is still at it, and breaks off where one is not to go on."""
+    """Renews the lease now and then; raises where the work must stop."""
 
     def __init__(self, store: Store, work: Work, end: threading.Event) -> None:
         self.store, self.work, self.end = store, work, end

@@ -9,19 +9,22 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lapsus.errors import UsageError, reason_of
+from lapsus.errors import LapsusError, UsageError, reason_of
 from lapsus.web.addresses import own_path
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which the processes of one server know the folder in which they count together."""
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _log = logging.getLogger("lapsus.request")
+_work_log = logging.getLogger("lapsus.web")
 
 
 class Observed:
@@ -134,6 +137,17 @@ def log_as_json() -> None:
         logger.handlers[:] = [handler] if not name else []
         logger.propagate = True
     _log.setLevel(logging.INFO)
+
+
+@contextmanager
+def survived(what: str) -> Iterator[None]:
+    """Log any error and go on: a worker that ended would leave its work undone until the server ends."""
+    try:
+        yield
+    except LapsusError as error:
+        _work_log.warning("%s: %s", what, error)
+    except Exception:
+        _work_log.exception("%s", what)
 
 
 def count_requests() -> Path:

@@ -83,7 +83,7 @@ def _operation(one: Operation) -> dict[str, Any]:
             *(_parameter(name, "query", _QUERY[name]) for name in one.query),
         ],
         "responses": {
-            str(one.status): {"description": _doc(one.answer), "content": _content(one.answer)},
+            str(one.status): {"description": inspect.getdoc(one.answer), "content": _content(one.answer)},
             **{
                 str(status): {"description": _WHY[status], "content": _content(RefusalResponse)}
                 for status in sorted({401, 503, *one.refuses})
@@ -101,7 +101,3 @@ def _parameter(name: str, where: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _content(kind: type) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}}
-
-
-def _doc(kind: type) -> str:
-    return inspect.getdoc(kind) or kind.__name__

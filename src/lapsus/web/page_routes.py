@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import IntegerConvertor, StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -18,6 +19,26 @@ from lapsus.web.rendering import json_response, page_response, redirect, with_co
 from lapsus.web.request_context import RequestContext
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+
+class _Slug(StringConvertor):
+    regex = "[a-z0-9-]{1,60}"
+
+
+class _Secret(StringConvertor):
+    regex = "[A-Za-z0-9_-]{10,100}"
+
+
+class _Number(IntegerConvertor):
+    """A number that every database can hold."""
+
+    regex = "[0-9]{1,9}"
+
+
+# Before any route is made: what stands in the paths of pages.
+register_url_convertor("slug", _Slug())
+register_url_convertor("secret", _Secret())
+register_url_convertor("number", _Number())
 
 
 class Page(NamedTuple):
@@ -60,16 +81,28 @@ def respond(visit: RequestContext, show: Show, template: str | None = None) -> R
     return page_response(visit, result.template, result.shape, result.status, result.more)
 
 
-def signed_in(show: Show) -> Show:
-    """Redirect strangers to sign in and back afterwards; programs get an error."""
+def for_known(show: Show) -> Show:
+    """Redirect strangers whom `show` refuses to sign in and back afterwards; programs get an error."""
 
     def checked(visit: RequestContext) -> Any:
-        if visit.person is None and not visit.wants_json:
+        try:
+            return show(visit)
+        except RefusedError as error:
+            if error.reason != "sign-in" or visit.wants_json:
+                raise
             return redirect(visit, f"/sign-in?next={quote(visit.request.url.path)}")
+
+    return checked
+
+
+def signed_in(show: Show) -> Show:
+    """The same, for people with an account alone."""
+
+    def checked(visit: RequestContext) -> Any:
         visit.me  # noqa: B018  raises for strangers
         return show(visit)
 
-    return checked
+    return for_known(checked)
 
 
 def for_managers(show: Show) -> Show:

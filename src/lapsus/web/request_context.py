@@ -17,11 +17,10 @@ from lapsus.model.decoders import decoder
 from lapsus.store import Credential, Person, RefusedError, Store
 from lapsus.store.access import token_hash
 from lapsus.web.assets import Assets, own_assets
-from lapsus.web.deployment import PLAIN, Deployment
+from lapsus.web.deployment import PROXY_USER, Deployment
 from lapsus.web.judge_sources import JudgeSources
 from lapsus.web.judge_work import JudgeWork
 from lapsus.web.oidc import OidcClient
-from lapsus.web.proxy_user import STATE
 from lapsus.web.schemas import PersonResponse
 from lapsus.web.security import BY_ADDRESS, BY_DEVICE, BY_NAME, BY_NAME_HERE, RateLimit
 from lapsus.web.sessions import DAY, LANGUAGE, SESSION, YEAR, Cookies, Csrf, Session, Sessions, new_session
@@ -39,16 +38,14 @@ class Web:
     """The state that all requests share."""
 
     store: Store
-    links: Mapping[str, int] = field(default_factory=dict)
-    """Sign-in links of a demonstration: which token lets in which person. Empty otherwise."""
-    is_demo: bool = False
-    """Whether everybody who comes may enter by these links."""
-    deployment: Deployment = PLAIN
-    judges: JudgeSources = field(default_factory=JudgeSources)
+    links: Mapping[str, int]
+    """Sign-in links of a demonstration, by which everybody may enter: which token lets in which person."""
+    deployment: Deployment
+    judges: JudgeSources
     """Which programs may judge here."""
-    judge_work: JudgeWork | None = None
+    judge_work: JudgeWork
     """Where they judge."""
-    replies: Replies | None = None
+    replies: Replies
     """What systems say to those who talk to them."""
     assets: Assets = field(default_factory=own_assets)
     by_device: RateLimit = BY_DEVICE
@@ -78,7 +75,7 @@ class RequestContext:
         self.web: Web = request.app.state.web
         self.store: Store = self.web.store
         found = self.web.sessions.read(self.cookie(SESSION))
-        self.proxy_user: str | None = request.scope.get("state", {}).get(STATE)
+        self.proxy_user: str | None = request.scope.get("state", {}).get(PROXY_USER)
         """Who is signed in, as the proxy in front of us says."""
         if found is not None and found.person is not None and found.origin != self.origin:
             found = None
@@ -182,7 +179,7 @@ class RequestContext:
         return self.path.startswith(("/api/", "/static/")) or self.path.endswith(".json")
 
     def check_csrf(self, token: str | None = None) -> None:
-        """Refuse changes that no page of ours asked for. Whoever sends an access token needs no other."""
+        """Refuse changes without a valid CSRF token; requests with an access token need none."""
         if self.request.method in READING or self.token is not None:
             return
         sent = token or self.request.headers.get("x-csrf-token", "")

@@ -6,7 +6,7 @@ import time
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import RefusedError
@@ -23,21 +23,8 @@ WRITES_EVERY = 5.0
 _WRITTEN = RateLimit("health", 1 << 30, 3600)
 
 
-def routes() -> list[BaseRoute]:
-    """All of them."""
-    return [
-        Route("/static/{digest}/{name:path}", static),
-        Route("/schemes/{id}/{version}.json", scheme),
-        Route("/words/{language}.json", words),
-        Route("/alive.json", alive),
-        Route("/healthy.json", healthy),
-        Route("/service-worker.js", service_worker),
-        Route("/offline", offline),
-    ]
-
-
 async def static(request: Request) -> Response:
-    """A script, a style or a picture of ours. Kept for good only under the address that its content has now."""
+    """A script, a style or a picture. Browsers may cache it for good only at the address of its current content."""
     visit = RequestContext(request)
     asset = visit.web.assets.get(request.path_params["name"])
     if asset is None:
@@ -111,3 +98,14 @@ async def healthy(request: Request) -> Response:
         await run_in_threadpool(_WRITTEN.take, web.store, "")
         web.written_at = time.monotonic()
     return json_response({"healthy": True})
+
+
+ROUTES = [
+    Route("/static/{digest}/{name:path}", static),
+    Route("/schemes/{id}/{version}.json", scheme),
+    Route("/words/{language}.json", words),
+    Route("/alive.json", alive),
+    Route("/healthy.json", healthy),
+    Route("/service-worker.js", service_worker),
+    Route("/offline", offline),
+]

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from lapsus.collect.systems import Bot, NoReplyError
 from lapsus.store import Plan, talk_beginning
 from lapsus.store.collect_plan import Collect, System
-from lapsus.web.pages.talk import operations
+from lapsus.web.pages.talk import page as talk_page
 from tests.web.browser.house import NARROW, Browsing, Someone, Workbench, violations
 
 _numbers = count(1)
@@ -102,7 +102,7 @@ def test_two_people_one_on_a_phone_in_japanese(house: Workbench, browse: Browsin
 def test_whoever_waits_in_two_tabs_talks_in_both(
     house: Workbench, browse: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operations, "PATIENCE", 0.2)
+    monkeypatch.setattr(talk_page, "PATIENCE", 0.2)
     name = collecting(house, systems=("person",), exchanges=2)
     ada, ben = house.person(), house.person("Ben")
     with monkeypatch.context() as patch:

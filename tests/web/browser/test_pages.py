@@ -85,7 +85,7 @@ def campaign(house: Workbench) -> Place:
         house.store.flags.add(new_key(), name, unit, ada.id, "What is meant here?\nI cannot tell.")
     waiting, over = house.store.flags.all(name)
     house.store.flags.reply(new_key(), name, waiting.id, house.person("Mori", "manager").id, "A joke.")
-    house.store.flags.settle(name, over.id)
+    house.store.flags.set_settled(name, over.id, True)
     return ada, f"/c/{name}"
 
 

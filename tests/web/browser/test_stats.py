@@ -15,7 +15,7 @@ from lapsus.campaign_stats import result_cache
 from lapsus.model import Entry, Judgment
 from lapsus.schemes import read_scheme
 from lapsus.store import Plan, SaveRequest
-from lapsus.store.chains import ANSWERS as DECODER
+from lapsus.store.rows import ANSWERS as DECODER
 from tests.contracts.made_up_kind import offer_duel
 from tests.web.browser.house import NARROW, WIDE, Browsing, Someone, Workbench, scrolls_sideways, violations
 from tests.web.browser.judging import answerable, documents, judge_with_keys

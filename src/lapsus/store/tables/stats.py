@@ -129,10 +129,10 @@ learning = Table(
     Column("campaign", ForeignKey("campaign.id"), primary_key=True),
     Column("next_at", Integer),  # how many units must be judged before it learns again; none: it does not
     Column("holder", Text),  # who is at work on it; none: nobody
-    Column("until", Moment),  # when others may take over, unless the holder says again that it is at work
+    Column("until", Moment),  # the end of the lease; the holder renews it while it works
     Column("doing", Text, nullable=False, server_default=""),  # learn or judge, while somebody holds it
     Column("rest", Boolean, nullable=False, server_default=false()),  # it is to judge what nobody has judged
-    Column("trouble", Text),  # why the last work came to nothing, as JSON
+    Column("trouble", Text),  # the error of the last work, as JSON
     Column("curve", Text, nullable=False, server_default="[]"),  # what it reached each time, as JSON
     Column("model", Text),  # what it knows: a model's file, base64
 )

@@ -3,7 +3,6 @@
 import msgspec
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError
 from lapsus.store import RefusedError
@@ -32,14 +31,6 @@ class AccountResponse(msgspec.Struct, frozen=True):
     told: str | None
     """What was just changed."""
     error: str | None
-
-
-def routes() -> list[BaseRoute]:
-    """All of them, each with its twin."""
-    return [
-        *twins("/account", signed_in(account), "account/account.html"),
-        *posts("/account", change, who=lambda visit: visit.me),
-    ]
 
 
 def account(visit: RequestContext, error: str | None = None) -> AccountResponse:
@@ -98,3 +89,9 @@ def _password(visit: RequestContext, form: FormData) -> Page | Response:
 
 def _again(visit: RequestContext, reason: str, status: int) -> Page:
     return Page("account/account.html", account(visit, refusal(reason, visit.language)), status)
+
+
+ROUTES = [
+    *twins("/account", signed_in(account), "account/account.html"),
+    *posts("/account", change, who=lambda visit: visit.me),
+]

@@ -1,10 +1,12 @@
-"""Ways in and out: signing in, invitations, and the links of a demonstration."""
+"""Ways in and out: signing in here or at a provider, invitations, and the links of a demonstration."""
+
+from typing import Final
 
 import msgspec
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
-from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.responses import RedirectResponse, Response
 
 from lapsus.errors import InputError
 from lapsus.model import in_language
@@ -15,12 +17,13 @@ from lapsus.store.people import folded
 from lapsus.web.addresses import at
 from lapsus.web.deployment import provider_name
 from lapsus.web.forms import anybody, field, ours, posts
+from lapsus.web.oidc import OidcClient, SignInRequest, new_request
 from lapsus.web.page_routes import Page, twins
 from lapsus.web.page_words import refusal
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 from lapsus.web.security import RateLimit
-from lapsus.web.sessions import DEVICE, DEVICE_SECONDS, new_session
+from lapsus.web.sessions import DEVICE, DEVICE_SECONDS, PROVIDER, new_session
 
 
 class InvitationResponse(msgspec.Struct, frozen=True):
@@ -58,23 +61,11 @@ HASHING = 2
 """How many passwords are checked at a time: each takes much memory and all of a core, on purpose."""
 
 
-def routes() -> list[BaseRoute]:
-    """All of them."""
-    return [
-        *twins("/sign-in", sign_in_page),
-        *posts("/sign-in", sign_in, who=anybody, at_once=HASHING),
-        *posts("/sign-out", sign_out, who=anybody, at_once=HASHING),
-        *twins("/join/{token:secret}", join_page),
-        *posts("/join/{token:secret}", join, who=anybody, at_once=HASHING),
-        *twins("/enter/{token:secret}", enter),
-    ]
-
-
 def sign_in_page(visit: RequestContext) -> Page | Response:
     """The form for name and password; those who are signed in already go on."""
     if visit.person is not None:
         return redirect(visit, _next(visit))
-    if visit.web.is_demo:
+    if visit.web.links:
         # Nobody in it has a password: its first page has the ways in.
         return redirect(visit, "/")
     if visit.proxy_user is not None:
@@ -215,3 +206,62 @@ def _next(visit: RequestContext, form: FormData | None = None) -> str:
 def own_page(wanted: str) -> str:
     """Where to go after signing in: only ever a page of ours."""
     return ours(wanted, "/")
+
+
+BACK: Final = "/sign-in/provider/back"
+SECONDS: Final = 600
+"""In which one has to be back."""
+
+
+def leave(visit: RequestContext) -> Response:
+    """Redirect to the provider."""
+    request = new_request(own_page(visit.request.query_params.get("next", "")))
+    response = RedirectResponse(_client(visit).address(request, _back(visit)), 303)
+    visit.set_cookie(response, PROVIDER, _signer(visit).dumps(list(request)), SECONDS)
+    return response
+
+
+def come_back(visit: RequestContext) -> Response:
+    """The provider's callback: sign in whom it names."""
+    query = visit.request.query_params
+    try:
+        kept = SignInRequest(*_signer(visit).loads(visit.cookie(PROVIDER) or "", max_age=SECONDS))
+    except (BadSignature, TypeError) as error:
+        raise RefusedError("provider-again", "no request to sign in is under way in this browser") from error
+    if query.get("state") != kept.state:
+        raise RefusedError("provider-again", "the answer belongs to another request")
+    if not query.get("code"):
+        raise RefusedError("provider", f"the provider let nobody in: {query.get('error', 'no code')!r:.100}")
+    claims = _client(visit).claims(kept, query["code"], _back(visit))
+    person = visit.store.identities.from_provider(
+        claims.issuer, claims.subject, claims.name, email=claims.email, language=visit.language
+    )
+    response = begin_session(visit, person, kept.next)
+    visit.set_cookie(response, PROVIDER, "", 0)
+    return response
+
+
+def _client(visit: RequestContext) -> OidcClient:
+    if visit.web.oidc is None:
+        raise RefusedError("not-found", "people sign in with name and password here")
+    return visit.web.oidc
+
+
+def _back(visit: RequestContext) -> str:
+    return str(visit.request.base_url).rstrip("/") + BACK
+
+
+def _signer(visit: RequestContext) -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(visit.store.access.secret("sessions"), salt="provider")
+
+
+ROUTES = [
+    *twins("/sign-in", sign_in_page),
+    *posts("/sign-in", sign_in, who=anybody, at_once=HASHING),
+    *posts("/sign-out", sign_out, who=anybody, at_once=HASHING),
+    *twins("/join/{token:secret}", join_page),
+    *posts("/join/{token:secret}", join, who=anybody, at_once=HASHING),
+    *twins("/enter/{token:secret}", enter),
+    *twins("/sign-in/provider", leave)[1:],
+    *twins(BACK, come_back)[1:],
+]

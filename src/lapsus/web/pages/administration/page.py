@@ -1,6 +1,5 @@
 """Accounts, tokens, the audit log and the archive, for managers."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, cast, get_args
 
@@ -8,14 +7,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.errors import UsageError
 from lapsus.notices import Notice
 from lapsus.store import ApiToken, Role
 from lapsus.store.audit import EXPORTED
 from lapsus.store.people import new_secret
-from lapsus.web.forms import field, number, posts, with_error
+from lapsus.store.records import Event
+from lapsus.web.forms import field, number_of, posts, with_error
 from lapsus.web.page_routes import filled, find_campaign, for_managers, managing, title, twins
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
@@ -80,44 +79,18 @@ class ArchiveRecord(msgspec.Struct, frozen=True):
     campaigns: list[ArchivedRecord]
 
 
-class EventRecord(msgspec.Struct, frozen=True):
-    """Something that was done."""
-
-    at: datetime
-    by: str | None
-    campaign: str | None
-    what: str
-    details: Mapping[str, Any]
-
-
 class LogRecord(msgspec.Struct, frozen=True):
     """The audit log of a campaign or of everything, the newest first."""
 
     log: str | None
     """The campaign; null: everything."""
     title: str | None
-    events: list[EventRecord]
+    events: list[Event]
 
 
 LOGGED: Final = 300
 """How many events a page of the log shows."""
 LINK_DAYS: Final = 14
-
-
-def routes() -> list[BaseRoute]:
-    """All of them, each with its twin."""
-    base, people, keys = "/c/{campaign:slug}", "administration/people.html", "administration/tokens.html"
-    return [
-        *twins("/people", for_managers(accounts), people),
-        *posts("/people", change_account, who=managing, again=with_error(accounts), template=people),
-        *twins("/log", for_managers(log), "administration/log.html"),
-        *twins(f"{base}/log", for_managers(log), "administration/log.html"),
-        *twins("/tokens", for_managers(tokens), keys),
-        *posts("/tokens", change_token, who=managing, again=with_error(tokens), template=keys),
-        *twins("/exports", for_managers(exports), "administration/exports.html"),
-        *twins(f"{base}/exports", for_managers(exports), "administration/exports.html"),
-        *twins("/archive", for_managers(archive), "administration/archive.html"),
-    ]
 
 
 def accounts(visit: RequestContext, **more: Any) -> AccountsRecord:
@@ -143,7 +116,7 @@ def change_account(visit: RequestContext, form: FormData) -> AccountsRecord | Re
         role = cast(Role, field(form, "role"))
         token = store.access.invite(role, days=LINK_DAYS, by=by)
         return accounts(visit, link=visit.link(f"/join/{token}"))
-    person = store.people.get(_number(form, "person", Notice("nobody-named")))
+    person = store.people.get(number_of(form, "person", Notice("nobody-named")))
     if wanted == "reset":
         password = new_secret()[:16]
         store.people.set_password(person.id, password, by=by)
@@ -157,12 +130,6 @@ def change_account(visit: RequestContext, form: FormData) -> AccountsRecord | Re
     return redirect(visit, "/people")
 
 
-def _number(form: FormData, name: str, otherwise: str) -> int:
-    if (found := number(form, name)) is None:
-        raise UsageError(otherwise)
-    return found
-
-
 def tokens(visit: RequestContext, **more: Any) -> TokensRecord:
     """The keys by which programs act for people: everybody's, without the keys themselves."""
     people = [person for person in visit.store.people.all() if person.disabled is None]
@@ -173,13 +140,13 @@ def tokens(visit: RequestContext, **more: Any) -> TokensRecord:
 def change_token(visit: RequestContext, form: FormData) -> TokensRecord | Response:
     """Make a token for somebody, which is shown once, or end one."""
     store, wanted, by = visit.store, field(form, "do"), visit.me.id
-    person = _number(form, "person", Notice("nobody-named"))
+    person = number_of(form, "person", Notice("nobody-named"))
     if wanted == "make":
         made = store.access.add_token(person, field(form, "name").strip(), by=by)
         return tokens(visit, token=made, whose=store.people.get(person).name)
     if wanted != "revoke":
         raise UsageError("nothing-called-here", wanted=wanted[:40])
-    store.access.revoke_token(person, _number(form, "token", Notice("no-token-named")), by=by)
+    store.access.revoke_token(person, number_of(form, "token", Notice("no-token-named")), by=by)
     return redirect(visit, "/tokens")
 
 
@@ -188,8 +155,7 @@ def log(visit: RequestContext, what: str | None = None) -> LogRecord:
     asked = visit.request.path_params.get("campaign")
     campaign = None if asked is None else find_campaign(visit, str(asked))
     name, called = (None, None) if campaign is None else (campaign.name, title(visit, campaign))
-    found = visit.store.audit.events(name, what=what, limit=LOGGED)
-    return LogRecord(name, called, [filled(EventRecord, one, by=one.person) for one in found])
+    return LogRecord(name, called, visit.store.audit.events(name, what=what, limit=LOGGED))
 
 
 def exports(visit: RequestContext) -> LogRecord:
@@ -201,3 +167,17 @@ def archive(visit: RequestContext) -> ArchiveRecord:
     """Campaigns that are out of the lists."""
     found = [one for one in visit.store.campaigns.all() if one.archived is not None]
     return ArchiveRecord([filled(ArchivedRecord, one, title=title(visit, one)) for one in found])
+
+
+_BASE, _PEOPLE, _KEYS = "/c/{campaign:slug}", "administration/people.html", "administration/tokens.html"
+ROUTES = [
+    *twins("/people", for_managers(accounts), _PEOPLE),
+    *posts("/people", change_account, who=managing, again=with_error(accounts), template=_PEOPLE),
+    *twins("/log", for_managers(log), "administration/log.html"),
+    *twins(f"{_BASE}/log", for_managers(log), "administration/log.html"),
+    *twins("/tokens", for_managers(tokens), _KEYS),
+    *posts("/tokens", change_token, who=managing, again=with_error(tokens), template=_KEYS),
+    *twins("/exports", for_managers(exports), "administration/exports.html"),
+    *twins(f"{_BASE}/exports", for_managers(exports), "administration/exports.html"),
+    *twins("/archive", for_managers(archive), "administration/archive.html"),
+]

@@ -1,37 +1,49 @@
-"""The challenges, and the board of each: freezing, revealing, teams and the test set."""
+"""The challenges, a form for new ones, and the board of each: freezing, revealing, teams and the test set."""
 
 import tempfile
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.challenge.leaderboard import FIRST, Leaderboard, check_measure
-from lapsus.challenge.service import challenge_board, challenge_floors, coarse_board, coarse_runs, publish
-from lapsus.errors import UsageError
+from lapsus.challenge.published import PUBLISHED_THRESHOLD
+from lapsus.challenge.service import (
+    challenge_board,
+    challenge_floors,
+    coarse_board,
+    coarse_runs,
+    create,
+    create_from_campaign,
+    publish,
+)
+from lapsus.challenge.testset import SCHEME
+from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.store import RefusedError
-from lapsus.store.challenge_records import ChallengeState
-from lapsus.web.forms import field, posts
-from lapsus.web.page_routes import Page, filled, single, twins
+from lapsus.store.challenge_records import Challenge, ChallengePlan, ChallengeState, Feedback
+from lapsus.web.forms import field, fields, given_name, on_disk, posts, told, upload
+from lapsus.web.page_routes import Page, filled, for_known, for_managers, managing, single, title, twins
 from lapsus.web.pages.challenge.viewer import (
     ChallengeResponse,
     MeasureResponse,
     OwnRun,
     challenge_response,
     cookie,
-    for_known,
     measures,
     own_run,
     rounding,
     viewer_here,
 )
+from lapsus.web.pages.setup.forms import Fields, whole_number, words_in
+from lapsus.web.pages.setup.wizard import ChoiceResponse
 from lapsus.web.rendering import redirect, with_cookies
 from lapsus.web.request_context import RequestContext
+from lapsus.web.security import LARGEST_UPLOAD
 from lapsus.web.sessions import DAY
+from lapsus.word_files import LANGUAGES
 
 
 class ChallengesResponse(msgspec.Struct, frozen=True):
@@ -130,19 +142,6 @@ def board(visit: RequestContext, **more: Any) -> ChallengePage:
 _DAYS = 180
 
 
-def routes() -> list[BaseRoute]:
-    """All of them, each page with its twin."""
-    base = "/challenge/{name:slug}"
-    return [
-        *twins("/challenges", for_known(challenges), "challenge/list.html"),
-        *twins(base, for_known(board), "challenge/board.html"),
-        *posts(f"{base}/state", set_state, who=_deciding, fields=10),
-        *posts(f"{base}/teams", add_team, who=_deciding, fields=10),
-        *twins(f"{base}/team/{{token:secret}}", enter),
-        single(f"{base}/testset.zip", testset),
-    ]
-
-
 def set_state(visit: RequestContext, fields: FormData) -> Response:
     """Freeze, open again, or reveal."""
     state, name = cast(ChallengeState, field(fields, "state")), viewer_here(visit).challenge.name
@@ -187,3 +186,99 @@ def testset(visit: RequestContext) -> Response:
 def _deciding(visit: RequestContext) -> None:
     if not viewer_here(visit).decides:
         raise RefusedError("not-manager", "only managers may do this")
+
+
+class NewChallengePage(msgspec.Struct, frozen=True):
+    """The form for a new challenge, and what was wrong with the last try."""
+
+    fields: dict[str, str]
+    campaigns: list[ChoiceResponse]
+    """Those whose votes can be a test set."""
+    megabytes: int
+    error: str | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
+
+
+_FORM: Final = "challenge/new.html"
+_EMPTY: Final = {
+    "only": "",
+    "threshold": f"{PUBLISHED_THRESHOLD:g}",
+    "runs": "3",
+    "feedback": "overall",
+    "language": "",
+    "campaign": "",
+}
+
+
+def new_challenge_page(
+    visit: RequestContext, fields: Fields | None = None, error: LapsusError | None = None
+) -> NewChallengePage:
+    """The form as it was filled in, and what was wrong with it."""
+    return NewChallengePage(
+        fields={**_EMPTY, **(fields or {})},
+        campaigns=[
+            ChoiceResponse(one.name, title(visit, one))
+            for one in visit.store.campaigns.all()
+            if one.scheme == SCHEME
+        ],
+        megabytes=LARGEST_UPLOAD // 1_000_000,
+        **told(error, visit.language),
+    )
+
+
+def challenge_plan(fields: Fields, source: str) -> ChallengePlan:
+    """What the form says."""
+    feedback: Any = fields.get("feedback", "overall")
+    if feedback not in get_args(Feedback):
+        raise InputError("feedback-is-none-overall-or-all")
+    runs = whole_number(fields, "runs")
+    return ChallengePlan(
+        name=fields.get("name", "").strip(),
+        title=words_in(fields, "title"),
+        threshold=_share(fields.get("threshold", "")),
+        runs=3 if runs is None else runs,
+        feedback=feedback,
+        source=source,
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text.strip() or PUBLISHED_THRESHOLD)
+    except ValueError:
+        raise InputError("no-number", where="threshold", text=text[:20]) from None
+
+
+def _form_again(visit: RequestContext, sent: FormData, error: LapsusError) -> NewChallengePage:
+    return new_challenge_page(visit, fields(sent), error)
+
+
+def make(visit: RequestContext, sent: FormData) -> Response:
+    """Make the challenge."""
+    return redirect(visit, f"/challenge/{_made(visit, sent).name}")
+
+
+def _made(visit: RequestContext, sent: FormData) -> Challenge:
+    by, file, given = visit.me.id, upload(sent, "file"), fields(sent)
+    if file is not None and given.get("campaign"):
+        raise InputError("choose-file-campaign-not", where="file")
+    if campaign := given.get("campaign", ""):
+        return create_from_campaign(visit.store, challenge_plan(given, campaign), campaign, by=by)
+    with on_disk(file) as path:
+        plan = challenge_plan(given, "" if file is None else given_name(file))
+        only = given.get("only", "").strip() or None
+        language = given["language"] if given.get("language") in LANGUAGES else None
+        return create(visit.store, plan, path, only=only, language=language, by=by)
+
+
+_BASE = "/challenge/{name:slug}"
+ROUTES = [
+    *twins("/challenges", for_known(challenges), "challenge/list.html"),
+    *twins(_BASE, for_known(board), "challenge/board.html"),
+    *posts(f"{_BASE}/state", set_state, who=_deciding, fields=10),
+    *posts(f"{_BASE}/teams", add_team, who=_deciding, fields=10),
+    *twins(f"{_BASE}/team/{{token:secret}}", enter),
+    single(f"{_BASE}/testset.zip", testset),
+    *twins("/challenges/new", for_managers(new_challenge_page), _FORM),
+    *posts("/challenges/new", make, who=managing, again=_form_again, template=_FORM, files=1),
+]

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.challenge.run_details import WANTED, Confusion, DialogueSeen, Wanted, confusion, dialogues
 from lapsus.challenge.run_scores import Answers, ScoreValues
@@ -19,8 +18,8 @@ from lapsus.errors import LapsusError
 from lapsus.notices import Notice
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import StoredRun, Team
-from lapsus.web.forms import field, posts, upload
-from lapsus.web.page_routes import Page, filled, twins
+from lapsus.web.forms import field, given_name, posts, upload
+from lapsus.web.page_routes import Page, filled, for_known, twins
 from lapsus.web.page_words import refusal
 from lapsus.web.pages.challenge.viewer import (
     ChallengeResponse,
@@ -28,7 +27,6 @@ from lapsus.web.pages.challenge.viewer import (
     OwnRun,
     Viewer,
     challenge_response,
-    for_known,
     handing_in,
     measures,
     own_run,
@@ -38,7 +36,6 @@ from lapsus.web.pages.challenge.viewer import (
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.security import LARGEST_UPLOAD, RateLimit
-from lapsus.web.uploads import given_name
 
 
 class ProblemResponse(msgspec.Struct, frozen=True):
@@ -180,17 +177,6 @@ REFUSED = RateLimit("refused runs", 20, 3600)
 """Of a team: whoever mends a run needs a few tries, whoever wants to keep the server busy many."""
 
 
-def routes() -> list[BaseRoute]:
-    """All of them, each page with its twin."""
-    base, form = "/challenge/{name:slug}", "challenge/submit.html"
-    files = {"files": 1, "fields": 10, "at_once": CHECKING}
-    return [
-        *twins(f"{base}/run/{{run:number}}", for_known(run_page), "challenge/run.html"),
-        *twins(f"{base}/submit", for_known(submit_page), form),
-        *posts(f"{base}/submit", hand_in, who=_team, again=_form_again, template=form, **files),
-    ]
-
-
 def _form_again(visit: RequestContext, fields: FormData, error: LapsusError) -> SubmitPage:
     return submit_page(visit, error)
 
@@ -217,3 +203,12 @@ def hand_in(visit: RequestContext, fields: FormData) -> Page | Response:
 
 def _team(visit: RequestContext) -> Team:
     return handing_in(viewer_here(visit))
+
+
+_FILES = {"files": 1, "fields": 10, "at_once": CHECKING}
+_BASE, _FORM = "/challenge/{name:slug}", "challenge/submit.html"
+ROUTES = [
+    *twins(f"{_BASE}/run/{{run:number}}", for_known(run_page), "challenge/run.html"),
+    *twins(f"{_BASE}/submit", for_known(submit_page), _FORM),
+    *posts(f"{_BASE}/submit", hand_in, who=_team, again=_form_again, template=_FORM, **_FILES),
+]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 import msgspec
 
@@ -18,8 +17,7 @@ from lapsus.model import in_language
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import Challenge, StoredRun, Team
 from lapsus.web.addresses import at
-from lapsus.web.page_routes import Show, filled
-from lapsus.web.rendering import redirect
+from lapsus.web.page_routes import filled
 from lapsus.web.request_context import RequestContext
 
 
@@ -111,19 +109,15 @@ def cookie(name: str) -> str:
     return f"team-{name}"
 
 
-def find_viewer(visit: RequestContext, name: str) -> Viewer:
-    """The viewer: somebody with an account, or a team by its link. Strangers are asked to sign in."""
+def viewer_here(visit: RequestContext) -> Viewer:
+    """Who asks for the challenge that the address names: somebody with an account, or a team by its link."""
+    name = str(visit.request.path_params["name"])
     secret = visit.token or visit.cookie(cookie(name))
     team = None if secret is None else visit.store.challenges.team_of_token(name, secret)
     if team is None:
         visit.me  # noqa: B018  raises for strangers
-    return Viewer(visit, find_challenge(visit, name), team)
-
-
-def find_challenge(visit: RequestContext, name: str) -> Challenge:
-    """The challenge of that name."""
     try:
-        return visit.store.challenges.get(name)
+        return Viewer(visit, visit.store.challenges.get(name), team)
     except UsageError as error:
         raise RefusedError("no-challenge", error.what) from error
 
@@ -175,22 +169,3 @@ def rounding(viewer: Viewer, language: str, shown: Mapping[int, RunScores]) -> d
     turns = challenge_floors(viewer.challenge)[language].prior.n
     used = sum(run.language == language and run.id in shown for run in viewer.runs())
     return {"rounded_turns": grain(turns), "answers": MOST_ANSWERED, "answers_left": MOST_ANSWERED - used}
-
-
-def for_known(show: Show) -> Show:
-    """Redirect strangers to sign in and back afterwards; programs get an error."""
-
-    def checked(visit: RequestContext) -> Any:
-        try:
-            return show(visit)
-        except RefusedError as error:
-            if error.reason != "sign-in" or visit.wants_json:
-                raise
-            return redirect(visit, f"/sign-in?next={quote(visit.request.url.path)}")
-
-    return checked
-
-
-def viewer_here(visit: RequestContext) -> Viewer:
-    """Who asks for the challenge that the address names."""
-    return find_viewer(visit, visit.request.path_params["name"])

@@ -11,7 +11,7 @@ from msgspec import Meta
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.adjudication import (
@@ -21,14 +21,14 @@ from lapsus.campaign_stats.adjudication import (
     adjudication_order,
     group_by_answer,
     most_frequent,
+    same_answers,
 )
 from lapsus.model import Answer, Segment, Span, in_language
 from lapsus.store import Decision, RefusedError
 from lapsus.web.page_routes import Page, signed_in, title, twins
 from lapsus.web.pages.judging.campaign import in_words
 from lapsus.web.pages.judging.unit import scheme_link, segment_response, tokens_of
-from lapsus.web.pages.stats.records import StatsQuestionResponse
-from lapsus.web.pages.stats.view import question_response, stats_of
+from lapsus.web.pages.stats.view import StatsQuestionResponse, question_response, stats_of
 from lapsus.web.rendering import json_response, redirect
 from lapsus.web.request_context import RequestContext
 from lapsus.web.schemas import Key, SchemeLink, SegmentResponse
@@ -154,8 +154,8 @@ def decide_view(visit: RequestContext) -> DecideResponse:
     unit = visit.store.units.visible(stats.name, number)
     judgments = visit.store.judgments.of_unit(stats.name, number)
     people = [judgment for judgment in judgments if not judgment.by_program]
-    groups = group_by_answer(people)
-    programs = group_by_answer([judgment for judgment in judgments if judgment.by_program])
+    groups = group_by_answer(stats.scheme, people)
+    programs = group_by_answer(stats.scheme, [one for one in judgments if one.by_program])
     most = most_frequent(stats, number, people)
     order = adjudication_order(stats, which)
     place = next((n for n, (found, _) in enumerate(order) if found == number), None)
@@ -235,7 +235,8 @@ def _group(
         [judgment.annotator for judgment in group.judgments],
         [judgment.person for judgment in group.judgments],
         str(place + 1) if place < MOST_KEYS else "",
-        most is not None and all(group.answers.get(key) == answer for key, answer in most.answers.items()),
+        most is not None
+        and same_answers(stats.scheme, most.answers) <= same_answers(stats.scheme, group.answers),
     )
 
 
@@ -303,15 +304,6 @@ def _cut(text: str, spans: Sequence[Span], names: Mapping[str, str]) -> list[Pie
 _ROOT = "/c/{campaign:slug}/decide"
 
 
-def routes() -> list[BaseRoute]:
-    """All of them."""
-    return [
-        *twins(_ROOT, signed_in(begin)),
-        Route(f"{_ROOT}/{{number:number}}.json", keep, methods=["POST"]),
-        *twins(f"{_ROOT}/{{number:number}}", signed_in(decide_view), "decide/page.html"),
-    ]
-
-
 def begin(visit: RequestContext) -> Page | Response:
     """On to the first unit; back to the figures where there is nothing to decide on."""
     stats, number, among = first_unit(visit)
@@ -338,3 +330,10 @@ async def keep(request: Request) -> Response:
         return json_response(decide(visit, int(request.path_params["number"])), 201)
 
     return await run_in_threadpool(work)
+
+
+ROUTES = [
+    *twins(_ROOT, signed_in(begin)),
+    Route(f"{_ROOT}/{{number:number}}.json", keep, methods=["POST"]),
+    *twins(f"{_ROOT}/{{number:number}}", signed_in(decide_view), "decide/page.html"),
+]

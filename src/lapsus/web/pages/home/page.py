@@ -8,7 +8,6 @@ from typing import Literal, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.store import Campaign, PersonProgress, RefusedError
 from lapsus.web.addresses import at
@@ -222,15 +221,13 @@ def judgments(visit: RequestContext) -> SearchResponse:
 
 def first(visit: RequestContext) -> Page | Response:
     """One's campaigns; in a demonstration, for strangers, what this is and ways in."""
-    if visit.person is None and visit.web.is_demo:
+    if visit.person is None and visit.web.links:
         return Page("home/welcome.html", welcome_page(visit))
     return cast(Page | Response, signed_in(lambda visit: Page("home/home.html", home_page(visit)))(visit))
 
 
-def routes() -> list[BaseRoute]:
-    """All of them, each with its twin."""
-    return [
-        *twins("/", first),
-        *twins("/judgments", signed_in(judgments), "home/judgments.html"),
-        *twins("/today", signed_in(today)),
-    ]
+ROUTES = [
+    *twins("/", first),
+    *twins("/judgments", signed_in(judgments), "home/judgments.html"),
+    *twins("/today", signed_in(today)),
+]

@@ -1,16 +1,14 @@
 """The programs of a campaign: beside people, with their charts; added, stopped and resumed from the page."""
 
 import threading
-from functools import partial
 from itertools import islice
 from typing import Any, Final
 
 import msgspec
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
-from lapsus.analysis.estimate import Bounds, Estimated
+from lapsus.analysis.estimate import Bounds
 from lapsus.annotators import Annotator
 from lapsus.annotators.language_model import LanguageModel
 from lapsus.campaign_stats import CampaignStats
@@ -34,17 +32,16 @@ from lapsus.campaign_stats.judge_tests import (
 )
 from lapsus.errors import LapsusError, UsageError
 from lapsus.notices import Notice, localized, unpacked
-from lapsus.reports.charts import FORMATS, Chart, Theme, inline
+from lapsus.reports.charts import FORMATS, Chart, inline
 from lapsus.store import RefusedError, StoreError
 from lapsus.store.program_runs import ProgramRun
 from lapsus.trust.ranking import Stand, Standing
-from lapsus.web.forms import field, fields, number, posts, told
+from lapsus.web.forms import field, fields, number_of, posts, told
 from lapsus.web.judge_sources import EndpointChoice, JudgeSpec, ModelChoice
 from lapsus.web.page_routes import Page, campaign_here, filled, managing, signed_in, single, twins
 from lapsus.web.page_words import say
-from lapsus.web.pages.stats.charts import picture, units_url
-from lapsus.web.pages.stats.records import CampaignStatsResponse
-from lapsus.web.pages.stats.view import base_of, stats_of
+from lapsus.web.pages.stats.charts import file_response, units_url
+from lapsus.web.pages.stats.view import CampaignStatsResponse, base_of, stats_of
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 
@@ -159,11 +156,6 @@ def models_of(visit: RequestContext, stats: CampaignStats) -> list[ModelChoice]:
     return visit.web.judges.models(stats.scheme, there)
 
 
-def models_that_read(visit: RequestContext, stats: CampaignStats) -> list[ModelChoice]:
-    """The same, worked out now however long that takes: before a judge is started."""
-    return visit.web.judges.models(stats.scheme, _languages(stats))
-
-
 def _languages(stats: CampaignStats) -> frozenset[str]:
     return stats.store.browsing.languages(stats.name)
 
@@ -201,7 +193,9 @@ def judges_page(
         unnamed=found.unnamed,
         chosen=chosen.program if chosen else None,
         chosen_name=chosen.name if chosen else "",
-        estimates=[_estimate(one, partial(estimate_name, names=names, say=spoken)) for one in estimates],
+        estimates=[
+            filled(EstimateResponse, one, name=estimate_name(one, names, spoken)) for one in estimates
+        ],
         signatures=signatures,
         may_add=may_add,
         models=models_of(visit, stats) if may_add else [],
@@ -244,21 +238,8 @@ def _told(one: Standing | None) -> dict[str, Any]:
     }
 
 
-def _estimate(one: Estimated, name: partial[str]) -> EstimateResponse:
-    return filled(EstimateResponse, one, name=name(one))
-
-
 _PATH: Final = "/c/{campaign:slug}/judges"
 _ADVANTAGE: Final = "advantage"
-
-
-def routes() -> list[BaseRoute]:
-    """The page, its twin, where its forms go, and its charts."""
-    return [
-        *twins(_PATH, signed_in(show)),
-        *posts(_PATH, act, who=managing),
-        single(f"{_PATH}/charts/{{chart:slug}}.{{format:slug}}", chart),
-    ]
 
 
 def show(visit: RequestContext) -> Page:
@@ -292,9 +273,7 @@ def chart(visit: RequestContext) -> Response:
     made = _chart(visit, stats, name) if format in FORMATS else None
     if made is None:
         raise RefusedError("not-found", "there is no such chart")
-    theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
-    headers = {"Content-Disposition": f'attachment; filename="{stats.name}-{name}.{format}"'}
-    return Response(picture(made, format, theme), headers=headers, media_type=FORMATS[format])
+    return file_response(visit, made, format, f"{stats.name}-{name}")
 
 
 def act(visit: RequestContext, form: FormData) -> Page | Response:
@@ -305,7 +284,8 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
             _add(visit, stats, form)
         elif wanted in ("stop", "go"):
             state = "stopped" if wanted == "stop" else "running"
-            visit.store.program_runs.set_state(stats.name, _run_number(form), state, by=visit.me.id)  # type: ignore[arg-type]
+            run = number_of(form, "run", Notice("no-run-named"))
+            visit.store.program_runs.set_state(stats.name, run, state, by=visit.me.id)  # type: ignore[arg-type]
         else:
             raise UsageError("nothing-called-here", wanted=wanted[:40])
     except (StoreError, RefusedError):
@@ -316,23 +296,16 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
         why = {"error": said["error"], "hint": said["hint"] or None, "needs_leave": needs_leave}
         shape = judges_page(visit, stats, runs, fields=fields(form), **why)
         return Page("judges/page.html", shape, 422, _drawn(visit, stats))
-    if visit.web.judge_work is not None:
-        visit.web.judge_work.look()
+    visit.web.judge_work.look()
     return redirect(visit, f"/c/{stats.name}/judges?q={stats.question.id}")
-
-
-def _run_number(form: FormData) -> int:
-    if (run := number(form, "run")) is None:
-        raise UsageError("no-run-named")
-    return run
 
 
 def _add(visit: RequestContext, stats: CampaignStats, form: FormData) -> None:
     """Have a program judge. Whether it can is tried first, so that nothing is left behind where it cannot."""
     asked = _asked(form)
-    chosen = next(
-        (o for o in models_that_read(visit, stats) if (o.kind, o.model) == (asked.kind, asked.model)), None
-    )
+    # However long that takes: the page may not know yet what languages there are.
+    models = visit.web.judges.models(stats.scheme, _languages(stats))
+    chosen = next((one for one in models if (one.kind, one.model) == (asked.kind, asked.model)), None)
     if chosen is not None and chosen.unread:
         raise UsageError(
             "learned-documents-here",
@@ -390,3 +363,10 @@ def _named(form: FormData) -> str:
     """The model, with its interface before it where that is not the usual one."""
     provider, model = field(form, "provider"), field(form, "language_model").strip()
     return model if provider in ("", "openai") else f"{provider}:{model}"
+
+
+ROUTES = [
+    *twins(_PATH, signed_in(show)),
+    *posts(_PATH, act, who=managing),
+    single(f"{_PATH}/charts/{{chart:slug}}.{{format:slug}}", chart),
+]

@@ -1,27 +1,33 @@
-"""A campaign as its annotators see it: their own judgments and, for those who manage it, everybody's progress."""
+"""A campaign as its annotators see it: their judgments and flags and, for those who manage it, everybody's."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import UNSET
+from starlette.datastructures import FormData
+from starlette.responses import Response
 
 from lapsus.campaign_stats.unit_search import folded
 from lapsus.kinds import kinds_of, likely_kind
 from lapsus.kinds.text import shortened
 from lapsus.model import Answer, Scheme, Unit, in_language
-from lapsus.store import StoredJudgment
+from lapsus.store import Flag, RefusedError, StoredJudgment
+from lapsus.store.people import new_secret
 from lapsus.web.addresses import at
+from lapsus.web.forms import field, number, ours, posts
 from lapsus.web.page_routes import campaign_here, filled, title
-from lapsus.web.pages.judging.flags import visible_flags
+from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.schemas import (
     BegunDraftResponse,
     CampaignPage,
+    FlagResponse,
     JudgmentResponse,
     JudgmentsResponse,
     OwnProgressResponse,
     PersonRow,
+    ReplyResponse,
     WaitingResponse,
 )
 
@@ -185,3 +191,68 @@ def excerpt(unit: Unit) -> str:
     """The text that was judged, or its beginning; of a whole document, the last there is to read."""
     segment = unit.target or unit.visible[-1]
     return shortened(segment.text)
+
+
+def visible_flags(visit: RequestContext, campaign: str, unit: int | None = None) -> list[FlagResponse]:
+    """The flags of a campaign, or of one unit, that a person may see."""
+    person = None if visit.manages else visit.me.id
+    return flag_responses(visit, visit.store.flags.all(campaign, unit=unit, person=person))
+
+
+def find_flag(visit: RequestContext, campaign: str, id: int) -> Flag:
+    """A flag that a person may see; of others' they are told that there is none."""
+    flag = visit.store.flags.get(campaign, id)
+    if flag is None or not (visit.manages or flag.person == visit.me.id):
+        raise RefusedError("no-flag", f"there is no flag {id}")
+    return flag
+
+
+def flag_responses(visit: RequestContext, flags: Iterable[Flag]) -> list[FlagResponse]:
+    """Flags as the reader sees them, with what was said to each."""
+    me = visit.me.id
+    return [
+        filled(
+            FlagResponse,
+            flag,
+            settled=flag.settled is not None,
+            own=flag.person == me,
+            unread=flag.person == me and flag.unread,
+            replies=[filled(ReplyResponse, reply, own=reply.person == me) for reply in flag.replies],
+        )
+        for flag in flags
+    ]
+
+
+def act(visit: RequestContext, form: FormData) -> Response:
+    """Do what a button of the thread says, and go back."""
+    name = campaign_here(visit).name
+    flag = find_flag(visit, name, _flag(form))
+    _do(visit, name, flag, field(form, "do"), form)
+    return redirect(visit, ours(field(form, "back"), f"/c/{name}#flag-{flag.id}"))
+
+
+def _do(visit: RequestContext, name: str, flag: Flag, what: str, form: FormData) -> None:
+    flags, me = visit.store.flags, visit.me.id
+    if what not in ("reply", "seen", "settle", "reopen"):
+        raise RefusedError("shape", "a flag is replied to, settled, opened again or seen")
+    if what == "seen":
+        flags.have_read(name, flag.id, me)
+        return
+    # What stands in the field goes along, whichever button is pressed.
+    if text := field(form, "text").strip():
+        key = field(form, "key") or new_secret()
+        flags.reply(f"{me}:{key}", name, flag.id, me, text)
+    now = flags.get(name, flag.id)
+    is_settled = now is not None and now.settled is not None
+    # Pressed twice, or by two at a time: it is as wanted.
+    if what in ("settle", "reopen") and is_settled != (what == "settle"):
+        flags.set_settled(name, flag.id, what == "settle", by=me)
+
+
+def _flag(form: FormData) -> int:
+    if (flag := number(form, "flag")) is None:
+        raise RefusedError("no-flag", "no flag was named")
+    return flag
+
+
+ROUTES = [*posts("/c/{campaign:slug}/flags", act, who=lambda visit: visit.me)]

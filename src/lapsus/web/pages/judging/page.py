@@ -8,10 +8,9 @@ import msgspec
 import regex
 from msgspec import UNSET, UnsetType
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute
 
 from lapsus.schemes.manual import Way, manual
-from lapsus.store import Nothing
+from lapsus.store import Campaign, Nothing
 from lapsus.web.addresses import at
 from lapsus.web.assets import by_choice
 from lapsus.web.page_routes import Page, campaign_here, filled, read_together, signed_in, title, twins
@@ -56,17 +55,6 @@ class StateResponse(msgspec.Struct, frozen=True):
 _STYLE = regex.compile(r"<style>(.*?)</style>", regex.DOTALL)
 
 
-def routes() -> list[BaseRoute]:
-    """All of them, each with its twin."""
-    return [
-        *twins("/session", session),
-        *twins("/c/{campaign:slug}", signed_in(campaign), "judging/campaign.html"),
-        *twins("/c/{campaign:slug}/judge", signed_in(judge), "judging/state.html"),
-        *twins("/c/{campaign:slug}/u/{number:number}", read_together(signed_in(unit))),
-        *twins("/c/{campaign:slug}/guideline", signed_in(guideline)),
-    ]
-
-
 def session(visit: RequestContext) -> SessionResponse | Response:
     """Who is signed in: for scripts that were open while somebody signed in anew. People see the first page."""
     if not visit.wants_json:
@@ -94,12 +82,19 @@ def judge(visit: RequestContext) -> StateResponse | Response:
         return redirect(visit, f"/c/{found.name}/u/{given.units[0].number}")
     if given.reason == "begin":
         return redirect(visit, f"/c/{found.name}/begin")
-    if given.reason == "paused" and (in_hand := _in_hand(visit, found.name)) is not None:
-        return redirect(visit, f"/c/{found.name}/u/{in_hand}")
+    # What somebody was given before a pause may be finished.
+    held = visit.store.assignment.own_units(visit.me.id, found.name, held=True)
+    if given.reason == "paused" and held:
+        return redirect(visit, f"/c/{found.name}/u/{held[0].number}")
     progress = own_progress(visit, found.name)
-    code = found.plan.completion if given.reason == "done" and progress.done else None
-    completion = UNSET if code is None else filled(CompletionResponse, code)
-    return StateResponse(found.name, title(visit, found), given.reason, found.stage, progress, completion)
+    code = completion(found) if given.reason == "done" and progress.done else UNSET
+    return StateResponse(found.name, title(visit, found), given.reason, found.stage, progress, code)
+
+
+def completion(found: Campaign) -> CompletionResponse | UnsetType:
+    """What shows a platform that somebody is done."""
+    code = found.plan.completion
+    return UNSET if code is None else filled(CompletionResponse, code)
 
 
 def unit(visit: RequestContext) -> Page | Response:
@@ -130,20 +125,20 @@ def guideline(visit: RequestContext) -> Response:
         html = html.replace("<html ", f'<html data-theme="{theme}" ', 1)
     response = HTMLResponse(html)
     # The manual carries its style in itself; it is let in by its hash, and nothing else is.
-    hashes = "".join(f" 'sha256-{_hash(style)}'" for style in _STYLE.findall(html))
+    digests = (hashlib.sha256(style.encode()).digest() for style in _STYLE.findall(html))
+    hashes = "".join(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     response.headers["Content-Security-Policy"] = POLICY.format(styles=hashes)
     return with_cookies(visit, response)
-
-
-def _in_hand(visit: RequestContext, campaign: str) -> int | None:
-    """The first unit that somebody was given before a pause, and may finish."""
-    own = visit.store.assignment.own_units(visit.me.id, campaign)
-    return next((unit.number for unit in own if unit.state == "reserved"), None)
 
 
 def _name(visit: RequestContext) -> str:
     return str(visit.request.path_params["campaign"])
 
 
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+ROUTES = [
+    *twins("/session", session),
+    *twins("/c/{campaign:slug}", signed_in(campaign), "judging/campaign.html"),
+    *twins("/c/{campaign:slug}/judge", signed_in(judge), "judging/state.html"),
+    *twins("/c/{campaign:slug}/u/{number:number}", read_together(signed_in(unit))),
+    *twins("/c/{campaign:slug}/guideline", signed_in(guideline)),
+]

@@ -12,7 +12,7 @@ from lapsus.store import Campaign, OwnPlace, OwnProgress, RefusedError
 from lapsus.web.addresses import at
 from lapsus.web.markdown import layout
 from lapsus.web.page_routes import filled, find_campaign, title
-from lapsus.web.pages.judging.flags import visible_flags
+from lapsus.web.pages.judging.campaign import visible_flags
 from lapsus.web.request_context import RequestContext
 from lapsus.web.schemas import FeedbackResponse, SchemeLink, SegmentResponse, SuggestionResponse, UnitResponse
 
@@ -186,11 +186,9 @@ def scheme_link(scheme: Scheme) -> SchemeLink:
 
 def tokens_of(scheme: Scheme, unit: Unit) -> dict[str, list[tuple[int, int]]]:
     """Where the tokens of each segment stand, for guidelines that ask for spans."""
-    return {s.id: _tokens(s, unit.language) for s in unit.visible} if _asks_spans(scheme) else {}
-
-
-def _asks_spans(scheme: Scheme) -> bool:
-    return any(kind.on_text for kind in kinds_of(scheme).values())
+    if not any(kind.on_text for kind in kinds_of(scheme).values()):
+        return {}
+    return {segment.id: _tokens(segment, unit.language) for segment in unit.visible}
 
 
 def _tokens(segment: Segment, language: str | None) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
-"""Running a campaign: its state, members, messages and plan, and what people read before they begin."""
+"""Running a campaign: its state, members, messages, plan and settings, and what people read before they begin."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -8,13 +8,19 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.errors import UsageError
-from lapsus.store import Campaign, CampaignState, Learn, Message, plan_yaml
+from lapsus.formats import read
+from lapsus.model import units
+from lapsus.model.targets import Targets, screened
+from lapsus.notices import Notice
+from lapsus.schemes import load_scheme, scheme_names
+from lapsus.store import Campaign, CampaignState, Learn, Message, Store, plan_yaml
 from lapsus.store.arrivals import PLACEHOLDERS
+from lapsus.store.drafts import DraftLine
 from lapsus.store.members import Member
-from lapsus.web.forms import field, number, ours, posts, with_error
+from lapsus.store.plan_file import to_yaml
+from lapsus.web.forms import field, number, number_of, on_disk, ours, posts, upload, with_error
 from lapsus.web.page_routes import (
     Page,
     campaign_here,
@@ -25,8 +31,8 @@ from lapsus.web.page_routes import (
     title,
     twins,
 )
-from lapsus.web.pages.setup.plan_summary import SummaryResponse, plan_summary
-from lapsus.web.pages.setup.preview import words_of
+from lapsus.web.pages.setup.known_units import BLOCKS
+from lapsus.web.pages.setup.preview import SummaryResponse, plan_summary, words_of
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 
@@ -57,21 +63,10 @@ class MemberResponse(msgspec.Struct, frozen=True):
     origin: Mapping[str, str]
 
 
-class MessageResponse(msgspec.Struct, frozen=True):
-    """Something that a manager wants people to read."""
-
-    id: int
-    campaign: str
-    to: str | None
-    sender: str | None
-    text: str
-    at: datetime
-
-
 class MessagesResponse(msgspec.Struct, frozen=True):
     """What one has not read yet."""
 
-    messages: list[MessageResponse]
+    messages: list[Message]
 
 
 class LearnResponse(msgspec.Struct, frozen=True):
@@ -103,7 +98,7 @@ class ManageResponse(msgspec.Struct, frozen=True):
     wanted: int
     done: int
     members: list[MemberResponse]
-    sent: list[MessageResponse]
+    sent: list[Message]
     plan: str
     titles: Mapping[str, str]
     """The title in each language that it is given in."""
@@ -134,7 +129,7 @@ def manage_page(visit: RequestContext, **more: Any) -> ManageResponse:
             filled(MemberResponse, who, id=who.person, judged=who.submitted)
             for who in sorted(visit.store.members.all(campaign.name), key=_behind_first)
         ],
-        sent=[message_response(message) for message in visit.store.messages.of_campaign(campaign.name)],
+        sent=visit.store.messages.of_campaign(campaign.name),
         plan=plan_yaml(campaign.plan),
         titles=campaign.plan.title,
         per_unit=campaign.plan.per_unit,
@@ -156,28 +151,9 @@ def _learn(learn: Learn | None) -> LearnResponse:
     return filled(LearnResponse, shown, on=learn is not None, without=round(100 * shown.without))
 
 
-def message_response(message: Message) -> MessageResponse:
-    """A message as pages show it."""
-    return filled(MessageResponse, message, to=message.person)
-
-
 MANAGE = "manage/manage.html"
 DAYS = 30
 """How long a link holds that is made here."""
-
-
-def routes() -> list[BaseRoute]:
-    """All of them, each with its twin."""
-    base = "/c/{campaign:slug}"
-    return [
-        *twins(f"{base}/begin", signed_in(begin_page)),
-        *posts(f"{base}/begin", begin, who=lambda visit: visit.me),
-        *twins(f"{base}/manage", for_managers(manage_page), MANAGE),
-        *posts(f"{base}/manage", act, who=managing, again=manage_again, template=MANAGE),
-        *twins(f"{base}/plan", for_managers(plan)),
-        *twins("/messages", signed_in(messages)),
-        *posts("/messages", have_read, who=lambda visit: visit.me),
-    ]
 
 
 def begin_page(visit: RequestContext) -> Page | Response:
@@ -234,9 +210,7 @@ def _link(visit: RequestContext, found: Campaign, form: FormData) -> str:
 
 
 def _person(form: FormData) -> int:
-    if (person := number(form, "person")) is None:
-        raise UsageError("nobody-named")
-    return person
+    return number_of(form, "person", Notice("nobody-named"))
 
 
 def _state(visit: RequestContext, name: str, form: FormData) -> None:
@@ -274,8 +248,7 @@ def messages(visit: RequestContext) -> Page | Response:
     """What one has not read yet; every page shows it."""
     if not visit.wants_json:
         return redirect(visit, "/")
-    unread = visit.store.messages.unread(visit.me.id)
-    return Page(None, MessagesResponse([message_response(message) for message in unread]))
+    return Page(None, MessagesResponse(visit.store.messages.unread(visit.me.id)))
 
 
 def have_read(visit: RequestContext, form: FormData) -> Response:
@@ -283,3 +256,93 @@ def have_read(visit: RequestContext, form: FormData) -> Response:
     if (message := number(form, "message")) is not None:
         visit.store.messages.have_read(visit.me.id, message)
     return redirect(visit, ours(field(form, "back"), "/"))
+
+
+def draft_of(visit: RequestContext, campaign: Campaign) -> str:
+    """Keep a draft that says what a campaign is; the name by which it is found again."""
+    store, plan = visit.store, campaign.plan
+    tree: dict[str, Any] = msgspec.to_builtins(plan, str_keys=True)
+    tree = {key: value for key, value in tree.items() if key != "data"}
+    # Known answers from a file beside the plan are not in the plan; they can be uploaded again.
+    tree = {key: value for key, value in tree.items() if key not in BLOCKS or value.get("units")}
+    tree["name"] = _free_name(store, campaign.name)
+    scheme = store.campaigns.scheme(campaign.name)
+    if scheme.id not in scheme_names():
+        tree["own"] = to_yaml(msgspec.to_builtins(scheme, str_keys=True))
+    lines = () if plan.chain is not None else _lines(store, campaign)
+    return store.drafts.keep(visit.me.id, tree, lines)
+
+
+def _free_name(store: Store, name: str) -> str:
+    taken = {campaign.name for campaign in store.campaigns.all()}
+    return next(new for n in range(2, len(taken) + 3) if (new := f"{name[:55]}-{n}") not in taken)
+
+
+def _lines(store: Store, campaign: Campaign) -> Iterator[DraftLine]:
+    """The documents; where votes chose some of a document's turns, with these as targets."""
+    scheme, all_turns = store.campaigns.scheme(campaign.name), campaign.plan.all_turns
+    judged: dict[str, list[str | None]] = {}
+    for place in store.units.places(campaign.name):
+        judged.setdefault(place.document, []).append(place.segment)
+    choosing = [
+        name for name in scheme_names() if scheme.target and load_scheme(name).target == scheme.target
+    ]
+    for name in store.units.document_names(campaign.name):
+        document = store.units.document(campaign.name, name)
+        chosen, every = judged.get(name, []), sum(1 for _ in units(document, scheme.unit))
+        are_chosen = bool(choosing) and not all_turns and len(chosen) < every
+        targets = Targets(every, tuple(chosen))
+        yield DraftLine(document, {choosing[0]: targets} if are_chosen else {})
+
+
+def copy(visit: RequestContext, form: FormData) -> Response:
+    """A new campaign with the same plan and documents: the steps of making one, filled in, nothing made yet."""
+    found = campaign_here(visit)
+    return redirect(visit, f"/new/{draft_of(visit, found)}/data")
+
+
+def move(visit: RequestContext, form: FormData) -> Response:
+    """Into the archive, or out of it."""
+    found = campaign_here(visit)
+    visit.store.campaigns.set_archived(found.name, field(form, "archived") == "yes", by=visit.me.id)
+    return redirect(visit, f"/c/{found.name}/manage")
+
+
+def change_settings(visit: RequestContext, form: FormData) -> Response:
+    """Another title, or another number of people for each unit."""
+    found = campaign_here(visit)
+    title = {language: field(form, f"title-{language}").strip() for language in ("en", "ja")}
+    many = number(form, "per_unit") or 0
+    if not 1 <= many <= 1000:
+        raise UsageError("unit-judged-1-1000")
+    visit.store.campaigns.set_title(
+        found.name, {key: words for key, words in title.items() if words}, by=visit.me.id
+    )
+    if many != found.plan.per_unit:
+        visit.store.campaigns.set_per_unit(found.name, many, by=visit.me.id)
+    return redirect(visit, f"/c/{found.name}/manage")
+
+
+def add_documents(visit: RequestContext, form: FormData) -> Response:
+    """More documents from a file; those that are there already are passed over."""
+    found = campaign_here(visit)
+    with on_disk(upload(form, "file")) as path:
+        documents = list(screened(read(path), visit.store.campaigns.scheme(found.name)))
+        visit.store.campaigns.add_documents(found.name, documents, by=visit.me.id)
+    return redirect(visit, f"/c/{found.name}/manage")
+
+
+_BASE = "/c/{campaign:slug}"
+ROUTES = [
+    *twins(f"{_BASE}/begin", signed_in(begin_page)),
+    *posts(f"{_BASE}/begin", begin, who=lambda visit: visit.me),
+    *twins(f"{_BASE}/manage", for_managers(manage_page), MANAGE),
+    *posts(f"{_BASE}/manage", act, who=managing, again=manage_again, template=MANAGE),
+    *twins(f"{_BASE}/plan", for_managers(plan)),
+    *twins("/messages", signed_in(messages)),
+    *posts("/messages", have_read, who=lambda visit: visit.me),
+    *posts(f"{_BASE}/settings", change_settings, who=managing, again=manage_again, template=MANAGE),
+    *posts(f"{_BASE}/documents", add_documents, who=managing, again=manage_again, template=MANAGE, files=1),
+    *posts(f"{_BASE}/copy", copy, who=managing),
+    *posts(f"{_BASE}/archive", move, who=managing),
+]

@@ -1,26 +1,35 @@
-"""Files with any columns: five rows of one, what its columns probably hold, and what the manager says they do."""
+"""The file of a draft: its columns, what these probably hold, what the manager says they do, and reading it so.
 
+It is kept until the campaign is made, and read again whenever its columns are mapped.
+"""
+
+import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import regex
 from msgspec import UNSET, UnsetType
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
-from lapsus.formats.field_map import FieldMap, probable_map
+from lapsus.formats import EntryStream, read
+from lapsus.formats.chat import LOOKED_AT
+from lapsus.formats.field_map import FieldMap, field_map, flattened, probable_map
 from lapsus.formats.messages import ROLES, json_text
-from lapsus.model import Document
+from lapsus.formats.records import SUFFIXES, records
+from lapsus.formats.source import Source
+from lapsus.model import Document, Entry
 from lapsus.store.drafts import Draft
-from lapsus.web.forms import field, fields, posts, told
+from lapsus.web.forms import field, fields, given_name, on_disk, posts, told
 from lapsus.web.page_routes import for_managers, managing, twins
 from lapsus.web.page_words import say
 from lapsus.web.pages.judging.unit import segment_response
-from lapsus.web.pages.setup import draft_file
 from lapsus.web.pages.setup.forms import steps_of
 from lapsus.web.pages.setup.preview import draft_here
 from lapsus.web.rendering import redirect
@@ -85,49 +94,36 @@ class ColumnsResponse(msgspec.Struct, frozen=True):
     hint: str | UnsetType = UNSET
 
 
-def routes() -> list[BaseRoute]:
-    """They stand before the steps, whose addresses have the same form."""
-    path = "/new/{draft:secret}/columns"
-    return [
-        *twins(path, for_managers(show), _PAGE),
-        *posts(path, change, who=managing, again=_again, template=_PAGE, fields=2 * COLUMNS + 4 * SPEAKERS),
-    ]
-
-
 def show(visit: RequestContext) -> ColumnsResponse:
     """The columns as they were mapped, or as they probably are."""
     draft = draft_here(visit)
-    rows = draft_file.first_rows(visit, draft.id)
-    return _record(visit, draft, rows, draft_file.map_of_draft(draft) or with_sides(probable_map(rows), rows))
+    rows = first_rows(visit, draft.id)
+    return _record(visit, draft, rows, map_of_draft(draft) or with_sides(probable_map(rows), rows))
 
 
 def change(visit: RequestContext, form: FormData) -> ColumnsResponse | Response:
     """Keep what was said of the columns; then look at what comes of it, or take the documents and go on."""
-    draft, rows = draft_here(visit), draft_file.first_rows(visit, draft_here(visit).id)
+    draft, rows = draft_here(visit), first_rows(visit, draft_here(visit).id)
     known = _given(visit, form, rows)
     if field(form, "go") != "next":
-        visit.store.drafts.change(draft.id, visit.me.id, {**draft.plan, draft_file.KEY: _kept(known)})
+        visit.store.drafts.change(draft.id, visit.me.id, {**draft.plan, MAP: msgspec.to_builtins(known)})
         return _record(visit, draft, rows, known)
     _check(visit, known, rows)
-    found = draft_file.read_file(visit, draft.id, known)
+    found = read_file(visit, draft.id, known)
     visit.store.drafts.change(
-        draft.id, visit.me.id, {**draft.plan, draft_file.KEY: _kept(known)}, found.entries
+        draft.id, visit.me.id, {**draft.plan, MAP: msgspec.to_builtins(known)}, found.entries
     )
     return redirect(visit, f"/new/{draft.id}/guideline")
 
 
 def _again(visit: RequestContext, form: FormData, error: LapsusError) -> ColumnsResponse:
     draft = draft_here(visit)
-    rows = draft_file.first_rows(visit, draft.id)
+    rows = first_rows(visit, draft.id)
     try:
         known = _given(visit, form, rows)
     except LapsusError:
-        known = draft_file.map_of_draft(draft) or FieldMap()
+        known = map_of_draft(draft) or FieldMap()
     return _record(visit, draft, rows, known, error)
-
-
-def _kept(known: FieldMap) -> dict[str, Any]:
-    return draft_file.kept_map(known)
 
 
 def _given(visit: RequestContext, form: FormData, rows: Sequence[Mapping[str, Any]]) -> FieldMap:
@@ -218,7 +214,7 @@ def _record(
             _check(visit, known, rows)
             documents = [
                 entry.document
-                for entry in draft_file.read_file(visit, draft.id, known).entries
+                for entry in read_file(visit, draft.id, known).entries
                 if entry.document is not None
             ]
         except LapsusError as problem:
@@ -252,3 +248,66 @@ def _cell(value: Any) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     words = " ".join(text.split())
     return words if len(words) <= WIDTH else f"{words[:WIDTH]}…"
+
+
+MAP: Final = "map"
+"""Where a draft keeps which column holds what; it is no part of the plan."""
+
+
+class Reading(NamedTuple):
+    """What became of a file: its documents with their judgments, and the map that was used or told from it."""
+
+    entries: list[Entry]
+    map: FieldMap | None
+
+
+def keep_upload(visit: RequestContext, draft: str, file: UploadFile) -> None:
+    """Keep a file with a draft, before anything can be wrong with it."""
+    visit.store.drafts.keep_file(draft, visit.me.id, given_name(file) or "file", file.file.read())
+
+
+def map_of_draft(draft: Draft) -> FieldMap | None:
+    """What the manager said of the columns."""
+    found = draft.plan.get(MAP)
+    return field_map(found) if found else None
+
+
+def read_file(visit: RequestContext, draft: str, known: FieldMap | None) -> Reading:
+    """The documents in a draft's file; an error names the file as its owner does."""
+    with _opened(visit, draft, is_table=known is not None) as path:
+        stream: EntryStream = read(path, map=known)
+        return Reading(list(stream), stream.options.map)
+
+
+def first_rows(visit: RequestContext, draft: str) -> list[dict[str, Any]]:
+    """The first records of a draft's file, what is nested in them by paths; none where it has no records."""
+    if visit.store.drafts.file(draft) is None:
+        return []
+    try:
+        with _opened(visit, draft, is_table=True) as path:
+            member = Source.of([path]).first(*SUFFIXES)
+            found = islice(records(member), LOOKED_AT) if member else ()
+            return [flattened(record.value) for record in found]
+    except (LapsusError, UnicodeDecodeError):
+        return []
+
+
+@contextmanager
+def _opened(visit: RequestContext, draft: str, *, is_table: bool) -> Iterator[Any]:
+    kept = visit.store.drafts.file(draft)
+    file = None if kept is None else UploadFile(io.BytesIO(kept[1]), filename=_told_by(kept[0], is_table))
+    with on_disk(file) as path:
+        yield path
+
+
+def _told_by(name: str, is_table: bool) -> str:
+    """The name by which a file is read: what stands between commas or tabs is a table, whatever it is called."""
+    plain = PurePosixPath(name)
+    return str(plain.with_suffix(".csv")) if is_table and plain.suffix.lower() in (".tsv", ".txt") else name
+
+
+_PATH = "/new/{draft:secret}/columns"
+ROUTES = [
+    *twins(_PATH, for_managers(show), _PAGE),
+    *posts(_PATH, change, who=managing, again=_again, template=_PAGE, fields=2 * COLUMNS + 4 * SPEAKERS),
+]

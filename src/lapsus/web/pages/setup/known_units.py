@@ -8,7 +8,7 @@ import msgspec
 from lapsus.errors import InputError
 from lapsus.model import Answer
 from lapsus.store import KnownUnit
-from lapsus.store.chains import ANSWERS
+from lapsus.store.rows import ANSWERS
 
 BLOCKS: Final = ("training", "checks", "gold")
 BEGIN: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
 from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
 from lapsus.model import Scheme
@@ -70,19 +69,6 @@ SAMPLES: Final = ("dialogues-en", "dialogues-ja", "pairs-en", "pairs-ja")
 _PAGE: Final = "setup/own.html"
 FIELDS: Final = 5000
 """A guideline has many words."""
-
-
-def routes() -> list[BaseRoute]:
-    """All of them; they stand before the steps, whose addresses have the same form."""
-    draft = "/new/{draft:secret}"
-    return [
-        single("/new/samples/{sample:slug}.jsonl", for_managers(_sample_file)),
-        single("/new/{draft:secret}/guideline.yaml", for_managers(_file)),
-        single("/new/{draft:secret}/scheme.json", for_managers(_as_data)),
-        *posts(f"{draft}/guideline-file", take, who=managing, again=_step_again, template=TEMPLATE, files=1),
-        *twins(f"{draft}/own", for_managers(show), _PAGE),
-        *posts(f"{draft}/own", change, who=managing, again=_guideline_again, template=_PAGE, fields=FIELDS),
-    ]
 
 
 def _text(draft: Draft) -> str:
@@ -225,3 +211,14 @@ def _sample_file(visit: RequestContext) -> Response:
     if name not in SAMPLES:
         raise RefusedError("not-found", "there is no such sample")
     return FileResponse(sample_path(name), filename=f"{name}.jsonl")
+
+
+_DRAFT = "/new/{draft:secret}"
+ROUTES = [
+    single("/new/samples/{sample:slug}.jsonl", for_managers(_sample_file)),
+    single("/new/{draft:secret}/guideline.yaml", for_managers(_file)),
+    single("/new/{draft:secret}/scheme.json", for_managers(_as_data)),
+    *posts(f"{_DRAFT}/guideline-file", take, who=managing, again=_step_again, template=TEMPLATE, files=1),
+    *twins(f"{_DRAFT}/own", for_managers(show), _PAGE),
+    *posts(f"{_DRAFT}/own", change, who=managing, again=_guideline_again, template=_PAGE, fields=FIELDS),
+]

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.errors import InputError, LapsusError
 from lapsus.model import Scheme, in_language
@@ -20,27 +19,26 @@ from lapsus.store.known_answers import KnownAnswers
 from lapsus.store.plan import is_short_name, short_name
 from lapsus.store.plan_file import known_units_in
 from lapsus.store.records import Chosen
-from lapsus.web.forms import field, fields, posts, told, upload
+from lapsus.web.forms import field, fields, given_name, on_disk, posts, told, upload
 from lapsus.web.page_routes import for_managers, managing, single, title, twins
 from lapsus.web.pages.judging.campaign import begun_drafts
 from lapsus.web.pages.setup import forms as wizard_forms
 from lapsus.web.pages.setup import known_units, own_guideline, talks
-from lapsus.web.pages.setup.draft_file import KEY as MAP
-from lapsus.web.pages.setup.draft_file import first_rows, keep_upload, read_file
-from lapsus.web.pages.setup.plan_summary import SummaryResponse, plan_summary
+from lapsus.web.pages.setup.columns import MAP, first_rows, keep_upload, read_file
 from lapsus.web.pages.setup.preview import (
     BlockResponse,
     DraftUnits,
     PreviewResponse,
+    SummaryResponse,
     draft_documents,
     draft_here,
+    plan_summary,
     sound_scheme,
 )
 from lapsus.web.pages.setup.sample import SampleResponse, sampled, with_sample
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.schemas import BegunDraftResponse
-from lapsus.web.uploads import given_name, on_disk
 
 TEMPLATE: Final = "setup/wizard.html"
 
@@ -161,19 +159,6 @@ def _offered(visit: RequestContext, scheme: Scheme, behind: str = "") -> ChoiceR
     return ChoiceResponse(scheme.id, title + behind, summary)
 
 
-def routes() -> list[BaseRoute]:
-    """All of them, each with its twin."""
-    step = "/new/{draft:secret}/{step:slug}"
-    return [
-        *twins("/new", for_managers(_first), TEMPLATE),
-        *posts("/new", begin, who=managing, again=_first_again, template=TEMPLATE, files=1),
-        single("/new/{draft:secret}/plan.yaml", for_managers(_plan_file)),
-        *posts("/new/{draft:secret}/sample", draw, who=managing, again=_sample_again, template=TEMPLATE),
-        *twins(step, for_managers(show), TEMPLATE),
-        *posts(step, fill_in, who=managing, again=_step_again, template=TEMPLATE, files=1),
-    ]
-
-
 def _first(visit: RequestContext) -> WizardResponse:
     # Whoever comes from talks wants a campaign in which they are judged.
     return wizard_page(visit, "data", None, fields={"chain": visit.request.query_params.get("chain", "")})
@@ -238,7 +223,8 @@ def _named(
         for block in wizard_forms.NOT_COLLECTED:
             tree.pop(block, None)
     wizard_forms.complete_plan({"scheme": scheme_names()[0], **tree})
-    _check_free(visit, str(tree["name"]))
+    if tree["name"] in _names(visit):
+        raise InputError("campaign-already", hint="choose-another-name", name=tree["name"])
     chain, source = tree.pop("chain", None) or {}, given.get("chain", "")
     if source:
         name = visit.store.campaigns.get(source).name
@@ -257,11 +243,6 @@ def _free_name(visit: RequestContext, *texts: str) -> str:
 
 def _names(visit: RequestContext) -> frozenset[str]:
     return frozenset(campaign.name for campaign in visit.store.campaigns.all())
-
-
-def _check_free(visit: RequestContext, name: str) -> None:
-    if name in _names(visit):
-        raise InputError("campaign-already", hint="choose-another-name", name=name)
 
 
 def draw(visit: RequestContext, form: FormData) -> Response:
@@ -365,3 +346,14 @@ def _plan_file(visit: RequestContext) -> Response:
     text = wizard_forms.plan_text(draft_here(visit).plan)
     headers = {"Content-Disposition": 'attachment; filename="plan.yaml"'}
     return Response(text, headers=headers, media_type="text/yaml")
+
+
+_STEP = "/new/{draft:secret}/{step:slug}"
+ROUTES = [
+    *twins("/new", for_managers(_first), TEMPLATE),
+    *posts("/new", begin, who=managing, again=_first_again, template=TEMPLATE, files=1),
+    single("/new/{draft:secret}/plan.yaml", for_managers(_plan_file)),
+    *posts("/new/{draft:secret}/sample", draw, who=managing, again=_sample_again, template=TEMPLATE),
+    *twins(_STEP, for_managers(show), TEMPLATE),
+    *posts(_STEP, fill_in, who=managing, again=_step_again, template=TEMPLATE, files=1),
+]

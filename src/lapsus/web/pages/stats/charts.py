@@ -7,26 +7,21 @@ from typing import Final
 from urllib.parse import urlencode
 
 from markupsafe import Markup
+from starlette.responses import Response
 
 from lapsus.campaign_stats import CampaignStats
-from lapsus.campaign_stats.unit_search import UnitSearch
+from lapsus.campaign_stats.unit_search import program_figures
 from lapsus.measures.score import Score
 from lapsus.reports.charts import FORMATS, Chart, Theme, draw, inline
 from lapsus.reports.table import Cell
 from lapsus.web.addresses import at
 from lapsus.web.page_words import say
 from lapsus.web.pages.stats.learning import curve
-from lapsus.web.pages.stats.view import answer_names, day_name
+from lapsus.web.pages.stats.view import answer_names
+from lapsus.web.request_context import RequestContext
 
 MOST_PEOPLE = 30
 """How many people a chart shows: those with the most judgments."""
-
-
-def drawn(stats: CampaignStats, name: str, format: str, theme: Theme, language: str) -> bytes | None:
-    """A chart as a file; None where there is no such chart."""
-    if name not in CHARTS or format not in FORMATS:
-        return None
-    return picture(CHARTS[name](stats, language), format, theme)
 
 
 def shown(stats: CampaignStats, language: str, *names: str) -> dict[str, Markup]:
@@ -38,6 +33,13 @@ def shown(stats: CampaignStats, language: str, *names: str) -> dict[str, Markup]
 def _inline(chart: Chart, id: str) -> Markup:
     """Drawn once for the same numbers: a picture of all pairs has thousands of parts."""
     return inline(chart, id)
+
+
+def file_response(visit: RequestContext, chart: Chart, format: str, name: str | None) -> Response:
+    """A chart as a file, under a name where it is to be saved."""
+    theme: Theme = "dark" if visit.request.query_params.get("theme") == "dark" else "light"
+    headers = {} if name is None else {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
+    return Response(picture(chart, format, theme), headers=headers, media_type=FORMATS[format])
 
 
 @lru_cache(maxsize=64)
@@ -55,10 +57,10 @@ def measure_name(measure: str, language: str) -> str:
 
 def _progress(stats: CampaignStats, language: str) -> Chart:
     word, units = partial(_word, language), _units(stats)
-    days = [row for row in stats.days() if row.day >= 0]
-    rows = tuple((day_name(row.day), row.judgments, row.total) for row in days)
+    days = [row for row in stats.days() if row.day]
+    rows = tuple((f"{row.day}", row.judgments, row.total) for row in days)
     columns = (word("progress.day"), word("progress.judgments"), word("progress.total"))
-    links = tuple((units(day=day_name(row.day)),) for row in days)
+    links = tuple((units(day=row.day),) for row in days)
     return Chart("progress", word("progress.chart"), columns, rows, links=links, language=language)
 
 
@@ -140,7 +142,7 @@ def _judged(stats: CampaignStats, language: str, title: str, who: str) -> Chart:
 
 def _programs(stats: CampaignStats, language: str) -> Chart:
     word, units = partial(_word, language), _units(stats)
-    found = [row for row in UnitSearch(stats).programs() if row.compared]
+    found = [row for row in program_figures(stats) if row.compared]
     rows = tuple(
         (row.name, row.same / row.compared, f"{100 * row.same / row.compared:.0f}% ({row.compared:,})")
         for row in found

@@ -9,7 +9,6 @@ from pathlib import Path
 from starlette.background import BackgroundTask
 from starlette.datastructures import FormData
 from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute
 
 from lapsus.campaign_stats.adjudication import campaign_gold, gold_entries, keep_gold
 from lapsus.errors import LossError
@@ -24,11 +23,6 @@ METHOD = "majority"
 """How votes are put together where nobody decided; other ways are for the command line."""
 TABLES = ("csv", "parquet")
 """A row an answer, with the text that was judged: they have no place for documents that nobody judged."""
-
-
-def routes() -> list[BaseRoute]:
-    """The address of a download."""
-    return posts("/c/{campaign:slug}/export", export, who=stats_of)
 
 
 def export(visit: RequestContext, form: FormData) -> Response:
@@ -78,3 +72,6 @@ def _gold(visit: RequestContext, name: str) -> Generator[Entry, None, None]:
     found = campaign_gold(visit.store, name, METHOD)
     keep_gold(visit.store, name, found, METHOD, by=visit.me.id)
     yield from gold_entries(visit.store, name, found)
+
+
+ROUTES = posts("/c/{campaign:slug}/export", export, who=stats_of)

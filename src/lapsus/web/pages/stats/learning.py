@@ -5,7 +5,6 @@ from datetime import datetime
 import msgspec
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.errors import LapsusError, UsageError
@@ -16,8 +15,7 @@ from lapsus.web.forms import field, number, posts
 from lapsus.web.page_routes import campaign_here, filled, managing
 from lapsus.web.page_words import say
 from lapsus.web.pages.manage.page import MANAGE, manage_again
-from lapsus.web.pages.stats.records import CampaignStatsResponse
-from lapsus.web.pages.stats.view import base_of
+from lapsus.web.pages.stats.view import CampaignStatsResponse, base_of
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext
 
@@ -102,11 +100,6 @@ def _told(trouble: Trouble, language: str) -> str:
     return " ".join(filter(None, (error.what + ("。" if language == "ja" else "."), error.hint)))
 
 
-def routes() -> list[BaseRoute]:
-    """All of them, each with its twin."""
-    return posts("/c/{campaign:slug}/learning", act, who=managing, again=manage_again, template=MANAGE)
-
-
 def act(visit: RequestContext, form: FormData) -> Response:
     """Do what a button says."""
     found, wanted = campaign_here(visit), field(form, "do")
@@ -125,3 +118,6 @@ def _learn(form: FormData) -> Learn | None:
         return None
     after, every, without = (number(form, name) or 0 for name in ("after", "every", "without"))
     return Learn(after, every, without / 100, field(form, "uncertain") == "yes")
+
+
+ROUTES = posts("/c/{campaign:slug}/learning", act, who=managing, again=manage_again, template=MANAGE)

@@ -6,28 +6,24 @@ from typing import Any
 
 import msgspec
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.report import campaign_report
-from lapsus.reports.charts import FORMATS as PICTURES
-from lapsus.reports.charts import Theme
+from lapsus.reports.charts import FORMATS
 from lapsus.store import RefusedError
 from lapsus.web.page_routes import Page, signed_in, single, twins
-from lapsus.web.pages.stats.charts import drawn, shown
+from lapsus.web.pages.stats.charts import CHARTS, file_response, shown
 from lapsus.web.pages.stats.learning import learning
-from lapsus.web.pages.stats.view import (
-    SECTIONS,
+from lapsus.web.pages.stats.sections import (
     annotators,
     by_system,
     disputed,
     over_time,
-    overview_record,
     pairs,
     programs,
     results,
-    stats_of,
 )
+from lapsus.web.pages.stats.view import SECTIONS, overview_record, stats_of
 from lapsus.web.request_context import RequestContext
 
 _ROOT = "/c/{campaign:slug}/insight"
@@ -49,20 +45,6 @@ _DRAWN = {
     "programs": ("programs",),
     "learning": ("learning",),
 }
-
-
-def routes() -> list[BaseRoute]:
-    """All of them."""
-    return [
-        *twins(_ROOT, signed_in(overview)),
-        *(
-            route
-            for name in SECTIONS
-            for route in twins(f"{_ROOT}/{name}", signed_in(partial(_section, name)))
-        ),
-        single(f"{_ROOT}/charts/{{chart:slug}}.{{format:slug}}", chart),
-        single("/c/{campaign:slug}/report.html", report),
-    ]
 
 
 def overview(visit: RequestContext) -> Page:
@@ -87,18 +69,16 @@ def chart(visit: RequestContext) -> Response:
     """A chart as a picture or a table."""
     request = visit.request
     name, format = str(request.path_params["chart"]), str(request.path_params["format"])
-    theme: Theme = "dark" if request.query_params.get("theme") == "dark" else "light"
     saves = "save" in request.query_params
     stats = stats_of(visit, live=not saves)
-    content = drawn(stats, name, format, theme, visit.language)
-    if content is None:
+    if name not in CHARTS or format not in FORMATS:
         raise RefusedError("not-found", "there is no such chart")
+    made = CHARTS[name](stats, visit.language)
     if stats.pending:
         return Response(status_code=503, headers={"Retry-After": "2"})
-    headers = {"Cache-Control": "private, no-cache"}
-    if saves:
-        headers["Content-Disposition"] = f'attachment; filename="{stats.name}-{name}.{format}"'
-    return Response(content, headers=headers, media_type=PICTURES[format])
+    response = file_response(visit, made, format, f"{stats.name}-{name}" if saves else None)
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response
 
 
 def report(visit: RequestContext) -> Response:
@@ -114,3 +94,11 @@ def report(visit: RequestContext) -> Response:
     )
     headers = {"Content-Disposition": f'attachment; filename="{stats.name}-report.html"'}
     return Response(made, headers=headers, media_type="text/html")
+
+
+ROUTES = [
+    *twins(_ROOT, signed_in(overview)),
+    *(route for name in SECTIONS for route in twins(f"{_ROOT}/{name}", signed_in(partial(_section, name)))),
+    single(f"{_ROOT}/charts/{{chart:slug}}.{{format:slug}}", chart),
+    single("/c/{campaign:slug}/report.html", report),
+]

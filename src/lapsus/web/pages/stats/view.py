@@ -1,15 +1,16 @@
-"""Records for the pages of a campaign's statistics, and for their JSON twins."""
+"""The page of a campaign for those who answer for its data: its record, and what all of its sections share."""
 
-import math
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from lapsus.campaign_stats import CampaignStats
-from lapsus.campaign_stats.attention import attention
-from lapsus.campaign_stats.campaign import UnitDispute
-from lapsus.campaign_stats.results import SIGNATURE, results_of
-from lapsus.campaign_stats.unit_search import UnitSearch
+from lapsus.campaign_stats.attention import Attention, attention
+from lapsus.campaign_stats.campaign import DayStats
+from lapsus.campaign_stats.statistics import Forecast
+from lapsus.campaign_stats.unit_search import disagreement
 from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
 from lapsus.kinds import kind_of
@@ -18,41 +19,114 @@ from lapsus.model import Question, in_language
 from lapsus.reports.charts import FORMATS as PICTURES
 from lapsus.reports.charts import has_files
 from lapsus.store import RefusedError, StoredJudgment
-from lapsus.trust.estimators import Estimate
 from lapsus.web.page_routes import campaign_here, filled
-from lapsus.web.pages.judging.campaign import excerpt, in_words
-from lapsus.web.pages.stats.records import (
-    AnnotatorResponse,
-    AnnotatorsResponse,
-    AnswerResponse,
-    AnswersResponse,
-    AttentionResponse,
-    BoundsResponse,
-    DayResponse,
-    DisputedResponse,
-    DisputeResponse,
-    ForecastResponse,
-    OverviewResponse,
-    PairsResponse,
-    PeriodResponse,
-    ProgramResponse,
-    ProgramsResponse,
-    ProgressResponse,
-    ResultsResponse,
-    ScoreResponse,
-    StatsQuestionResponse,
-    SystemDifferenceResponse,
-    SystemResponse,
-    SystemResultResponse,
-    TimeResponse,
-    VoterResponse,
-)
+from lapsus.web.pages.judging.campaign import in_words
 from lapsus.web.request_context import RequestContext
 
 SECTIONS = ("results", "disputed", "time", "answers", "annotators", "pairs", "programs", "learning")
-MOST_DISPUTED = 10
 TAKEN = ("jsonl", "csv", "parquet", "labelstudio", "brat", "dbdc")
 """The formats that keep who said what."""
+
+
+class StatsQuestionResponse(msgspec.Struct, frozen=True):
+    """A question that can be counted."""
+
+    id: str
+    name: str
+    kind: str
+
+
+class ScoreResponse(msgspec.Struct, frozen=True):
+    """A coefficient with all that makes it comparable. `value` is null where it is undefined; `note` says why."""
+
+    name: str
+    merged: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    note: str | None
+    signature: str
+
+
+class ProgressResponse(msgspec.Struct, frozen=True):
+    """How far the campaign is."""
+
+    documents: int
+    units: int
+    complete: int
+    wanted: int
+    done: int
+    """Of the judgments that the plan asks for: all just when every unit is complete."""
+    surplus: int
+    """Judgments beyond what the plan asks of their units."""
+    people: int
+    decided: int
+    """Units that somebody has decided on."""
+
+
+class AnswerResponse(msgspec.Struct, frozen=True):
+    """How often an answer was given, and how far people agree on it."""
+
+    id: str
+    name: str
+    votes: int
+    share: float
+    score: ScoreResponse | None
+
+
+class VoterResponse(msgspec.Struct, frozen=True):
+    """An answer, and who gave it."""
+
+    said: list[str]
+    people: list[str]
+
+
+class CampaignStatsResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """What every section knows."""
+
+    campaign: str
+    title: str
+    scheme: str
+    version: str
+    state: str
+    question: StatsQuestionResponse
+    questions: list[StatsQuestionResponse]
+    figures: int
+    """Grows whenever a figure changes."""
+    as_of: datetime | None
+    """When this was computed, while newer figures are being computed; null: it is current."""
+    pending: bool
+    """Whether something here is being worked out for the first time, and empty until then. Ask again in a moment."""
+    trouble: str | None
+    """Why something here could not be worked out; it is then of earlier, or empty."""
+    pictures: list[str]
+    """The formats in which charts can be saved here."""
+
+
+class OverviewResponse(CampaignStatsResponse, frozen=True, kw_only=True):
+    """The page of a campaign for those who answer for it."""
+
+    learns: bool
+    """Whether a judge learns from it, or did."""
+    differing: int | None
+    """Units with different answers; null where that takes longer to find."""
+    flags: int
+    """Units with an open flag."""
+    programs: int
+    """How many programs judged."""
+    attention: list[Attention]
+    """Who needs a look, the worst first."""
+
+    progress: ProgressResponse
+    forecast: Forecast | None
+    days: list[DayStats]
+    agreement: list[ScoreResponse]
+    answers: list[AnswerResponse]
+    sections: list[str]
+    """What else there is to see, each at its own address."""
+    formats: list[str]
+    """In which the data can be taken away."""
 
 
 def stats_of(visit: RequestContext, *, live: bool = True) -> CampaignStats:
@@ -86,10 +160,10 @@ def overview_record(visit: RequestContext, stats: CampaignStats) -> OverviewResp
         differing=_differing(stats),
         flags=len(visit.store.browsing.flagged(stats.name, open_only=True)),
         programs=len(visit.store.browsing.programs(stats.name)),
-        attention=[AttentionResponse(one.kind, one.person, one.name, one.value) for one in attention(stats)],
+        attention=attention(stats),
         progress=_progress(stats),
-        forecast=_forecast(stats),
-        days=[filled(DayResponse, row, day=day_name(row.day)) for row in stats.days()],
+        forecast=stats.forecast(),
+        days=stats.days(),
         agreement=[
             score_response(score, row.name, row.merged_names(stats.kind, visit.language))
             for row, score in stats.agreement().items()
@@ -116,132 +190,13 @@ def answers(visit: RequestContext, stats: CampaignStats) -> list[AnswerResponse]
     ]
 
 
-def by_system(visit: RequestContext, stats: CampaignStats) -> AnswersResponse:
-    """The answers of each system."""
-    systems = [
-        filled(SystemResponse, row, shares=[one.share for one in row.shares], score=score_response(row.score))
-        for row in stats.systems()
-    ]
-    return AnswersResponse(answers=answers(visit, stats), systems=systems, **base_of(visit, stats))
-
-
-def results(visit: RequestContext, stats: CampaignStats) -> ResultsResponse:
-    """Which system is worse, by how much, and how sure that is."""
-    found, names = results_of(stats), answer_names(stats, visit.language)
-    systems = [
-        SystemResultResponse(
-            one.system, one.units, _bounds(one.people), *map(_bounds_or_none, (one.judge, one.corrected))
-        )
-        for one in found.systems
-    ]
-    differences = [
-        SystemDifferenceResponse(one.worse, one.better, _bounds(one.estimate), one.p, one.is_sure)
-        for one in found.differences
-    ]
-    return ResultsResponse(
-        measure=found.measure,
-        bad=[names.get(label, label) for label in found.bad],
-        worst_answer=found.bad[-1] if found.bad else "",
-        systems=systems,
-        differences=differences,
-        judge=found.judge,
-        signature=SIGNATURE,
-        **base_of(visit, stats),
-    )
-
-
-def _bounds(found: Estimate) -> BoundsResponse:
-    return BoundsResponse(found.value, found.low, found.high)
-
-
-def _bounds_or_none(found: Estimate | None) -> BoundsResponse | None:
-    return None if found is None else _bounds(found)
-
-
-def over_time(visit: RequestContext, stats: CampaignStats) -> TimeResponse:
-    """Agreement for each stretch of time."""
-    periods = [
-        PeriodResponse(f"{period.begin:%Y-%m-%d}", f"{period.end:%Y-%m-%d}", score_response(period.score))
-        for period in stats.over_time()
-    ]
-    return TimeResponse(**base_of(visit, stats), periods=periods)
-
-
-def annotators(visit: RequestContext, stats: CampaignStats) -> AnnotatorsResponse:
-    """Everybody, with what can be told of each."""
-    table, checks = stats.annotators(), visit.store.stats.check_counts(stats.name)
-    rows = [
-        filled(
-            AnnotatorResponse,
-            row,
-            id=row.person,
-            name=stats.names[row.person],
-            failed=checks.get(row.person, (0, 0))[0],
-            checks=checks.get(row.person, (0, 0))[1],
-        )
-        for row in table.rows
-    ]
-    unnamed = not rows and bool(stats.figures.days)
-    return AnnotatorsResponse(
-        **base_of(visit, stats), annotators=rows, signatures=list(table.signatures), unnamed=unnamed
-    )
-
-
-def pairs(visit: RequestContext, stats: CampaignStats) -> PairsResponse:
-    """Agreement of every two annotators."""
-    found = stats.pairs()
-    base = base_of(visit, stats)
-    measure = stats.kind.pair_measure or ""
-    if found is None:
-        return PairsResponse(**base, measure=measure, names=[], rows=[], shared=[], everybody=0)
-    values = [[None if math.isnan(value) else value for value in row] for row in found.values.tolist()]
-    everybody = len({row.person for row in stats.figures.days})
-    return PairsResponse(
-        **base,
-        measure=measure,
-        names=list(found.annotators),
-        rows=values,
-        shared=found.shared.tolist(),
-        everybody=everybody,
-    )
-
-
-def programs(visit: RequestContext, stats: CampaignStats) -> ProgramsResponse:
-    """Programs beside people."""
-    rows = [filled(ProgramResponse, row, id=row.program) for row in UnitSearch(stats).programs()]
-    return ProgramsResponse(**base_of(visit, stats), programs=rows)
-
-
 def _differing(stats: CampaignStats) -> int | None:
     """On how many units people differ; None while that is being worked out."""
     if stats.kind.is_counted:
         patterns = stats.patterns()
         return int(patterns.times[(patterns.counts > 0).sum(axis=1) > 1].sum())
-    units, apart = UnitSearch(stats).disagreement()
+    units, apart = disagreement(stats)
     return int((apart > 0).sum()) if len(units) or not stats.figures.days else None
-
-
-def disputed(visit: RequestContext, stats: CampaignStats) -> DisputedResponse:
-    """The units over which people differ most."""
-    found = stats.disputes()
-    decided = visit.store.decisions.decided_units(stats.name)
-    worst = [_dispute(visit, stats, dispute, decided) for dispute in found[:MOST_DISPUTED]]
-    return DisputedResponse(**base_of(visit, stats), disputes=worst, total=len(found))
-
-
-def _dispute(
-    visit: RequestContext, stats: CampaignStats, dispute: UnitDispute, decided: frozenset[int]
-) -> DisputeResponse:
-    unit = visit.store.units.visible(stats.name, dispute.unit)
-    judgments = [j for j in visit.store.judgments.of_unit(stats.name, dispute.unit) if not j.by_program]
-    return filled(
-        DisputeResponse,
-        dispute,
-        unit,
-        text=excerpt(unit),
-        answers=voters(stats, judgments, visit.language),
-        decided=dispute.unit in decided,
-    )
 
 
 def voters(stats: CampaignStats, judgments: Iterable[StoredJudgment], language: str) -> list[VoterResponse]:
@@ -271,11 +226,6 @@ def question_response(question: Question, language: str) -> StatsQuestionRespons
     return StatsQuestionResponse(question.id, in_language(question.name, language), question.kind)
 
 
-def day_name(day: int) -> str | None:
-    """The date of a day, None for the one that is not known."""
-    return None if day < 0 else f"{datetime.fromtimestamp(day * 86400, UTC):%Y-%m-%d}"
-
-
 def base_of(visit: RequestContext, stats: CampaignStats) -> dict[str, Any]:
     """What every section knows. Asked for last: only then it is known of when the rest is."""
     return {
@@ -299,8 +249,3 @@ def _progress(stats: CampaignStats) -> ProgressResponse:
     people = sum(person.submitted > 0 for person in found.people if person.person not in programs)
     decided = len(stats.store.decisions.decided_units(stats.name))
     return filled(ProgressResponse, found, people=people, decided=decided)
-
-
-def _forecast(stats: CampaignStats) -> ForecastResponse | None:
-    found = stats.forecast()
-    return None if found is None else filled(ForecastResponse, found, days=found.days_looked_at)

@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.datastructures import FormData
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.adjudication import SHARES, ManyDecisions, many_decisions
-from lapsus.campaign_stats.unit_search import SORTS, UNSURE, Numbers, UnitSearch, Wanted
+from lapsus.campaign_stats.unit_search import (
+    SORTS,
+    UNSURE,
+    Numbers,
+    UnitSearch,
+    Wanted,
+    disagreement,
+    doubts,
+)
 from lapsus.errors import UsageError
 from lapsus.kinds import kind_of
 from lapsus.model import Entry, UnitKey
@@ -23,11 +30,17 @@ from lapsus.web.addresses import at
 from lapsus.web.forms import field, posts
 from lapsus.web.page_routes import Page, managing, signed_in, twins
 from lapsus.web.page_words import say
-from lapsus.web.pages.judging.campaign import excerpt, in_words
-from lapsus.web.pages.judging.flags import flag_responses
+from lapsus.web.pages.judging.campaign import excerpt, flag_responses, in_words
 from lapsus.web.pages.stats.export import download, judgments_of, noted
-from lapsus.web.pages.stats.records import CampaignStatsResponse, VoterResponse
-from lapsus.web.pages.stats.view import answer_names, base_of, stats_of, taken, voters
+from lapsus.web.pages.stats.view import (
+    CampaignStatsResponse,
+    VoterResponse,
+    answer_names,
+    base_of,
+    stats_of,
+    taken,
+    voters,
+)
 from lapsus.web.rendering import redirect
 from lapsus.web.request_context import RequestContext, number_in
 from lapsus.web.schemas import FlagResponse
@@ -143,7 +156,7 @@ def explore(visit: RequestContext, stats: CampaignStats, told: str | None = None
     search, wanted = UnitSearch(stats), wanted_of(visit.request.query_params)
     page = _page(visit)
     numbers, total = search.page(wanted, (page - 1) * PER_PAGE, PER_PAGE)
-    rows = _rows(visit, stats, search, numbers)
+    rows = _rows(visit, stats, numbers)
     names = answer_names(stats, visit.language)
     answers = [ChoiceRecord(share.answer, names.get(share.answer, share.answer)) for share in stats.shares()]
     people = [ChoiceRecord(str(p.person), p.name) for p in stats.progress.people if p.submitted]
@@ -182,14 +195,12 @@ def _page(visit: RequestContext) -> int:
     return max(1, number_in(value, 7) or 1)
 
 
-def _rows(
-    visit: RequestContext, stats: CampaignStats, search: UnitSearch, numbers: Sequence[int]
-) -> list[UnitRecord]:
+def _rows(visit: RequestContext, stats: CampaignStats, numbers: Sequence[int]) -> list[UnitRecord]:
     store, name = visit.store, stats.name
     there, said = store.browsing.with_documents(name, numbers), store.judgments.of_units(name, numbers)
     flags, decisions = store.flags.of_units(name, numbers), store.decisions.standing(name, numbers)
-    programs, apart = store.browsing.programs(name), _values(search.disagreement(), numbers)
-    doubts = _values(search.doubts(), numbers) if programs else {}
+    programs, apart = store.browsing.programs(name), _values(disagreement(stats), numbers)
+    doubt = _values(doubts(stats), numbers) if programs else {}
     rows = []
     for number in numbers:
         unit, document = there[number]
@@ -208,7 +219,7 @@ def _rows(
                 programs=voters(stats, others, visit.language),
                 judgments=len(people),
                 disagreement=apart.get(number),
-                doubt=doubts.get(number),
+                doubt=doubt.get(number),
                 decided=None
                 if decision is None
                 else in_words(stats.scheme, decision.answers, visit.language),
@@ -272,14 +283,6 @@ def query_of(wanted: Wanted, question: str) -> dict[str, str]:
 
 
 _PATH: Final = "/c/{campaign:slug}/units"
-
-
-def routes() -> list[BaseRoute]:
-    """The page, its twin, and where its form goes."""
-    return [
-        *twins(_PATH, signed_in(units)),
-        *posts(_PATH, act, who=stats_of, fields=MOST_DECIDED + 20),
-    ]
 
 
 def units(visit: RequestContext) -> Page:
@@ -382,3 +385,9 @@ _ACTIONS: Final[Mapping[str, Callable[[RequestContext, CampaignStats, FormData],
     "undo": _undo,
     "export": _export,
 }
+
+
+ROUTES = [
+    *twins(_PATH, signed_in(units)),
+    *posts(_PATH, act, who=stats_of, fields=MOST_DECIDED + 20),
+]
