@@ -14,7 +14,6 @@ from lapsus.annotators import Judges, default_model, load_model, usual_profile
 from lapsus.annotators.base import Annotator
 from lapsus.annotators.bulk import Run
 from lapsus.annotators.encoder.reader import GENERAL
-from lapsus.errors import UsageError
 from lapsus.formats.jsonl import Jsonl
 from lapsus.log_check import check_entries
 from lapsus.model import Document, Judgment, Segment
@@ -148,25 +147,6 @@ def test_check_learns_from_some_judged_turns(tmp_path: Path, monkeypatch: pytest
     assert [one["segment"] for one in plain["findings"]] == [one["segment"] for one in adapted["findings"]]
     (tmp_path / "unjudged.jsonl").write_text('{"id": "1", "messages": [{"role": "user", "content": "Hi"}]}')
     assert "nothing in it is judged" in refused("check", "log.jsonl", "--adapt", "unjudged.jsonl")
-
-
-def test_judged_turns_in_another_language_are_not_passed_over_in_silence() -> None:
-    with pytest.raises(
-        UsageError, match="none of the judged dialogues to adapt 'breakdown-ja' to is in its language"
-    ):
-        list(Run().entries(Judges(own=invented.data("en", 4)).assigned([talk("ja")])))
-
-
-def test_whoever_gives_an_annotator_has_it_back_as_it_was() -> None:
-    model = load_model(default_model("en"))
-    heard: list[Annotator] = []
-    before = list(model.judge([talk("en")]))
-    (adapted,) = Run().entries(
-        Judges(model, own=invented.data("en", 4), tell=heard.append).assigned([talk("en")])
-    )
-    assert list(model.judge([talk("en")])) == before != list(adapted.judgments)
-    assert heard[0] is not model
-    assert model.profiles()[0] == "dbdc5"
 
 
 def test_the_report_of_a_good_log_is_short() -> None:

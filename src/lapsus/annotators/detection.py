@@ -21,10 +21,9 @@ from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats import FORMATS, Conversion, EntryStream, Format, format_for_output, read
 from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
-from lapsus.model import Document, Entry, Judgment, Scheme, Span, Unit, UnitKey
+from lapsus.model import Entry, Judgment, Scheme, Span, Unit, UnitKey
 from lapsus.model.judgment import without_notes
 from lapsus.model.targets import target_votes, voted_segments
-from lapsus.model.votes import LabelVotes
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
 
@@ -316,7 +315,6 @@ def detect(
     language: str | None = None,
     keep: bool = False,
     turns: str | None = None,
-    own: tuple[list[Document], LabelVotes] | None = None,
     engine: Engine | None = None,
     stop: threading.Event | None = None,
     tell: Callable[[Annotator], None] = lambda annotator: None,
@@ -329,9 +327,9 @@ def detect(
     (`openai:MODEL`, with `endpoint` and the other options of `Asking`); several are a jury; else the model that is
     shipped for the documents' language. `reader` is `small`, or `large` to have every English turn read by the large
     reader of `lapsus-eval[large]` too, which else reads again what the small one doubts. With `keep` the judgments that
-    the data holds stand beside. `turns` is `judged` or `all` (see `Detection`). `own` are judged dialogues, as
-    `training_data` gives them, to adapt to. `engine` is where it is judged, here by default; `stop`, once set, ends the
-    asking of language models. Nothing is judged before the result is iterated over or written.
+    the data holds stand beside. `turns` is `judged` or `all` (see `Detection`). `engine` is where it is judged, here by
+    default; `stop`, once set, ends the asking of language models. Nothing is judged before the result is iterated over
+    or written.
     """
     refuse_unknown(asking, detect)
     names = [model] if model is None or isinstance(model, Annotator | Path | str) else list(model)
@@ -349,7 +347,6 @@ def detect(
             profile=profile,
             reader=reader,
             usual=usual,
-            own=own,
             tell=tell,
             stop=stop,
             asking=asking,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,7 +22,6 @@ from lapsus.kinds.votes import quantities, scheme_votes
 from lapsus.language import has_letters, language_of_turns, plain_language
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, UnitKey
 from lapsus.model.judgment import LEARNED, PROGRAM, learned_from
-from lapsus.model.votes import LabelVotes
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
 from lapsus.trust.jury import jury
@@ -49,7 +47,6 @@ class Judges:
         profile: str | None = None,
         reader: str | None = None,
         usual: str | None = None,
-        own: tuple[list[Document], LabelVotes] | None = None,
         tell: Callable[[Annotator], None] = lambda annotator: None,
         stop: threading.Event | None = None,
         asking: Asking | None = None,
@@ -58,13 +55,11 @@ class Judges:
 
         `scheme` is the guideline to judge by: a model for another one, or another version, is refused. `usual` is the
         profile for models that have it, where no other one is asked for. `reader` is `small` or `large`, for models
-        that have both. `own` are judged dialogues that copies of the models are adapted to, each to those in its
-        language. `tell` hears who judges. `asking` is how a language model is asked, until `stop` is set.
+        that have both. `tell` hears who judges. `asking` is how a language model is asked, until `stop` is set.
         """
         self._profile = profile
         self._reader = reader
         self._usual = usual
-        self._own = own
         self._tell = tell
         self._scheme = None if scheme is None else load_scheme(scheme)
         found = (
@@ -120,25 +115,8 @@ class Judges:
         if self._reader is not None:
             annotator = annotator.read_by(self._reader)
         chosen = annotator.under(self._profile) if self._profile else as_usual(annotator, self._usual)
-        if self._own is not None:
-            chosen = _adapted(chosen, *self._own)
         self._tell(chosen)
         return chosen
-
-
-def _adapted(annotator: Annotator, documents: list[Document], votes: LabelVotes) -> Annotator:
-    """A model that is adapted to the dialogues in its language. The one that was given stays as it is."""
-    known = annotator.origin_.languages if annotator.origin_ else ()
-    alike = [one for one in documents if not known or _own_language(one) in ("", *known)]
-    if not alike:
-        raise UsageError(
-            "none-judged-dialogues-adapt",
-            hint="give-judged-dialogues-every",
-            name=annotator.name,
-            known=", ".join(known),
-        )
-    # Adapting replaces what was learned and changes nothing of it, so that a shallow copy is one of its own.
-    return copy(annotator).adapt(alike, votes)
 
 
 def as_usual(annotator: Annotator, usual: str | None = GENERAL) -> Annotator:

@@ -30,7 +30,7 @@ _CHAT = 120
 """Characters of a turn of a chat, where some never write a full stop."""
 _SENTENCES = 3
 """How often a whole sentence comes in a row until it is a loop."""
-_TAIL, _PERIOD, _ROUNDS, _ROUND_LETTERS = 420, 100, 4, 24
+_TAIL, _PERIOD, _ROUNDS = 420, 100, 4
 
 
 def empty(reply: Reply) -> Seen | None:
