@@ -36,14 +36,8 @@ from lapsus.formats import FORMATS, read
 from lapsus.measures.bootstrap import USUAL
 from lapsus.measures.comparison import compare_runs
 from lapsus.measures.score import Score
-from lapsus.measures.scores import (
-    BREAKDOWN_MEASURES,
-    LOWER_IS_BETTER,
-    AlignedRun,
-    BreakdownScores,
-    align_run,
-    half_floor,
-)
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, LOWER_IS_BETTER, BreakdownScores, half_floor
+from lapsus.measures.scores.runs import AlignedRun, align_run
 from lapsus.model import Document, Entry, Judgment, UnitKey
 from lapsus.model.votes import LabelVotes
 
@@ -183,7 +177,7 @@ def groups(corpus: Corpus, gold: Data) -> dict[str, set[str]]:
 
 def best_of(scores: Mapping[str, BreakdownScores], measure: str) -> str:
     choose = min if measure in LOWER_IS_BETTER else max
-    return choose(scores, key=lambda name: float(getattr(scores[name], measure)))
+    return choose(scores, key=lambda name: float(scores[name][measure]))
 
 
 def marks(runs: Mapping[str, AlignedRun], best: Mapping[str, str], t: float) -> dict[tuple[str, str], str]:
@@ -220,7 +214,7 @@ def rows(name: str, corpus: Corpus, runs: Mapping[str, Run], gold: Data, t: floa
         stars = marks(parts, best, t)
         for method, found in scores.items():
             cells = [
-                cell(getattr(found, measure), best[measure] == method, stars.get((method, measure), ""))
+                cell(found[measure], best[measure] == method, stars.get((method, measure), ""))
                 for measure in COLUMNS
             ]
             taken = runs[method].fit_seconds, runs[method].judge_rate
@@ -228,7 +222,7 @@ def rows(name: str, corpus: Corpus, runs: Mapping[str, Run], gold: Data, t: floa
             yield [name, group, f"`{method}`", *cells, *(speed if group == ALL else ["", ""])]
         first = next(iter(parts.values()))
         halves = half_floor(first.gold, first.groups, t=t)
-        yield [name, group, "half the crowd", *(cell(getattr(halves, m), False, "") for m in COLUMNS), "", ""]
+        yield [name, group, "half the crowd", *(cell(halves[m], False, "") for m in COLUMNS), "", ""]
 
 
 def table(lines: Sequence[Sequence[str]], signatures: Sequence[str]) -> str:

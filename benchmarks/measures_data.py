@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.analysis.corpus import load_corpus
-from lapsus.measures.scores import breakdown_counts
+from lapsus.measures.scores.breakdown_labels import breakdown_counts
 from lapsus.model.votes import MISSING, count_labels
 from lapsus.schemes import load_scheme
 

@@ -14,7 +14,7 @@ from lapsus.measures.agreement.gamma import gamma
 from lapsus.measures.agreement.krippendorff import krippendorff_alpha
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.gold.dawid_skene import dawid_skene
-from lapsus.measures.scores import breakdown_scores
+from lapsus.measures.scores.breakdown import breakdown_scores
 from lapsus.model import Span, UnitKey
 from lapsus.model.votes import LabelVotes, SpanVotes
 from measures_worker import Results
@@ -50,7 +50,7 @@ def _scores(prefix: str, bootstrap: Bootstrap | None) -> Callable[[Path], Callab
         )
 
         def action() -> Results:
-            found = breakdown_scores(gold, labels, distributions, groups, bootstrap=bootstrap).scores()
+            found = breakdown_scores(gold, labels, distributions, groups, bootstrap=bootstrap)
             return {name: score.value for name, score in found.items()}
 
         return action

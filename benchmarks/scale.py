@@ -36,7 +36,7 @@ from lapsus.annotators.bulk.run import UNITS
 from lapsus.formats import read
 from lapsus.formats.jsonl import Jsonl
 from lapsus.model import Document, Entry
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 
 WORKERS = (1, 2, 4)
 CHUNK = 50

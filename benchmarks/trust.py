@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lapsus.kinds.similarity import Codes
+from lapsus.kinds.votes import Codes
 from lapsus.measures.bootstrap import Floats
 from lapsus.trust.estimators import Estimate, Sample, estimates
 from lapsus.trust.sampling import draw as draw_units

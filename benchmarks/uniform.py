@@ -15,14 +15,14 @@ import numpy as np
 from lapsus.analysis.corpus import load_corpus
 from lapsus.analysis.scores import SHOWN
 from lapsus.measures.score import Score
-from lapsus.measures.scores import (
+from lapsus.measures.scores.breakdown import (
     BREAKDOWN_MEASURES,
     BreakdownScores,
-    breakdown_counts,
     breakdown_scores,
     constant_floor,
     half_floor,
 )
+from lapsus.measures.scores.breakdown_labels import breakdown_counts
 from lapsus.schemes import load_scheme
 
 CORPORA = (
@@ -71,9 +71,9 @@ def main() -> int:
     print(f"| --- | --- | ---: | {' | '.join('---:' for _ in shown)} |")
     signatures: dict[str, None] = {}
     for corpus, run, scores in rows(Path(data)):
-        cells = " | ".join(cell(scores.scores()[name]) for name in shown)
+        cells = " | ".join(cell(scores[name]) for name in shown)
         print(f"| {corpus} | {run} | {scores.n:,} | {cells} |")
-        signatures[scores.accuracy.signature] = None
+        signatures[scores["accuracy"].signature] = None
     print("\nSignatures:\n\n```text")
     print("\n".join(signatures))
     print("```")

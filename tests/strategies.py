@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lapsus.model import Document, Entry, Judgment, Segment, Span
 from lapsus.schemes import load_scheme
-from lapsus.schemes.spelling import Spelling
+from lapsus.schemes.library import Spelling
 
 HOSTILE = [
     "",

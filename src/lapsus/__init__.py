@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from lapsus.version import __version__
 
 if TYPE_CHECKING:
-    from lapsus.analysis import agree as agree
-    from lapsus.analysis import compare as compare
-    from lapsus.analysis import gold as gold
-    from lapsus.analysis import score as score
-    from lapsus.analysis import validate as validate
+    from lapsus.analysis.agreement import agree as agree
+    from lapsus.analysis.comparison import compare as compare
     from lapsus.analysis.estimate import estimate as estimate
+    from lapsus.analysis.gold_standard import gold as gold
     from lapsus.analysis.plan import plan_units as plan_units
     from lapsus.analysis.ranking import rank as rank
+    from lapsus.analysis.scores import score as score
     from lapsus.analysis.trust import rank_judges as rank_judges
+    from lapsus.analysis.validating import validate as validate
     from lapsus.annotators import detect as detect
     from lapsus.annotators import train as train
     from lapsus.annotators.language_model.align import align as align
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from lapsus.watching.watch import watch as watch
 
 _FROM = {
-    "agree": "lapsus.analysis",
-    "compare": "lapsus.analysis",
-    "gold": "lapsus.analysis",
-    "score": "lapsus.analysis",
+    "agree": "lapsus.analysis.agreement",
+    "compare": "lapsus.analysis.comparison",
+    "gold": "lapsus.analysis.gold_standard",
+    "score": "lapsus.analysis.scores",
     "estimate": "lapsus.analysis.estimate",
     "plan_units": "lapsus.analysis.plan",
     "rank": "lapsus.analysis.ranking",
     "rank_judges": "lapsus.analysis.trust",
-    "validate": "lapsus.analysis",
+    "validate": "lapsus.analysis.validating",
     "detect": "lapsus.annotators",
     "train": "lapsus.annotators",
     "check": "lapsus.log_check",

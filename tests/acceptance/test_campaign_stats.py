@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from lapsus.analysis import agree
-from lapsus.analysis.agreement import AgreementRow
+from lapsus.analysis.agreement import AgreementRow, agree
 from lapsus.campaign_stats import CampaignStats
 from lapsus.campaign_stats.report import campaign_report
 from lapsus.formats import read

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lapsus.analysis import agree
+from lapsus.analysis.agreement import agree
 from lapsus.challenge.paper_tables import describe
 from lapsus.challenge.run_validation import CheckedRun
 from lapsus.challenge.service import challenge_board, challenge_tracks, create, keep_run
-from lapsus.measures.scores import strict_labels, vote_shares
+from lapsus.measures.scores.breakdown_labels import strict_labels, vote_shares
 from lapsus.store import open_store
 from lapsus.store.challenge_records import ChallengePlan
 

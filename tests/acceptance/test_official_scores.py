@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from lapsus.analysis import score
+from lapsus.analysis.scores import score
 from lapsus.cli.app import app
 from lapsus.formats import read
 from lapsus.kinds.votes import collect_votes
 from lapsus.measures.bootstrap import Bootstrap
-from lapsus.measures.scores.breakdown import breakdown_scores
-from lapsus.measures.scores.breakdown_floors import constant_floor, half_floor
+from lapsus.measures.scores.breakdown import breakdown_scores, constant_floor, half_floor
 from lapsus.measures.scores.breakdown_labels import (
     LABELS,
     breakdown_counts,
@@ -91,7 +90,7 @@ def made_up_run(turns: tuple[UnitKey, ...], seed: int) -> list[Judgment]:
 def test_as_the_official_loop(name: str, t: float) -> None:
     votes, turns = load(name)
     run = align_run(votes, made_up_run(turns, seed=1), known_units=turns)
-    found = {field: score.value for field, score in run.scores(t=t, bootstrap=None).scores().items()}
+    found = {field: score.value for field, score in run.scores(t=t, bootstrap=None).items()}
     expected = official_scores(run.gold.tolist(), run.labels.tolist(), run.distributions.tolist(), t)
     assert found == pytest.approx(expected, abs=1e-9)
 
@@ -105,7 +104,7 @@ def test_as_many_turns_are_scored_as_have_annotations(name: str, turns: int) -> 
     run = align_run(votes, made_up_run(known, seed=1), known_units=known)
     assert len(run.units) == turns
     assert run.scores(bootstrap=Bootstrap(100)).jsd.interval is not None
-    assert "raters:30|" in run.scores(bootstrap=None).jsd.signature
+    assert "raters:30|" in run.scores(bootstrap=None)["jsd"].signature
 
 
 def test_strict_and_lenient_labels_differ_on_1204_of_2000_turns() -> None:
@@ -133,7 +132,7 @@ def test_the_usual_answer_of_training_data_on_the_japanese_set() -> None:
     labels, shares = np.full(len(gold), strict_labels(usual, 0.0)), np.broadcast_to(usual, (len(gold), 3))
     found = breakdown_scores(gold, labels, shares, votes.document_groups(), bootstrap=None)
     known = {"accuracy": 0.378, "f1_b": 0.0, "f1_pb_b": 0.0, "jsd": 0.139, "mse": 0.071}
-    assert {name: found.scores()[name].value for name in known} == pytest.approx(known, abs=5e-4)
+    assert {name: found[name].value for name in known} == pytest.approx(known, abs=5e-4)
 
 
 class Turn(NamedTuple):

@@ -17,7 +17,7 @@ from lapsus.kinds import countable, kind_of
 from lapsus.kinds.votes import votes_of
 from lapsus.model import Document, Entry, Judgment, Question, Scheme, Segment, Span
 from lapsus.schemes import broken_rules, load_scheme, read_scheme, without_open
-from lapsus.schemes.checker import Checker
+from lapsus.schemes.answer_rules import Checker
 
 OWN = """
 scheme: mood

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lapsus.analysis import agree, gold, validate
+from lapsus.analysis.agreement import agree
+from lapsus.analysis.gold_standard import gold
+from lapsus.analysis.validating import validate
 from lapsus.cli.app import app
 from lapsus.errors import LapsusError
 from lapsus.formats import convert

@@ -16,7 +16,7 @@ from lapsus.annotators import default_model, go_on_from, load_model, make_annota
 from lapsus.annotators.encoder.encoder import BY_PROFILE, Encoder
 from lapsus.errors import UsageError
 from lapsus.formats import read
-from lapsus.measures.scores import align_run
+from lapsus.measures.scores.runs import align_run
 from lapsus.model import Document, Entry, Judgment, Segment, UnitKey
 from lapsus.model.votes import LabelVotes
 from tests.annotators import invented

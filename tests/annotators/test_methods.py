@@ -13,7 +13,8 @@ from lapsus.annotators import Annotator, detect, make_annotator
 from lapsus.annotators.base import Opinion
 from lapsus.annotators.cases import Case
 from lapsus.kinds import kinds_of
-from lapsus.measures.scores import BreakdownScores, align_run
+from lapsus.measures.scores.breakdown import BreakdownScores
+from lapsus.measures.scores.runs import align_run
 from lapsus.samples import sample_path
 from tests.annotators import invented
 
@@ -38,9 +39,9 @@ def scores(name: str, language: str) -> BreakdownScores:
 def test_it_is_better_than_its_floor(name: str, language: str) -> None:
     found = scores(name, language)
     prior, majority = scores("prior", language), scores("majority", language)
-    assert float(found.jsd) < 0.95 * float(prior.jsd)
-    assert float(found.accuracy) > float(majority.accuracy) + 0.1
-    assert float(found.f1_b) > max(float(prior.f1_b), float(majority.f1_b))
+    assert float(found["jsd"]) < 0.95 * float(prior["jsd"])
+    assert float(found["accuracy"]) > float(majority["accuracy"]) + 0.1
+    assert float(found["f1_b"]) > max(float(prior["f1_b"]), float(majority["f1_b"]))
 
 
 def test_the_floors_are_what_they_say() -> None:

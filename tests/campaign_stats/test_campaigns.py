@@ -14,8 +14,7 @@ import regex
 from sqlalchemy import event
 from typer.testing import CliRunner
 
-from lapsus.analysis import agree
-from lapsus.analysis.agreement import coefficients
+from lapsus.analysis.agreement import agree, coefficients
 from lapsus.campaign_stats import CampaignStats, campaign
 from lapsus.campaign_stats.adjudication import (
     SHARES,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lapsus.analysis.scores import SHOWN
 from lapsus.challenge.feedback import MOST_ANSWERED, _Ladder, grain, secret_shift
 from lapsus.challenge.run_scores import Answers, RunScores, ScoredRun, ScoreValue, ScoreValues
-from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER, breakdown_tally
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, LOWER_IS_BETTER, breakdown_tally
 from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels
 
 TURNS, VOTERS, RUNS = 400, 10, 3000

@@ -17,7 +17,7 @@ from lapsus.challenge.testset import Track
 from lapsus.errors import UsageError
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.comparison import compare_runs, holm, swap_test
-from lapsus.measures.scores import BREAKDOWN_MEASURES, breakdown_scores, constant_floor, half_floor
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_scores, constant_floor, half_floor
 from tests.challenge.helpers import track
 
 FEW = Bootstrap(200)
@@ -46,7 +46,7 @@ def test_scores_are_those_of_the_measures() -> None:
     found = score_run(checked, 0.5, FEW).figures
     expected = breakdown_scores(
         TRACK.counts, checked.labels, checked.distributions, TRACK.groups, t=0.5, bootstrap=FEW
-    ).scores()
+    )
     for name, score in expected.items():
         assert score.interval is not None
         assert found.all.values[name] == ScoreValue(score.value, *score.interval)
@@ -68,8 +68,8 @@ def test_floors_are_those_of_the_measures() -> None:
     found = floors(TRACK, 0.5, FEW)
     prior = constant_floor(TRACK.counts, TRACK.groups, t=0.5, bootstrap=FEW)
     halves = half_floor(TRACK.counts, TRACK.groups, t=0.5, bootstrap=FEW)
-    assert found.prior.values["jsd"].value == prior.jsd.value
-    assert found.halves.values["f1_pb_b"].value == halves.f1_pb_b.value
+    assert found.prior.values["jsd"].value == prior["jsd"].value
+    assert found.halves.values["f1_pb_b"].value == halves["f1_pb_b"].value
     assert "floor:halves" in found.halves.signature
 
 

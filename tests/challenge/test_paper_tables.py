@@ -21,7 +21,7 @@ from lapsus.challenge.paper_tables import (
 )
 from lapsus.challenge.published import CLASSIFICATION, DISTRIBUTION, published
 from lapsus.challenge.run_scores import Floors, RunScores, ScoreValue, ScoreValues
-from lapsus.measures.scores import BREAKDOWN_MEASURES
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES
 from tests.challenge.helpers import track
 
 

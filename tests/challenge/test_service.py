@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lapsus.analysis import score
+from lapsus.analysis.scores import score
 from lapsus.annotators.breakdown import BreakdownAnnotator
 from lapsus.challenge import service
 from lapsus.challenge.run_validation import RunError

@@ -212,7 +212,7 @@ def test_a_made_up_kind_goes_all_the_way(duel: Path, tmp_path: Path) -> None:
 def test_the_command_knows_a_made_up_kind(
     duel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from lapsus.cli.agree import agree_command
+    from lapsus.cli.results import agree_command
 
     Jsonl().write(duels(), tmp_path / "duels.jsonl")
     agree_command(tmp_path / "duels.jsonl", scheme=str(duel), resamples=0)

@@ -63,7 +63,7 @@ def test_no_copy_is_made_for_polars_and_duckdb() -> None:
 def test_without_the_extra_frames_are_made_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what needs Arrow says how to get it."""
     monkeypatch.setitem(sys.modules, "arro3.core", None)
-    monkeypatch.delitem(sys.modules, "lapsus.formats.arrow_library", raising=False)
+    monkeypatch.delitem(sys.modules, "lapsus.formats.columnar", raising=False)
     frame = lapsus.to_frame(sample_path("pairs-en"))
     assert frame.to_pandas().shape == frame.to_polars().shape == (len(frame), len(frame.columns))
     with pytest.raises(UsageError, match="Parquet and Arrow needs arro3") as caught:

@@ -163,8 +163,8 @@ def test_breakdown_scores_are_compared_by_all_measures() -> None:
         scores[name] = breakdown_scores(gold, shares.argmax(axis=1), shares, groups, bootstrap=None)
     [found] = compare_runs(runs, bootstrap=PLAN)
     assert (found.first, found.second, found.n, found.documents) == ("poor", "good", 400, 40)
-    assert found.difference("JSD(NB,PB,B)").first == scores["poor"].jsd.value
-    assert found.difference("F(PB+B)").second == scores["good"].f1_pb_b.value
+    assert found.difference("JSD(NB,PB,B)").first == scores["poor"]["jsd"].value
+    assert found.difference("F(PB+B)").second == scores["good"]["f1_pb_b"].value
     assert found.difference("JSD(NB,PB,B)").difference < 0  # type: ignore[operator]
     assert found.difference("accuracy").mark == "***"
     assert found.signature.startswith(

@@ -15,7 +15,7 @@ from tests.patience import LONG
 _THREADS = """
 import sys, threading
 import msgspec
-from lapsus.model.decoders import converted, decoder
+from lapsus.model.frozen import converted, decoder
 
 sys.setswitchinterval(1e-6)
 data = b'{"inner": {"a": 1, "b": "x"}, "many": [{"a": 1}], "named": {"x": [{"a": 2}]}, "c": 1.5, "d": 3}'

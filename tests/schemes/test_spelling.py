@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lapsus.analysis import agree, gold
+from lapsus.analysis.agreement import agree
+from lapsus.analysis.gold_standard import gold
 from lapsus.analysis.trust import load_corpora
 from lapsus.annotators.language_model.reply import take
 from lapsus.formats import convert, read

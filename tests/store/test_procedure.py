@@ -8,7 +8,7 @@ import pytest
 
 from lapsus.model import Document, Segment
 from lapsus.schemes import load_scheme
-from lapsus.schemes.procedure import Procedure
+from lapsus.schemes.answer_rules import Procedure
 from lapsus.store import Plan, RefusedError, Store
 from tests.store.helpers import pair, people, request, reserve
 

@@ -12,7 +12,7 @@ from lapsus.challenge.testset import gold_of
 from lapsus.errors import InputError
 from lapsus.formats import convert, read
 from lapsus.model import Entry, Judgment, UnitKey
-from lapsus.model.targets import screened
+from lapsus.model.unit import screened
 from lapsus.store import Plan, Store, open_store, programs
 from tests.store.helpers import campaign, dialogue, judge_all, people
 

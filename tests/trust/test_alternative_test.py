@@ -7,11 +7,10 @@ import pytest
 from scipy import stats
 
 from lapsus.errors import UsageError
-from lapsus.kinds.similarity import compared
+from lapsus.kinds.votes import compared
 from lapsus.measures.bootstrap import t_cdf, t_quantile
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
-from lapsus.trust.alternative_test import duels, rejected, trial
-from lapsus.trust.jury import JURY, jury
+from lapsus.trust.alternative_test import JURY, duels, jury, rejected, trial
 from lapsus.trust.ranking import CONSTANT, RANDOM, PeopleAndJudges, standings
 from tests.trust import plain
 from tests.trust.helpers import LABELS, label_votes, random_votes, units

@@ -3,17 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lapsus.kinds.votes import compared
 from lapsus.model.votes import ScaleVotes
-from lapsus.trust import (
-    PeopleAndJudges,
-    agreement_with_people,
-    calibration,
-    compared,
-    confusion,
-    disagreements,
-    sure_answers,
-)
-from lapsus.trust.figures import Sure
+from lapsus.trust.alternative_test import agreement_with_people
+from lapsus.trust.figures import Sure, calibration, confusion, disagreements, sure_answers
+from lapsus.trust.ranking import PeopleAndJudges
 from tests.trust.helpers import label_votes, units
 
 VOTES = label_votes({"a": "OOXX", "b": "OTXX", "judge": "OOXO"})

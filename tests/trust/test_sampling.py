@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lapsus.errors import UsageError
-from lapsus.kinds.similarity import compared
+from lapsus.kinds.votes import compared
 from lapsus.trust.alternative_test import duels
 from lapsus.trust.estimators import Sample, estimates
 from lapsus.trust.sampling import (

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lapsus.kinds.similarity import compared
+from lapsus.kinds.votes import compared
 from lapsus.notices import localized
 from lapsus.trust.alternative_test import EPSILONS, Trial, agrees_better, constant_judge, duels
 from lapsus.trust.ranking import CONSTANT, RANDOM, PeopleAndJudges, Stand, standings, verdict, without_verdict

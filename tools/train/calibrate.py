@@ -42,8 +42,7 @@ from lapsus.annotators.encoder.reader import Memory, feature_rows, passages_of
 from lapsus.annotators.features.word_forms import Words
 from lapsus.formats import read
 from lapsus.measures.bootstrap import USUAL
-from lapsus.measures.scores import breakdown_scores
-from lapsus.measures.scores.breakdown import jensen_shannon_terms
+from lapsus.measures.scores.breakdown import breakdown_scores, jensen_shannon_terms
 from lapsus.model import EMPTY, units
 from lapsus.schemes import load_scheme
 
@@ -156,7 +155,7 @@ def tune(counts: NDArray[np.int64], given: Matrix) -> str:
     rules = [f"cuts({percent / 100:g},1)" for percent in range(30, 61, 2)]
 
     def worth(rule: str) -> float:
-        found = breakdown_scores(counts, decision(rule)(given), given, groups, bootstrap=None).scores()
+        found = breakdown_scores(counts, decision(rule)(given), given, groups, bootstrap=None)
         return sum(float(found[name]) for name in AIMS)
 
     return max(rules, key=worth)
@@ -174,7 +173,7 @@ def nested_labels(counts: NDArray[np.int64], given: Matrix, fold: Folds) -> NDAr
 def tell(
     what: str, counts: NDArray[np.int64], labels: NDArray[np.int8], given: Matrix, groups: Folds
 ) -> None:
-    found = breakdown_scores(counts, labels, given, groups, bootstrap=USUAL).scores()
+    found = breakdown_scores(counts, labels, given, groups, bootstrap=USUAL)
     cells = []
     for name, title in SHOWN.items():
         value, interval = found[name].value, found[name].interval

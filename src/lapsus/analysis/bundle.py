@@ -28,7 +28,7 @@ from lapsus.kinds import kind_of
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.model import ANONYMOUS, Entry, Scheme
 from lapsus.schemes import given_schemes, scheme_digest
-from lapsus.schemes.coherence import findings
+from lapsus.schemes.scheme_check import findings
 from lapsus.text_files import refuse_pipe
 from lapsus.trust.ranking import PeopleAndJudges
 from lapsus.version import __version__

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
-from lapsus.analysis.trust import doubts, load_corpora, people_and_judges
+from lapsus.analysis.trust import doubts, load_corpora, people_and_judges, sampled_documents
 from lapsus.errors import InputError, UsageError
 from lapsus.formats import read
 from lapsus.kinds import Kind, kinds_of
 from lapsus.model import Entry, Judgment, Scheme, UnitKey, latest
 from lapsus.model.judgment import PROGRAM
-from lapsus.model.unit import SAMPLE, WHOLE
+from lapsus.model.unit import WHOLE
 
 DOUBT = 0.3
 """From which doubt about its least sure answer the next judge is asked."""
@@ -76,8 +76,9 @@ def cascade(
     paths = [data, *more]
     corpus = load_corpora(paths, only=only, language=language, scheme=scheme, announce=announce)
     chosen = choose_scheme([corpus], scheme)
-    who = people_and_judges(corpus, chosen, [name for name in judges if _is_there(corpus, name) or name == judges[0]],
-                by_name=False, need_people=False)  # fmt: skip
+    there = {judges[0], *(judgment.annotator for judgment in corpus.judgments)}
+    named = [name for name in judges if name in there]
+    who = people_and_judges(corpus, chosen, named, by_name=False, need_people=False)
     said = _said(corpus, chosen, judges, who.people)
     kinds = kinds_of(chosen)
     doubted = {
@@ -95,12 +96,12 @@ def cascade(
         waiting, stage = disputed - said.people.keys(), "people"
     told = Cascade(chosen.id, doubt, len(said.first), stages, stage if waiting else None, len(waiting))
     if waiting:
-        return told, _to_judge(paths, waiting, chosen, only, language)
+        units: dict[str, dict[str, dict[str, Any]]] = {}
+        for document, segment in sorted(waiting, key=lambda unit: unit.segment or WHOLE):
+            units.setdefault(document, {})[segment if segment is not None else WHOLE] = {}
+        documents = sampled_documents(paths, units, chosen, only, language)
+        return told, (Entry(document.id, document) for document in documents)
     return told, _settled(paths, _final(said, disputed, list(kinds.values())), only, language)
-
-
-def _is_there(corpus: Corpus, name: str) -> bool:
-    return any(judgment.annotator == name for judgment in corpus.judgments)
 
 
 def _said(corpus: Corpus, scheme: Scheme, judges: Sequence[str], people: Sequence[str]) -> _Judged:
@@ -167,20 +168,6 @@ def _final(said: _Judged, disputed: set[UnitKey], kinds: Sequence[Kind]) -> dict
         metadata = {PROGRAM: True, "settled_by": by}
         final[unit] = msgspec.structs.replace(source, annotator=CASCADE, revision=1, metadata=metadata)
     return final
-
-
-def _to_judge(
-    paths: Sequence[Path | str], waiting: set[UnitKey], scheme: Scheme, only: str | None, language: str | None
-) -> Iterator[Entry]:
-    chosen: dict[str, dict[str, dict[str, Any]]] = {}
-    for unit in waiting:
-        chosen.setdefault(unit.document, {})[unit.segment if unit.segment is not None else WHOLE] = {}
-    for path in paths:
-        for entry in read(path, only=only, language=language):
-            if entry.document is not None and (units := chosen.pop(entry.id, None)) is not None:
-                about = {SAMPLE: {"role": scheme.unit.role, "units": dict(sorted(units.items()))}}
-                metadata = {**entry.document.metadata, **about}
-                yield Entry(entry.id, msgspec.structs.replace(entry.document, metadata=metadata))
 
 
 def _settled(

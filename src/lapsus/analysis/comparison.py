@@ -1,4 +1,4 @@
-"""Which differences between runs are more than chance."""
+"""Which differences are more than chance: between runs on the same gold, and between two groups of judgments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,11 +17,13 @@ from lapsus.analysis.corpus import (
 from lapsus.analysis.scores import SHOWN, breakdown_runs, is_challenged, matched_answers
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, kind_of
-from lapsus.measures.bootstrap import Bootstrap
+from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.comparison import TRIALS, Comparison, Test, compare_runs
-from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER, Tally
+from lapsus.measures.differential import Shift, shifts
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, LOWER_IS_BETTER
 from lapsus.measures.scores.breakdown_labels import Rule, check_rule
 from lapsus.measures.scores.families import TALLIES
+from lapsus.measures.scores.tally import Tally
 from lapsus.model import Question, Scheme
 from lapsus.notices import Notice, as_text
 from lapsus.reports import Table
@@ -149,3 +151,66 @@ def _parameters(kind: Kind, name: str, threshold: float | None) -> dict[str, flo
 def _row(comparison: Comparison) -> tuple[Any, ...]:
     differences = (comparison.difference(str(BREAKDOWN_MEASURES[name])) for name in SHOWN)
     return (f"{comparison.first} → {comparison.second}", *differences)
+
+
+SHIFTS = ("question", "label", "first", "second", "difference", "odds ratio", "n")
+
+
+def dif(
+    first: Any,
+    second: Any,
+    *,
+    scheme: AnyScheme | None = None,
+    questions: Sequence[str] = (),
+    matched: bool = False,
+    bootstrap: Bootstrap | None = USUAL,
+    announce: Announce = lambda reading: None,
+) -> Table:
+    """For each label its share in both groups, the difference within units, or within systems where `matched`."""
+    one, other = (load_corpus(data, scheme=scheme, announce=announce) for data in (first, second))
+    chosen = choose_scheme([one, other], scheme, lambda scheme: True)
+    systems = {id: facts.system for corpus in (one, other) for id, facts in corpus.documents.items()}
+    found: dict[str, list[Shift]] = {}
+    for question in countable_questions(chosen, questions):
+        votes = [corpus.votes(chosen, question) for corpus in (one, other)]
+        stratum = (lambda unit: systems.get(unit.document, "?")) if matched else None
+        if made := shifts(votes[0], votes[1], stratum, bootstrap=bootstrap):
+            found[question.id] = made
+    if not found:
+        if matched:
+            raise UsageError("no-systems-in-common", first=one.name, second=other.name)
+        raise UsageError("no-units-in-common", hint="dif-matched", first=one.name, second=other.name)
+    rows = tuple(
+        (id, one.label, one.first, one.second, one.difference, one.odds, one.difference.n)
+        for id, made in found.items()
+        for one in made
+    )
+    moved = [f"{id}: {one.label}" for id, made in found.items() for one in made if _is_moved(one)]
+    told = Notice("dif-moved", labels=", ".join(moved)) if moved else Notice("dif-not-shown")
+    notes = (next(iter(found.values()))[0].difference.signature, Notice("dif-meaning"), told)
+    data = {
+        "scheme": chosen.id,
+        "matched": matched,
+        "moved": moved,
+        "labels": [
+            {
+                "question": id,
+                "label": one.label,
+                "first": one.first,
+                "second": one.second,
+                "difference": one.difference.value,
+                "interval": one.difference.interval,
+                "odds_ratio": one.odds.value,
+                "odds_interval": one.odds.interval,
+                "n": one.difference.n,
+            }
+            for id, made in found.items()
+            for one in made
+        ],
+    }
+    return Table(SHIFTS, rows, notes=notes, data=data)
+
+
+def _is_moved(one: Shift) -> bool:
+    around = one.difference.interval
+    return around is not None and not around.low <= 0 <= around.high

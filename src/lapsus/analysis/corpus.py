@@ -21,7 +21,7 @@ from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
 from lapsus.schemes import AnyScheme, given_schemes, load_scheme, scheme_names
-from lapsus.schemes.checker import Checker
+from lapsus.schemes.answer_rules import Checker
 
 UNKNOWN_SYSTEM = "?"
 
@@ -117,6 +117,10 @@ class Corpus:
             return None
         return {id: facts.lengths for id, facts in self.documents.items()}
 
+    def among(self, documents: dict[str, DocumentFacts]) -> "Corpus":
+        """What was judged of some documents."""
+        return Corpus(self.name, documents, [one for one in self.judgments if one.document in documents])
+
     def system_of(self, document: str) -> str:
         """The system whose document this is."""
         facts = self.documents.get(document)
@@ -125,7 +129,6 @@ class Corpus:
 
 def load_corpus(
     path: Any,
-    format: str | None = None,
     *,
     only: str | None = None,
     language: str | None = None,
@@ -138,7 +141,7 @@ def load_corpus(
     `scheme` may be a team's own; a name that nobody knows is left to `choose_scheme`, which sees whether the data have
     it. With `drop_broken` judgments that break their guideline are left out.
     """
-    reading = read(path, format, only=only, language=language)
+    reading = read(path, only=only, language=language)
     announce(reading)
     documents: dict[str, DocumentFacts] = {}
     judgments: list[Judgment] = []
@@ -233,9 +236,7 @@ def by_system(corpus: Corpus, by: str) -> dict[str, Corpus]:
     parts = {}
     for system in systems:
         documents = {id: facts for id, facts in corpus.documents.items() if facts.system == system}
-        parts[system] = Corpus(
-            corpus.name, documents, [j for j in corpus.judgments if j.document in documents]
-        )
+        parts[system] = corpus.among(documents)
     return parts
 
 

@@ -16,13 +16,13 @@ from lapsus.measures.bootstrap import Floats
 from lapsus.measures.score import Interval, Score, signature
 from lapsus.model import Question, Scheme, UnitKey
 from lapsus.model.unit import WHOLE
-from lapsus.model.votes import Votes
+from lapsus.model.votes import Votes, row_means
 from lapsus.notices import Notice
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
 from lapsus.schemes import AnyScheme
+from lapsus.trust.alternative_test import JURY
 from lapsus.trust.estimators import Estimate, Estimates, Sample, difference, estimates
-from lapsus.trust.jury import JURY
 from lapsus.trust.ranking import PeopleAndJudges
 
 COLUMNS = ("", "judge alone", "people alone", "corrected", "Rogan–Gladen", "λ", "judged", "judge only")
@@ -177,18 +177,8 @@ def question_estimates(
 
 def unit_means(quantity: Quantity, votes: Votes, who: PeopleAndJudges) -> tuple[Floats, Floats]:
     """The means of what people said of each unit and of what the judges said, NaN where nobody did."""
-    place = {name: number for number, name in enumerate(votes.annotators)}
-    people, judges = (
-        _mean(quantity.values[:, [place[name] for name in names if name in place]])
-        for names in (who.people, who.judges)
-    )
+    people, judges = (row_means(quantity.values[:, columns]) for columns in who.columns(votes))
     return people, judges
-
-
-def _mean(said: Floats) -> Floats:
-    count = np.isfinite(said).sum(axis=1)
-    found: Floats = np.where(count > 0, np.nansum(said, axis=1) / np.maximum(count, 1), np.nan)
-    return found
 
 
 def weights(

@@ -17,13 +17,13 @@ import yaml
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
 from lapsus.analysis.trust import learned_warnings, load_corpora, people_and_judges
 from lapsus.errors import InputError, UsageError
-from lapsus.kinds.similarity import compared
+from lapsus.kinds.votes import compared
 from lapsus.model import Judgment, Scheme
 from lapsus.notices import Notice, localized
 from lapsus.schemes import load_scheme
 from lapsus.schemes.marked_yaml import parse_yaml
 from lapsus.text_files import read_text
-from lapsus.trust.jury import AgreementWithPeople, agreement_with_people
+from lapsus.trust.alternative_test import AgreementWithPeople, agreement_with_people
 from lapsus.trust.ranking import USUAL_EPSILON, PeopleAndJudges, standings
 
 TOLERANCE = 0.05
@@ -298,10 +298,9 @@ def _figures(
         if who.judges[0] not in votes.annotators:
             continue
         answers = compared(votes)
-        place = {name: number for number, name in enumerate(votes.annotators)}
-        people = [place[name] for name in who.people if name in place]
+        people, (judge,) = who.columns(votes)
         here = PeopleAndJudges(tuple(votes.annotators[column] for column in people), who.judges)
-        like = agreement_with_people(answers, people, answers.codes[:, place[who.judges[0]]])
+        like = agreement_with_people(answers, people, answers.codes[:, judge])
         stand = standings(question.id, votes, here, epsilon=epsilon)[0]
         yield question.id, like, stand.advantage, stand.winning_rate
 

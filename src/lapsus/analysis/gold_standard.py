@@ -139,48 +139,23 @@ def words_of(kind: Kind, document: Callable[[str], Document | None]) -> Words:
 
 def ways_to(questions: Sequence[Question], method: str, threshold: float | None = None) -> dict[str, str]:
     """How the answers to each question are put together: by the method asked for where it is made for them."""
-    name = _method_name(method)
-    ways = {question.id: _way(question, name, method, threshold) for question in questions}
-    if ways and not any(way.suits_method for way in ways.values()) and method != USUAL_METHOD:
-        made_for = {way.usual for way in ways.values()}
-        raise UsageError(
-            "not-made-answers",
-            hint="use",
-            method=method,
-            better=" or ".join(sorted(made_for)).replace("_", "-"),
-        )
-    if ways and threshold is not None and not any(way.suits_threshold for way in ways.values()):
-        raise UsageError("takes-no-threshold", hint="majority-does-several-labels", method=method)
-    return {id: way.method for id, way in ways.items()}
-
-
-class _Way(NamedTuple):
-    """How the answers to one question are put together, as one writes it."""
-
-    method: str
-    usual: str
-    suits_method: bool
-    suits_threshold: bool
-
-
-def _method_name(method: str) -> str:
     name = parse_measure(method).name.replace("-", "_")
     if name not in METHODS.names():
         known = [known.replace("_", "-") for known in METHODS.names()]
         raise UsageError("no-method-called", hint=did_you_mean(method, known), method=method)
-    return name
-
-
-def _way(question: Question, name: str, method: str, threshold: float | None) -> _Way:
-    """The method asked for where it is made for this kind of question, else the kind's usual one."""
-    kind = kind_of(question)
-    usual = kind.gold_methods[0]
-    suits = name in kind.gold_methods
-    way = method if suits else usual
-    parameter = kind.thresholds.get(way.replace("-", "_"))
-    if threshold is not None and parameter:
-        way = f"{way}@{parameter}={threshold}"
-    return _Way(way, usual, suits, parameter is not None)
+    kinds = [kind_of(question) for question in questions]
+    if kinds and method != USUAL_METHOD and not any(name in kind.gold_methods for kind in kinds):
+        better = " or ".join(sorted({kind.gold_methods[0] for kind in kinds})).replace("_", "-")
+        raise UsageError("not-made-answers", hint="use", method=method, better=better)
+    ways = {kind.question.id: method if name in kind.gold_methods else kind.gold_methods[0] for kind in kinds}
+    if threshold is None:
+        return ways
+    taking = {
+        kind.question.id: kind.thresholds.get(ways[kind.question.id].replace("-", "_")) for kind in kinds
+    }
+    if ways and not any(taking.values()):
+        raise UsageError("takes-no-threshold", hint="majority-does-several-labels", method=method)
+    return {id: f"{way}@{taking[id]}={threshold}" if taking[id] else way for id, way in ways.items()}
 
 
 def gold_judgments(scheme: Scheme, found: Mapping[str, Gold]) -> dict[str, list[Judgment]]:

@@ -1,6 +1,6 @@
 """From judged data to a sample for people to judge: `lapsus plan`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,15 +9,13 @@ import numpy as np
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, countable_questions
 from lapsus.analysis.estimate import unit_means, weights
-from lapsus.analysis.trust import doubts, load_corpora, only_drawn, people_and_judges
+from lapsus.analysis.trust import doubts, load_corpora, only_drawn, people_and_judges, sampled_documents
 from lapsus.errors import InputError, UsageError
-from lapsus.formats import read
 from lapsus.kinds import kinds_of
-from lapsus.kinds.similarity import Codes, compared
-from lapsus.kinds.votes import quantities
+from lapsus.kinds.votes import Codes, compared, quantities
 from lapsus.measures.bootstrap import Floats
 from lapsus.model import Document, Scheme, UnitKey
-from lapsus.model.unit import SAMPLE, WHOLE
+from lapsus.model.unit import WHOLE
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import AnyScheme
@@ -123,7 +121,7 @@ def plan_units(
             reasons=reasons,
         )
     drawn = draw(population.stratum, np.nan_to_num(population.doubt), size, seed, population.before)
-    bootstrap = SamplingPlan(
+    plan = SamplingPlan(
         who.judges[0], chosen.id, len(population.units), size, people, goals, _strata(population, drawn)
     )
     sample: dict[str, dict[str, dict[str, Any]]] = {}
@@ -132,7 +130,7 @@ def plan_units(
         # By number: whoever judges need not know what the judge doubts.
         about = {"weight": weight, "stratum": int(population.stratum[row])}
         sample.setdefault(unit.document, {})[unit.segment if unit.segment is not None else WHOLE] = about
-    return bootstrap, _documents([data, *more], sample, chosen, only, language)
+    return plan, sampled_documents([data, *more], sample, chosen, only, language)
 
 
 def _goals(
@@ -154,8 +152,7 @@ def _goals(
                 "interval" if epsilon is None else "test", question.id, "", within, epsilon, None, False, why
             )
             continue
-        place = {name: number for number, name in enumerate(votes.annotators)}
-        columns = [place[name] for name in who.people if name in place]
+        columns, (judge,) = who.columns(votes)
         for quantity in quantities(votes) if within is not None else ():
             known.append(quantity.label)
             if label is not None and quantity.label != label:
@@ -167,7 +164,7 @@ def _goals(
             yield Wanted("interval", question.id, quantity.label, within, None, *goal)
         if epsilon is not None:
             answers = compared(votes)
-            found = duels(answers, columns, answers.codes[:, place[who.judges[0]]])
+            found = duels(answers, columns, answers.codes[:, judge])
             goal = units_for_test(found, people, epsilon)
             why = Notice("worse-people-more", id=question.id, epsilon=epsilon)
             yield Wanted("test", question.id, "", None, epsilon, *goal, why if goal.units is None else None)
@@ -203,19 +200,3 @@ def _strata(population: _Population, drawn: Drawn) -> tuple[Stratum, ...]:
         Stratum(name, int(many), int(few), float(total / few))
         for name, many, few, total in zip(population.names, counts, taken, stands_for, strict=True)
     )
-
-
-def _documents(
-    paths: Sequence[Path | str],
-    sample: Mapping[str, Mapping[str, Mapping[str, Any]]],
-    scheme: Scheme,
-    only: str | None,
-    language: str | None,
-) -> Iterator[Document]:
-    """The documents that units were drawn from, with the sample in their metadata."""
-    left = dict(sample)
-    for path in paths:
-        for entry in read(path, only=only, language=language):
-            if entry.document is not None and (drawn := left.pop(entry.id, None)) is not None:
-                metadata = {**entry.document.metadata, SAMPLE: {"role": scheme.unit.role, "units": drawn}}
-                yield msgspec.structs.replace(entry.document, metadata=metadata)

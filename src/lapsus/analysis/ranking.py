@@ -74,12 +74,9 @@ def _table(found: dict[str, Ranking]) -> Table:
     notes = [next(iter(found.values())).systems[0].strength.signature, Notice("rank-meaning")]
     for id, ranking in found.items():
         if ranking.position.value is not None:
-            notes.append(f"{id}: {Notice('rank-position', share=_with_interval(ranking))}")
+            share = str(ranking.position).removeprefix(f"{ranking.position.measure} ")
+            notes.append(f"{id}: {Notice('rank-position', share=share)}")
     return Table(COLUMNS, rows, notes=tuple(notes), data={id: _as_data(one) for id, one in found.items()})
-
-
-def _with_interval(ranking: Ranking) -> str:
-    return str(ranking.position).removeprefix(f"{ranking.position.measure} ")
 
 
 def _as_data(ranking: Ranking) -> dict[str, Any]:

@@ -22,17 +22,10 @@ from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, kind_of
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.score import Score
-from lapsus.measures.scores import (
-    BREAKDOWN_MEASURES,
-    SCORES,
-    AlignedRun,
-    BreakdownScores,
-    align_run,
-    constant_floor,
-    half_floor,
-    match_run,
-)
+from lapsus.measures.scores import SCORES
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, BreakdownScores, constant_floor, half_floor
 from lapsus.measures.scores.breakdown_labels import RULES, Rule, check_rule
+from lapsus.measures.scores.runs import AlignedRun, align_run, match_run
 from lapsus.model import Judgment, Question, Scheme, UnitKey, latest
 from lapsus.model.votes import Votes
 from lapsus.notices import Notice, as_text
@@ -171,16 +164,15 @@ def _without_column(
 
 
 def _row(name: str, system: str, scores: BreakdownScores) -> tuple[Any, ...]:
-    found = scores.scores()
-    return (name, system, *(found[measure] for measure in SHOWN), scores.n)
+    return (name, system, *(scores[measure] for measure in SHOWN), scores["accuracy"].n)
 
 
 def _as_json(scores: BreakdownScores) -> dict[str, Any]:
-    found = scores.scores()
+    first = scores["accuracy"]
     return {
-        "scores": {name: value.value for name, value in found.items()} | {"n": scores.n},
-        "intervals": {name: list(value.interval) for name, value in found.items() if value.interval},
-        "signature": scores.accuracy.signature,
+        "scores": {name: value.value for name, value in scores.items()} | {"n": first.n},
+        "intervals": {name: list(value.interval) for name, value in scores.items() if value.interval},
+        "signature": first.signature,
     }
 
 
@@ -231,10 +223,7 @@ def _long_table(truth: Corpus, said: Sequence[Corpus], scheme: Scheme, setting: 
             raise UsageError("answers-no-question-gold", name=corpus.name, id=scheme.id)
         made: dict[str, Any] = {"run": corpus.name, "questions": msgspec.to_builtins(found, enc_hook=as_text)}
         for system, part in (by_system(truth, setting.by) if setting.by else {}).items():
-            mine = Corpus(
-                corpus.name, part.documents, [j for j in corpus.judgments if j.document in part.documents]
-            )
-            of_system = _question_table(part, mine, scheme, questions, setting)
+            of_system = _question_table(part, corpus.among(part.documents), scheme, questions, setting)
             rows += [(corpus.name, system, *line) for line in _lines(of_system)]
             made.setdefault("by", {})[system] = msgspec.to_builtins(of_system, enc_hook=as_text)
         data.append(made)

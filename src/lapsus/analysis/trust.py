@@ -1,8 +1,10 @@
 """From files to what can be said of judges: `lapsus trust`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from lapsus.analysis.corpus import (
     Announce,
@@ -14,17 +16,18 @@ from lapsus.analysis.corpus import (
     load_corpus,
 )
 from lapsus.errors import InputError, UsageError
+from lapsus.formats import read
 from lapsus.kinds import Kind
 from lapsus.measures.score import Interval, Score
-from lapsus.model import ANONYMOUS, Judgment, Scheme
+from lapsus.model import ANONYMOUS, Document, Judgment, Scheme
 from lapsus.model.judgment import GOLD, learned_from
-from lapsus.model.unit import WHOLE
+from lapsus.model.unit import SAMPLE, WHOLE
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.reports import Table
 from lapsus.reports.table import Cell
 from lapsus.schemes import AnyScheme, given_schemes
-from lapsus.schemes.spelling import Spelling
+from lapsus.schemes.library import Spelling
 from lapsus.trust.alternative_test import EPSILONS, LEAST_UNITS
 from lapsus.trust.ranking import USUAL_EPSILON, PeopleAndJudges, Standing, standings, without_verdict
 
@@ -155,6 +158,22 @@ def load_corpora(
         spelling = Spelling()
         judgments = [spelling.judgment(one, texts.get(one.document)) for one in judgments]
     return Corpus(parts[0].name, documents, judgments, texts)
+
+
+def sampled_documents(
+    paths: Sequence[Path | str],
+    sample: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    scheme: Scheme,
+    only: str | None,
+    language: str | None,
+) -> Iterator[Document]:
+    """The documents that units were drawn from, with the sample in their metadata."""
+    left = dict(sample)
+    for path in paths:
+        for entry in read(path, only=only, language=language):
+            if entry.document is not None and (drawn := left.pop(entry.id, None)) is not None:
+                metadata = {**entry.document.metadata, SAMPLE: {"role": scheme.unit.role, "units": drawn}}
+                yield msgspec.structs.replace(entry.document, metadata=metadata)
 
 
 def people_and_judges(

@@ -10,7 +10,7 @@ from lapsus.errors import InputError, UsageError
 from lapsus.formats import EntryStream, read
 from lapsus.model import Judgment, Scheme
 from lapsus.schemes import AnyScheme, BrokenRule, given_schemes, load_scheme
-from lapsus.schemes.checker import Checker
+from lapsus.schemes.answer_rules import Checker
 
 
 class BrokenJudgment(msgspec.Struct, frozen=True):

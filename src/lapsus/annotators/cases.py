@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lapsus.errors import InputError
 from lapsus.measures.scores.breakdown_labels import breakdown_counts, vote_shares
 from lapsus.model import EMPTY, Document, Entry, Scheme, Unit, units
-from lapsus.model.targets import target_votes, wanted_units
+from lapsus.model.unit import target_votes, wanted_units
 from lapsus.model.votes import LabelVotes
 from lapsus.schemes import need_askable
 

@@ -23,7 +23,7 @@ from lapsus.formats.convert import carried
 from lapsus.formats.sink import check_place, put_in_place
 from lapsus.model import Entry, Judgment, Scheme, Span, Unit, UnitKey
 from lapsus.model.judgment import without_notes
-from lapsus.model.targets import target_votes, voted_segments
+from lapsus.model.unit import target_votes, voted_segments
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
 

@@ -17,14 +17,13 @@ from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.annotators.library import default_model, find_annotator, load_model
 from lapsus.errors import UsageError
 from lapsus.kinds import countable
-from lapsus.kinds.similarity import compared
-from lapsus.kinds.votes import quantities, scheme_votes
+from lapsus.kinds.votes import compared, quantities, scheme_votes
 from lapsus.language import has_letters, language_of_turns, plain_language
 from lapsus.model import Answer, Document, Entry, Judgment, Scheme, UnitKey
 from lapsus.model.judgment import LEARNED, PROGRAM, learned_from
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme
-from lapsus.trust.jury import jury
+from lapsus.trust.alternative_test import jury
 
 if TYPE_CHECKING:
     from lapsus.annotators.language_model import LanguageModel

@@ -17,7 +17,7 @@ from lapsus.annotators.optional_libraries import require
 from lapsus.errors import InputError
 from lapsus.formats.packed import DAMAGE
 from lapsus.model import EMPTY, Scheme
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.version import __version__
 
 FORMAT = 1

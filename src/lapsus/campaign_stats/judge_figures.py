@@ -9,8 +9,7 @@ from lapsus.analysis.trust import Learned, learned_documents, only_drawn, people
 from lapsus.campaign_stats.campaign import CampaignStats, kept_result
 from lapsus.model import ANONYMOUS, Judgment
 from lapsus.model.votes import Votes
-from lapsus.trust import calibration, confusion, disagreements, sure_answers
-from lapsus.trust.figures import CalibrationBin, Confused
+from lapsus.trust.figures import CalibrationBin, Confused, calibration, confusion, disagreements, sure_answers
 from lapsus.trust.ranking import PeopleAndJudges, Standing, standings
 
 

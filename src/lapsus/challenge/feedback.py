@@ -19,7 +19,7 @@ import numpy as np
 from lapsus.analysis.scores import SHOWN
 from lapsus.challenge.run_scores import RunScores, ScoredRun, ScoreValue, ScoreValues
 from lapsus.measures.bootstrap import Floats
-from lapsus.measures.scores import LOWER_IS_BETTER
+from lapsus.measures.scores.breakdown import LOWER_IS_BETTER
 from lapsus.measures.scores.breakdown_labels import LABELS
 
 MOST_ANSWERED: Final = 10

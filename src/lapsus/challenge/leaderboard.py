@@ -12,7 +12,7 @@ from lapsus.challenge.run_scores import Floors, RunScores, ScoreValue, ScoreValu
 from lapsus.errors import UsageError
 from lapsus.measures.comparison import MARKS, TRIALS, holm
 from lapsus.measures.score import Interval, Score
-from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, LOWER_IS_BETTER
 from lapsus.model import EMPTY
 from lapsus.notices import Notice, as_text
 from lapsus.registry import did_you_mean

@@ -29,9 +29,9 @@ from lapsus.challenge.testset import Track
 from lapsus.formats.encoding import in_one_line
 from lapsus.language import word_count
 from lapsus.measures.agreement.fleiss import fleiss_kappa
-from lapsus.measures.scores import LOWER_IS_BETTER
+from lapsus.measures.score import spread
+from lapsus.measures.scores.breakdown import LOWER_IS_BETTER
 from lapsus.measures.scores.breakdown_labels import RULES, Rule
-from lapsus.measures.scores.tally import rater_range
 from lapsus.reports.table import cells, escape_latex, latex_comment
 
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|#]")
@@ -294,7 +294,7 @@ def describe(track: Track) -> Described:
         dialogues=len(track.documents),
         turns=turns,
         words=words,
-        raters=rater_range(counts.sum(axis=1)) or "",
+        raters=spread(counts.sum(axis=1)) or "",
         shares=(o, t, x),
         kappa=fleiss_kappa(counts, bootstrap=None).value,
         kappa_merged=fleiss_kappa(merged, bootstrap=None).value,

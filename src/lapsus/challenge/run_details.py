@@ -7,8 +7,7 @@ import msgspec
 
 from lapsus.challenge.run_scores import Answers
 from lapsus.challenge.testset import NO_SYSTEM, Track
-from lapsus.measures.scores import strict_labels, vote_shares
-from lapsus.measures.scores.breakdown_labels import LABELS
+from lapsus.measures.scores.breakdown_labels import LABELS, strict_labels, vote_shares
 from lapsus.store.challenge_records import Counts, GoldDocument
 
 Wanted: TypeAlias = Literal["all", "errors", "missed", "alarms"]

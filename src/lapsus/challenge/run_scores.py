@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from lapsus.challenge.run_validation import CheckedRun
 from lapsus.challenge.testset import Track
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
-from lapsus.measures.scores import (
+from lapsus.measures.scores.breakdown import (
     BREAKDOWN_MEASURES,
     BreakdownScores,
-    Tally,
     breakdown_tally,
+    breakdown_values,
     constant_floor,
     half_floor,
+    scores_of,
 )
-from lapsus.measures.scores.breakdown import breakdown_values
 from lapsus.measures.scores.breakdown_labels import LABELS, Rule
+from lapsus.measures.scores.tally import Tally
 
 
 class ScoreValue(NamedTuple):
@@ -77,12 +78,10 @@ def score_run(
     everything = np.ones(len(run.labels), dtype=np.bool_)
     tally = _tally(run, everything, threshold, rule)
     systems = {
-        system: figures(BreakdownScores.of(_tally(run, wanted, threshold, rule), bootstrap))
+        system: figures(scores_of(_tally(run, wanted, threshold, rule), bootstrap))
         for system, wanted in run.track.systems.items()
     }
-    found = RunScores(
-        figures(BreakdownScores.of(tally, bootstrap)), systems, run.one_hot, len(run.out_of_place)
-    )
+    found = RunScores(figures(scores_of(tally, bootstrap)), systems, run.one_hot, len(run.out_of_place))
     shares = [(o, t, x) for o, t, x in run.distributions.tolist()]
     answers = Answers("".join(LABELS[code] for code in run.labels.tolist()), shares)
     return ScoredRun(answers, tally.sums, found)
@@ -99,10 +98,9 @@ def floors(track: Track, threshold: float, bootstrap: Bootstrap = USUAL, *, rule
 def figures(scores: BreakdownScores) -> ScoreValues:
     """Scores in the form in which they are kept."""
     values = {
-        name: ScoreValue(score.value, *(score.interval or (None, None)))
-        for name, score in scores.scores().items()
+        name: ScoreValue(score.value, *(score.interval or (None, None))) for name, score in scores.items()
     }
-    return ScoreValues(scores.n, values, scores.accuracy.signature)
+    return ScoreValues(scores["accuracy"].n, values, scores["accuracy"].signature)
 
 
 def kept_tally(sums: Floats) -> Tally:

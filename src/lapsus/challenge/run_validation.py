@@ -288,16 +288,13 @@ def _bounded(source: Source, check: _Check, called: str) -> Iterator[Member]:
 
 def _read(member: Member, check: _Check) -> None:
     try:
-        run = decode(_DECODER, member)
+        run = decode(RunDialogue, member)
     except InputError as error:
         check.unreadable(member, error.what)
     except RecursionError:
         check.unreadable(member, Notice("nested-too-deeply"))
     else:
         check.dialogue(run, member)
-
-
-_DECODER = msgspec.json.Decoder(RunDialogue)
 
 
 def _stem(member: Member) -> str:

@@ -13,8 +13,7 @@ from lapsus.errors import InputError
 from lapsus.formats import read
 from lapsus.kinds.votes import collect_votes
 from lapsus.language import plain_language
-from lapsus.measures.scores import breakdown_counts
-from lapsus.measures.scores.breakdown_labels import breakdown_votes
+from lapsus.measures.scores.breakdown_labels import breakdown_counts, breakdown_votes
 from lapsus.model import Document, Entry, Judgment, Segment, UnitKey
 from lapsus.schemes import load_scheme
 from lapsus.store.challenge_records import Counts, GoldDocument

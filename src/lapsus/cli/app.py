@@ -17,6 +17,18 @@ _COMMANDS = (
     "watch", "serve", "guard", "demo", "user", "campaign", "challenge", "export", "push", "report",
     "dif", "rank", "pair", "verify", "backup", "restore", "doctor", "tour",
 )  # fmt: skip
+_IN = {
+    **dict.fromkeys(("score", "compare", "agree", "dif", "rank", "estimate"), "results"),
+    "restore": "backup",
+    "verify": "report",
+    "tour": "sample",
+    "probe": "align",
+    "stress": "watch",
+    **dict.fromkeys(("cascade", "plan"), "trust"),
+    **dict.fromkeys(("demo", "guard"), "serve"),
+    "formats": "convert",
+}
+"""The module of a command that stands beside others; every other one has a module of its own name."""
 _SERVERS = ("serve", "guard", "demo")
 """What they read was sent by others, who are told on their pages."""
 
@@ -69,7 +81,7 @@ def lapsus(
 
 
 for _name in _COMMANDS:
-    _module = import_module(f"lapsus.cli.{_name}")
+    _module = import_module(f"lapsus.cli.{_IN.get(_name, _name)}")
     if hasattr(_module, "app"):
         app.add_typer(_module.app)
     else:

@@ -1,4 +1,4 @@
-"""`lapsus backup`: everything in one file."""
+"""`lapsus backup` and `lapsus restore`: everything in one file, and a database from it."""
 
 from pathlib import Path
 
@@ -36,4 +36,24 @@ def backup_command(
         rows2=rows["campaign"],
         rows3=rows["judgment"],
         target=target,
+    )
+
+
+def restore_command(source: str, db: str | None = None, as_json: bool = False) -> None:
+    """Fill a new database from a backup; of either kind, whichever it came from. Nothing is overwritten."""
+    from lapsus.store import restore
+    from lapsus.store.backup_place import fetched
+
+    with fetched(source) as file:
+        done = restore(file, db)
+    if as_json:
+        print_json({"made": done.made, "rows": done.rows})
+        return
+    rows = done.rows
+    say(
+        "people-campaigns-judgments-utc",
+        rows=rows["person"],
+        rows2=rows["campaign"],
+        rows3=rows["judgment"],
+        made=done.made,
     )

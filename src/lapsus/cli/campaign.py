@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
-from lapsus.cli.campaign_import import import_command
 from lapsus.cli.campaign_people import (
     annotate_command,
+    import_command,
     invite_command,
     message_command,
     release_command,
@@ -196,7 +196,7 @@ def add_command(
 ) -> None:
     """Add documents to a campaign. Those that are there already are passed over."""
     from lapsus.formats import read
-    from lapsus.model.targets import screened
+    from lapsus.model.unit import screened
 
     with open_database(db) as store:
         entries, scheme = read(data, from_format, only=only, language=lang), store.campaigns.scheme(name)
@@ -242,14 +242,17 @@ def show_command(name: str, db: str | None = None, as_json: bool = False) -> Non
         say("more-judgments-planned-units", surplus=surplus)
     if members:
         rows = [
-            (m.name, m.submitted, m.held, f"{m.failed}/{m.passed + m.failed}", _remark(m)) for m in members
+            (
+                m.name,
+                m.submitted,
+                m.held,
+                f"{m.failed}/{m.passed + m.failed}",
+                word("stopped" if m.stopped else "program" if m.program else ""),
+            )
+            for m in members
         ]
         columns = ("name", "judged", "held", "failed checks", "remark")
         print_table(columns, rows, numbers=columns[1:4])
-
-
-def _remark(member: Any) -> str:
-    return word("stopped" if member.stopped else "program" if member.program else "")
 
 
 @app.command("plan")

@@ -1,10 +1,10 @@
-"""`lapsus convert`: from any format to any other."""
+"""`lapsus convert`: from any format to any other; `lapsus formats`: which there are."""
 
 from pathlib import Path
 from typing import Any
 
-from lapsus.cli.output import aside, print_json, progress, remark, say, warn
-from lapsus.formats import Conversion, EntryStream, convert, read
+from lapsus.cli.output import aside, in_words, print_json, print_table, progress, remark, say, warn, word
+from lapsus.formats import FORMATS, Conversion, EntryStream, convert, read
 from lapsus.formats.sink import check_place
 from lapsus.notices import Notice, listed
 
@@ -84,3 +84,17 @@ def _summary(reading: EntryStream, done: Conversion, target: Path) -> dict[str, 
             for loss, entries in done.losses.items()
         ],
     }
+
+
+def formats_command(as_json: bool = False) -> None:
+    """List the formats that can be read and written."""
+    kinds = list(FORMATS)
+    if as_json:
+        print_json([{"name": k.name, "title": k.title, "reads": k.reads, "writes": k.writes} for k in kinds])
+        return
+    rows = [(k.name, _yes(k.reads), _yes(k.writes), in_words(k.title)) for k in kinds]
+    print_table(("format", "read", "write", "what it is"), rows)
+
+
+def _yes(can: bool) -> str:
+    return word("yes") if can else "-"

@@ -1,4 +1,4 @@
-"""`lapsus report`: what a paper's annotation section, or the sign-off of a release, needs."""
+"""`lapsus report`: what a paper or the sign-off of a release needs; `lapsus verify`: its figures once more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from lapsus.cli.output import print_json, reader_language, remark, warn
+from lapsus.cli.output import print_json, print_table, reader_language, remark, say, warn
 from lapsus.cli.shared_options import open_database
 from lapsus.errors import UsageError
 
@@ -73,7 +73,7 @@ def report_command(
 
 def _broken(store: Store, campaign: str) -> list[tuple[UnitKey, str]]:
     """Whose judgments of what break the guideline: those imported unchecked, or under another version."""
-    from lapsus.schemes.checker import Checker
+    from lapsus.schemes.answer_rules import Checker
 
     checker = Checker([store.campaigns.scheme(campaign)])
     return [
@@ -82,3 +82,21 @@ def _broken(store: Store, campaign: str) -> list[tuple[UnitKey, str]]:
         for judgment in entry.judgments
         if checker.broken(judgment, entry.document)
     ]
+
+
+def verify_command(bundle: Path, as_json: bool = False) -> None:
+    """Work out every figure of a bundle from the votes in it. Exit code 1 where one differs."""
+    from lapsus.analysis.bundle import verify
+
+    found = verify(bundle)
+    if as_json:
+        print_json(found)
+    else:
+        if found.made_with != found.verified_with:
+            remark("made-lapsus-verified", made_with=found.made_with, verified_with=found.verified_with)
+        if found.differences:
+            rows = [(one.figure, str(one.stated), str(one.found)) for one in found.differences]
+            print_table(("figure", "stated", "found"), rows)
+        say("figures-differ", figures=found.figures, count=len(found.differences))
+    if found.differences:
+        raise typer.Exit(1)

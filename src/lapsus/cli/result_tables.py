@@ -60,7 +60,7 @@ def in_readers_words(table: Table) -> Table:
         table,
         columns=tuple(map(word, table.columns)),
         rows=tuple((_head(row[0]), *map(_cell, row[1:])) for row in table.rows),
-        notes=tuple(map(_note, table.notes)),
+        notes=tuple(map(in_words, table.notes)),
     )
 
 
@@ -85,10 +85,6 @@ def _cell(cell: Cell) -> Cell:
         return cell
     many, end, _ = cell.partition(" more a person")
     return word(f"{{}}{end}").format(many) if end else word(cell)
-
-
-def _note(note: str) -> str:
-    return in_words(note)
 
 
 def _is_warning(note: str) -> TypeGuard[Notice]:

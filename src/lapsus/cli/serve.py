@@ -1,22 +1,27 @@
-"""`lapsus serve`: the workbench in the browser."""
+"""Servers: `lapsus serve`, the workbench in the browser; `demo`, with samples; `guard`, before replies go out."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from lapsus.cli.output import remark, say
+import typer
+
+from lapsus.cli.output import remark, say, word
 from lapsus.cli.shared_options import open_database
-from lapsus.errors import UsageError
+from lapsus.errors import UsageError, reason_of
 
 if TYPE_CHECKING:
+    from lapsus.guard.recording import Write
     from lapsus.web.deployment import Deployment, OidcProvider
     from lapsus.web.judge_sources import JudgeSources
+
 
 SECRET = "LAPSUS_OIDC_SECRET"  # noqa: S105  the name of a variable
 
@@ -122,3 +127,89 @@ def _serve(
         else:
             store.close()
             serve_workers(db, listening, workers, ready=ready, deployment=deployment, judges=judges)
+
+
+def demo_command(host: str = "127.0.0.1", port: int | None = None) -> None:
+    """Try the workbench: sample campaigns for every guideline, gone when it ends. Prints links to sign in."""
+    from lapsus.store import open_store
+    from lapsus.web.demo import make_demo
+    from lapsus.web.server import address, listen, serve
+
+    with (
+        listen(host, port) as listening,
+        tempfile.TemporaryDirectory(prefix="lapsus-demo-") as folder,
+        open_store(Path(folder) / "demo.sqlite") as store,
+    ):
+        people = make_demo(store)
+        root = address(listening)
+
+        def ready() -> None:
+            say("lapsus-sign-one-click", root=root)
+            for token, person in people.items():
+                typer.echo(f"  {word(person.role):<10} {person.name}  {root}/enter/{token}")
+            remark("nothing-kept-ctrl-c-ends")
+
+        links = {token: person.id for token, person in people.items()}
+        serve(store, listening, ready=ready, links=links)
+
+
+def guard_command(
+    upstream: str = "",
+    candidates: int = 3,
+    most_risk: float = 0.6,
+    then: str = "choose",
+    stream: str = "hold",
+    fail: str = "open",
+    flagged: Path | None = None,
+    judged: Path | None = None,
+    campaign: str | None = None,
+    db: str | None = None,
+    reader: str = "small",
+    recovery: Path | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8643,
+    at_once: int = 64,
+    threads: int = 2,
+    timeout: float = 60.0,
+) -> None:
+    """Judge replies before they are sent: a server to ask, or a proxy before your system."""
+    from lapsus.guard.app import GuardServer
+    from lapsus.guard.guard import Guard
+    from lapsus.guard.metrics import Metrics
+    from lapsus.guard.recording import Recorder, to_campaign, to_file, to_judgments
+    from lapsus.guard.settings import FAIL, STREAM, THEN, Settings
+    from lapsus.web.server import address, listen, serve_app
+
+    for name, value, known in (("then", then, THEN), ("stream", stream, STREAM), ("fail", fail, FAIL)):
+        if value not in known:
+            raise UsageError("option-not-one-of", name=f"--{name}", value=value, known=", ".join(known))
+    if upstream and not upstream.startswith(("http://", "https://")):
+        raise UsageError("upstream-no-address", hint="upstream-write-http", upstream=upstream)
+    guard = Guard(most_risk=most_risk, reader=reader, recovery=recovery)
+    guard.load()
+    settings = Settings(
+        upstream, cast(Any, then), candidates, cast(Any, stream), cast(Any, fail), at_once, threads, timeout
+    )
+    with ExitStack() as stack:
+        writes, all_judged = [
+            [] if path is None else [_writing(path, to)]
+            for path, to in ((flagged, to_file), (judged, to_judgments))
+        ]
+        if campaign is not None:
+            writes.append(to_campaign(stack.enter_context(open_database(db)), campaign))
+        metrics = Metrics()
+        server = GuardServer(guard, settings, metrics, Recorder(writes, metrics, all_judged))
+        listening = stack.enter_context(listen(host, port))
+
+        def ready() -> None:
+            say("guard-at", root=address(listening))
+            remark("ctrl-c-ends")
+
+        serve_app(server.app, listening, ready)
+
+
+def _writing(path: Path, to: Callable[[Path], Write]) -> Write:
+    try:
+        return to(path)
+    except OSError as error:
+        raise UsageError("guard-cannot-write", where=str(path), reason=reason_of(error)) from None

@@ -16,7 +16,6 @@ from lapsus.notices import Notice
 
 if TYPE_CHECKING:
     from lapsus.annotators import Annotator
-    from lapsus.reports import Table
 
 _STEPS = 100
 """Steps of the progress bar; what a method counts is scaled to them."""
@@ -137,8 +136,10 @@ def _report(annotator: Annotator, target: Path, as_json: bool) -> None:
         target=target,
     )
     if told := annotator.account():
-        typer.echo("\n" + "\n".join(in_words(one) if isinstance(one, str) else _shown(one) for one in told))
-
-
-def _shown(table: Table) -> str:
-    return in_readers_words(table).to_text().rstrip("\n")
+        typer.echo(
+            "\n"
+            + "\n".join(
+                in_words(one) if isinstance(one, str) else in_readers_words(one).to_text().rstrip("\n")
+                for one in told
+            )
+        )

@@ -42,9 +42,9 @@ from lapsus.formats.marks import (
 )
 from lapsus.formats.sink import Sink, inner, sink
 from lapsus.formats.source import Member, Source
-from lapsus.kinds import kinds_of
-from lapsus.model import Document, Entry, Judgment, Question, Scheme, Span
-from lapsus.model.decoders import decoder
+from lapsus.kinds import kind_of, kinds_of
+from lapsus.model import Document, Entry, Judgment, Question, Scheme
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 from lapsus.schemes import known_scheme, load_scheme, scheme_names
 
@@ -151,12 +151,9 @@ def _carried(judgment: Judgment, marks: Question) -> dict[str, Any]:
     return {
         question: answer
         for question, answer in judgment.answers.items()
-        if (question in texts and isinstance(answer, str)) or (question == marks.id and _are_spans(answer))
+        if (question in texts and isinstance(answer, str))
+        or (question == marks.id and kind_of(marks).holds(answer))
     }
-
-
-def _are_spans(answer: object) -> bool:
-    return isinstance(answer, tuple) and all(isinstance(item, Span) for item in answer)
 
 
 class _Writer:
@@ -353,11 +350,10 @@ def copies(source: Source) -> list[list[Copy]]:
         ending = next(ending for ending in (TEXT, MARKS, SIDE) if member.name.endswith(ending))
         stem = member.path.name.removesuffix(ending)
         found.setdefault(stem, {}).setdefault(str(member.path.parent), {})[ending] = member
-    return [[_copy(*item) for item in folders.items()] for folders in found.values()]
-
-
-def _copy(folder: str, files: dict[str, Member]) -> Copy:
-    return Copy(folder, files.get(TEXT), files.get(MARKS), files.get(SIDE))
+    return [
+        [Copy(folder, *map(files.get, (TEXT, MARKS, SIDE))) for folder, files in folders.items()]
+        for folders in found.values()
+    ]
 
 
 def side_of(member: Member) -> SideFile:

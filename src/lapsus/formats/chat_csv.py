@@ -15,7 +15,7 @@ from lapsus.formats.encoding import Numbered, opening, restored, rows, writing
 from lapsus.formats.messages import ROLES, WRITTEN, role_of
 from lapsus.formats.source import Source
 from lapsus.model import BACKGROUND, Document, Entry, Role, Segment
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 
 HEADER = ("conversation", "turn", "role", "text", "language", "system", "lapsus")

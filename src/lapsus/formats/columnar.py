@@ -20,24 +20,38 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-from lapsus.errors import InputError
+from lapsus.errors import InputError, UsageError
 from lapsus.formats import columnar_process
-from lapsus.formats.arrow_library import (
-    Array,
-    DataType,
-    Field,
-    RecordBatch,
-    RecordBatchReader,
-    Schema,
-    read_ipc,
-    read_ipc_stream,
-    read_parquet,
-    write_parquet,
-)
 from lapsus.formats.columnar_process import ROWS
 from lapsus.formats.source import Member
 from lapsus.formats.table_rows import COLUMNS, DECIMAL, WHOLE, Row, places
 from lapsus.notices import Notice
+
+try:
+    from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema, Table
+    from arro3.io import read_ipc, read_ipc_stream, read_parquet, write_parquet
+except ModuleNotFoundError as error:
+    raise UsageError(
+        "needs",
+        hint="pip install 'lapsus-eval[parquet]'",
+        purpose=Notice("parquet-and-arrow"),
+        package="arro3",
+    ) from error
+
+__all__ = [
+    "Array",
+    "DataType",
+    "Field",
+    "RecordBatch",
+    "RecordBatchReader",
+    "Schema",
+    "Table",
+    "read_ipc",
+    "read_ipc_stream",
+    "read_parquet",
+    "write_parquet",
+]
+
 
 SECONDS: Final = 600
 _KEPT: Final = 1000

@@ -17,7 +17,7 @@ from lapsus.formats.shapes import LISTS, PLAIN, TALK, Conversation, Shape, is_me
 from lapsus.formats.traces.calls import ROW, Call, CallStore
 from lapsus.formats.traces.dialogues import dialogue_of
 from lapsus.model import Document, Entry, Role, Segment
-from lapsus.model.decoders import converted
+from lapsus.model.frozen import converted
 from lapsus.notices import Notice
 
 VERSION = 1

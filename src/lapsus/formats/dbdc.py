@@ -18,6 +18,7 @@ from lapsus.formats.dbdc_records import (
     Turn,
     TurnExtra,
     decode,
+    extra_of,
     turn_index,
 )
 from lapsus.formats.sink import inner, sink
@@ -31,7 +32,6 @@ from lapsus.model import (
     Scheme,
     Segment,
     anonymous_annotator,
-    decoders,
     freeze,
 )
 from lapsus.model.scheme import folded
@@ -65,10 +65,9 @@ class Dbdc(Format):
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One file at a time."""
-        decoder = decoders.decoder(Dialogue)
         reader = _Reader(options)
         for member in source.members(SUFFIX):
-            dialogue = decode(decoder, member)
+            dialogue = decode(Dialogue, member)
             try:
                 yield reader.entry(dialogue, member)
             except InvalidError as error:
@@ -257,16 +256,11 @@ def _turn(place: int, segment: Segment, judgments: list[Judgment]) -> Turn:
     index = turn_index(segment.id)
     rest = dict(segment.metadata)
     time, annotation_id = rest.get("time"), rest.get("annotation-id")
-    keeps_time = isinstance(time, str) and time != ""
-    keeps_id = isinstance(annotation_id, str) and annotation_id != ""
-    extra = TurnExtra(
-        id=segment.id if index is None else None,
-        metadata={
-            key: value
-            for key, value in rest.items()
-            if not (key == "time" and keeps_time) and not (key == "annotation-id" and keeps_id)
-        },
-    )
+    if keeps_time := isinstance(time, str) and time != "":
+        del rest["time"]
+    if keeps_id := isinstance(annotation_id, str) and annotation_id != "":
+        del rest["annotation-id"]
+    extra = TurnExtra(id=segment.id if index is None else None, metadata=rest)
     return Turn(
         turn_index=place if index is None else index,
         speaker=_SPEAKERS[segment.role],
@@ -282,24 +276,13 @@ def _annotation(number: int, judgment: Judgment) -> Annotation:
     comment = judgment.answers.get("comment")
     flag = judgment.metadata.get("ungrammatical-sentence")
     keeps_flag = isinstance(flag, str) and flag != ""
-    current = load_scheme(SCHEME).version
-    extra = AnnotationExtra(
-        version=None if judgment.version == current else judgment.version,
-        revision=judgment.revision,
-        at=judgment.at,
-        seconds=judgment.seconds,
-        distributions={key: dict(shares) for key, shares in judgment.distributions.items()},
-        comment="" if comment == "" else None,
-        metadata={
-            key: value
-            for key, value in judgment.metadata.items()
-            if not (key == "ungrammatical-sentence" and keeps_flag)
-        },
-    )
+    rest = dict(judgment.metadata)
+    if keeps_flag:
+        del rest["ungrammatical-sentence"]
     return Annotation(
         breakdown=str(judgment.answers["breakdown"]),
         annotator_id="" if judgment.annotator == anonymous_annotator(number) else judgment.annotator,
         comment=str(comment or ""),
         ungrammatical_sentence=flag if keeps_flag else "",
-        lapsus=extra if extra != AnnotationExtra() else msgspec.UNSET,
+        lapsus=extra_of(judgment, judgment.distributions, "" if comment == "" else None, rest),
     )

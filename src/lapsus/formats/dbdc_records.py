@@ -3,6 +3,7 @@
 Other programs pass over that key. Keys that we do not know become metadata; none is dropped.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, TypeVar
@@ -11,6 +12,9 @@ import msgspec
 
 from lapsus.errors import InputError
 from lapsus.formats.source import Member
+from lapsus.model import Judgment
+from lapsus.model.frozen import decoder
+from lapsus.schemes import load_scheme
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -112,19 +116,39 @@ class RunDialogue(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
     lapsus: DialogueExtra | msgspec.UnsetType = msgspec.UNSET
 
 
+def extra_of(
+    judgment: Judgment,
+    distributions: Mapping[str, Mapping[str, float]],
+    comment: str | None,
+    metadata: Mapping[str, Any],
+) -> AnnotationExtra | msgspec.UnsetType:
+    """What the format has no place for of a judgment; nothing where it has a place for all."""
+    current = load_scheme(judgment.scheme).version
+    extra = AnnotationExtra(
+        version=None if judgment.version == current else judgment.version,
+        revision=judgment.revision,
+        at=judgment.at,
+        seconds=judgment.seconds,
+        distributions={key: dict(shares) for key, shares in distributions.items()},
+        comment=comment,
+        metadata=dict(metadata),
+    )
+    return extra if extra != AnnotationExtra() else msgspec.UNSET
+
+
 def turn_index(segment: str) -> int | None:
     """The index that a segment's id spells, or None where it is a name of another kind."""
     is_index = segment.isascii() and segment.isdigit() and len(segment) < 10 and str(int(segment)) == segment
     return int(segment) if is_index else None
 
 
-def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
+def decode(kind: type[T], member: Member) -> T:
     """The record in a file. Strict first, for speed; files with keys of their own go the slow way."""
     content = member.head(LARGEST + 1)
     if len(content) > LARGEST:
         raise InputError("larger-mib", where=member.name, hint="one-dialogue-file", largest=LARGEST >> 20)
     try:
-        return decoder.decode(content)
+        return decoder(kind).decode(content)
     except msgspec.ValidationError as error:
         if "unknown field" not in str(error):
             raise _misshapen(error, member) from error
@@ -132,8 +156,8 @@ def decode(decoder: msgspec.json.Decoder[T], member: Member) -> T:
         raise InputError("not-sound-json", where=member.name, error=error) from error
     try:
         raw = msgspec.json.decode(content)
-        _set_aside(raw, decoder.type)
-        return msgspec.convert(raw, decoder.type)
+        _set_aside(raw, kind)
+        return msgspec.convert(raw, kind)
     except UnicodeDecodeError as error:
         raise InputError("not-sound-json", where=member.name, error=error) from error
     except (msgspec.DecodeError, AttributeError, TypeError) as error:

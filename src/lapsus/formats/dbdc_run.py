@@ -17,11 +17,12 @@ from lapsus.formats.dbdc_records import (
     RunTurn,
     TurnExtra,
     decode,
+    extra_of,
     turn_index,
 )
 from lapsus.formats.sink import inner, sink
 from lapsus.formats.source import Member, Source
-from lapsus.model import Entry, Judgment, Scheme, decoders
+from lapsus.model import Entry, Judgment, Scheme
 from lapsus.notices import Notice
 from lapsus.schemes import load_scheme
 
@@ -46,11 +47,10 @@ class DbdcRun(Format):
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """One file at a time. The run is named after its file or folder."""
-        decoder = decoders.decoder(RunDialogue)
         run = source.name.removesuffix(SUFFIX).removesuffix(".zip")
         labels = breakdown_labels()
         for member in source.members(SUFFIX):
-            dialogue = decode(decoder, member)
+            dialogue = decode(RunDialogue, member)
             try:
                 yield _entry(dialogue, member, run, labels)
             except InvalidError as error:
@@ -162,21 +162,13 @@ def _label(judgment: Judgment) -> RunLabel:
     if in_place:
         del distributions["breakdown"]
     comment = judgment.answers.get("comment")
-    version = load_scheme(SCHEME).version
-    extra = AnnotationExtra(
-        version=None if judgment.version == version else judgment.version,
-        revision=judgment.revision,
-        at=judgment.at,
-        seconds=judgment.seconds,
-        distributions=distributions,
-        comment=None if comment is None else str(comment),
-        metadata=dict(judgment.metadata),
-    )
     return RunLabel(
         str(judgment.answers["breakdown"]),
         shares["O"] if in_place else None,
         shares["T"] if in_place else None,
         shares["X"] if in_place else None,
         annotator_id=judgment.annotator,
-        lapsus=extra if extra != AnnotationExtra() else msgspec.UNSET,
+        lapsus=extra_of(
+            judgment, distributions, None if comment is None else str(comment), judgment.metadata
+        ),
     )

@@ -11,7 +11,7 @@ from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Member, Source, lines
 from lapsus.model import Document, Entry, Judgment, Role, Segment, anonymous_annotator, in_language
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme

@@ -21,7 +21,7 @@ from lapsus.formats.remote import location
 from lapsus.formats.source import Source
 from lapsus.model import Document, Entry
 from lapsus.notices import Notice, listed
-from lapsus.schemes.spelling import Spelling
+from lapsus.schemes.library import Spelling
 
 MAP: ContextVar[FieldMap | None] = ContextVar("map", default=None)
 """The map that a command was given, which holds for all that it reads."""

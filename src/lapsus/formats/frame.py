@@ -86,7 +86,7 @@ class Frame:
         return f"Frame of {len(self):,} rows: {', '.join(self.columns)}"
 
     def _arrow(self) -> Any:
-        from lapsus.formats.arrow_library import Array, DataType, Table
+        from lapsus.formats.columnar import Array, DataType, Table
 
         kinds = {
             int: DataType.int64(),

@@ -28,9 +28,9 @@ _SEGMENTS = {"document", "segment", "role", "text"}
 class InMemorySource(Source):
     """A source without a file."""
 
-    def __init__(self, name: str = NAME) -> None:
-        self.path, self.only, self.place = Path(name), None, name
-        self.asked, self.found, self.shown = set(), {}, name
+    def __init__(self) -> None:
+        self.path, self.only, self.place = Path(NAME), None, NAME
+        self.asked, self.found, self.shown = set(), {}, NAME
         self.passed_over, self.others = set(), []
 
     def left_out(self) -> list[str]:
@@ -115,7 +115,14 @@ def entries_of_table(table: Any, options: ReadOptions) -> Iterator[Entry]:
     elif len(TABLE & set(header)) > 1:
         places(header, NAME)  # says which column a table of judgments needs
     else:
-        yield from entries_of_records((_given(header, cells) for cells in rows), options, "row")
+        yield from entries_of_records(
+            (
+                {name: cell for name, cell in zip(header, cells, strict=True) if cell is not None}
+                for cells in rows
+            ),
+            options,
+            "row",
+        )
 
 
 def _judgment_rows(header: list[str], rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, Row]]:
@@ -203,10 +210,6 @@ def _json(cell: Any, column: str) -> dict[str, Any]:
     return json_of(cell, column, dict[str, Any]) if cell else {}
 
 
-def _given(header: list[str], cells: tuple[Any, ...]) -> dict[str, Any]:
-    return {column: cell for column, cell in zip(header, cells, strict=True) if cell is not None}
-
-
 def _columns(table: Any) -> dict[str, list[Any]]:
     """The cells of each column, as plain Python values."""
     if hasattr(table, "collect_schema") and not hasattr(table, "__arrow_c_stream__"):
@@ -215,7 +218,7 @@ def _columns(table: Any) -> dict[str, list[Any]]:
         # pandas speaks Arrow only where pyarrow is installed.
         columns = {str(name): list(cells) for name, cells in table.to_dict("list").items()}
     else:
-        from lapsus.formats.arrow_library import Table
+        from lapsus.formats.columnar import Table
 
         whole = Table.from_arrow(table)
         columns = {column: list(whole.column(column).to_pylist()) for column in whole.column_names}

@@ -1,4 +1,7 @@
-"""Text in UTF-16 or a Japanese encoding, read as UTF-8, so that all that comes after knows one encoding."""
+"""Text in UTF-16 or a Japanese encoding, read as UTF-8, so that all that comes after knows one encoding.
+
+And files of lines that are read while they are being written.
+"""
 
 import codecs
 import io
@@ -7,7 +10,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import IO, Any, cast
 
+import msgspec
+
 from lapsus.errors import InputError
+from lapsus.formats.packed import SMALL
 
 OTHER_ENCODING: ContextVar[Callable[[str, str], None] | None] = ContextVar("other_encoding", default=None)
 """Hears the name of each file, every time that it is opened, that is in another encoding than UTF-8, and in which."""
@@ -61,39 +67,55 @@ def _decoded(content: bytes, codec: str) -> str | None:
         return None
 
 
-class InUtf8(io.RawIOBase):
-    """A stream of text as UTF-8. What fits no encoding known here comes as it is."""
+class _Reread(io.RawIOBase):
+    """A stream that is made piece by piece from another one, and closes that too."""
 
-    def __init__(self, stream: IO[bytes], name: str) -> None:
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._name = name
-        self._is_beginning, self._is_told = True, False
-        self._codec: str | None = None
-        self._decoder: codecs.IncrementalDecoder | None = None
-        self._ready = b""
+        self._ready = memoryview(b"")
 
     def readable(self) -> bool:
         """Yes."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer; an error where the text is not of the encoding that it began in."""
-        if self._is_told and self._decoder is None and not self._ready:
-            return cast(io.BufferedIOBase, self._stream).readinto(buffer)
-        while not self._ready:
-            piece = self._stream.read(_PIECE)
-            self._ready = self._converted(piece)
-            if not piece:
-                break
+        """Fill a buffer with what is ready."""
+        while not self._ready and (more := self._more()) is not None:
+            self._ready = memoryview(more)
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
         return size
 
+    def _more(self) -> bytes | None:
+        """The next piece, which may be empty; None at the end."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Close the stream too."""
         self._stream.close()
         super().close()
+
+
+class InUtf8(_Reread):
+    """A stream of text as UTF-8. What fits no encoding known here comes as it is."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        super().__init__(stream)
+        self._name = name
+        self._is_beginning, self._is_told = True, False
+        self._codec: str | None = None
+        self._decoder: codecs.IncrementalDecoder | None = None
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; an error where the text is not of the encoding that it began in."""
+        if self._is_told and self._decoder is None and not self._ready:
+            return cast(io.BufferedIOBase, self._stream).readinto(buffer)
+        return super().readinto(buffer)
+
+    def _more(self) -> bytes | None:
+        piece = self._stream.read(_PIECE)
+        return self._converted(piece) or (piece or None)
 
     def _converted(self, piece: bytes) -> bytes:
         # As long as all is ASCII, nothing is told yet: it is the same in all encodings but UTF-16.
@@ -122,6 +144,43 @@ class InUtf8(io.RawIOBase):
     @property
     def _shown(self) -> str:
         return _SHOWN[self._codec or ""]
+
+
+class WholeLines(_Reread):
+    """A stream of JSON lines, without a last line that is not whole yet."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(stream)
+        self._unfinished = bytearray()
+        self._is_over = False
+
+    def _more(self) -> bytes | None:
+        if self._is_over:
+            return None
+        piece, whole = self._stream.read(SMALL), b""
+        lines, end, rest = piece.rpartition(b"\n")
+        if end:
+            whole = bytes(self._unfinished) + lines + end
+            self._unfinished.clear()
+        self._unfinished += rest
+        # What is written from now on is read next time.
+        self._is_over = not piece
+        if self._is_over and _is_value(last := bytes(self._unfinished)):
+            return last
+        return whole
+
+
+def _is_value(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line.removeprefix(codecs.BOM_UTF8))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def open_whole_lines(open: Callable[[], IO[bytes]]) -> IO[bytes]:
+    """A file of JSON lines, opened as far as it is whole."""
+    return io.BufferedReader(WholeLines(open()), SMALL)
 
 
 def open_in_utf8(open: Callable[[], IO[bytes]], name: str) -> IO[bytes]:

@@ -7,7 +7,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from lapsus.errors import InputError
-from lapsus.model import decoders
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 
 T = TypeVar("T")
@@ -28,10 +28,10 @@ _TO_END = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+[\[\]{},]", re.DOTA
 
 def items(stream: IO[bytes], name: str, kind: type[T], hint: str | None = None) -> Iterator[tuple[int, T]]:
     """The numbered items of a JSON list, each read as a `kind`. `hint` is for items of another shape."""
-    decoder = decoders.decoder(kind)
+    decode = decoder(kind).decode
     for number, raw in enumerate(raw_items(stream, name), 1):
         try:
-            yield number, decoder.decode(raw)
+            yield number, decode(raw)
         except msgspec.ValidationError as error:
             raise InputError(
                 str(error), where=Notice("item-2", name=name, number=number), hint=hint

@@ -9,7 +9,8 @@ import msgspec
 from lapsus.errors import InputError
 from lapsus.formats.base import Format, ReadOptions
 from lapsus.formats.source import Member, Source, lines
-from lapsus.model import Document, Entry, Judgment, decoders
+from lapsus.model import Document, Entry, Judgment
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 
 VERSION = 1
@@ -60,10 +61,10 @@ class Jsonl(Format):
 
 
 def _lines(member: Member) -> Iterator[Line]:
-    decoder = decoders.decoder(Line)
+    lined = decoder(Line)
     for number, raw in lines(member):
         try:
-            line = decoder.decode(raw)
+            line = lined.decode(raw)
         except msgspec.DecodeError as error:
             raise InputError(str(error), where=Notice("line", name=member.name, line=number)) from error
         if line.lapsus is not None and line.lapsus > VERSION:

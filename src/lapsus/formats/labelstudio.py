@@ -24,7 +24,7 @@ from lapsus.formats.marks import SCHEME, lies_in, marks_question, newest, revise
 from lapsus.formats.messages import ROLES
 from lapsus.formats.source import Source
 from lapsus.model import Answer, Document, Entry, Judgment, Role, Segment, Span, anonymous_annotator
-from lapsus.model.decoders import converted
+from lapsus.model.frozen import converted
 from lapsus.notices import Notice
 from lapsus.schemes import known_scheme
 

@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, NoReturn
 
 from lapsus.errors import InputError, LapsusError, reason_of
-from lapsus.formats.growing import open_whole_lines
-from lapsus.formats.in_utf8 import open_in_utf8
+from lapsus.formats.in_utf8 import open_in_utf8, open_whole_lines
 from lapsus.formats.packed import COMPRESSED, MAX_EXPANSION, SMALL, Unpacked, open_packed, sound
 from lapsus.formats.remote import STANDARD_INPUT_FILE, STANDARD_INPUT_SHOWN, Address, location
 from lapsus.notices import Notice

@@ -18,7 +18,7 @@ from lapsus.formats.source import Member, Source
 from lapsus.formats.table_rows import COLUMNS, Cell, Row, has_columns, places, rows_of, tellable
 from lapsus.kinds import KINDS, kind_named
 from lapsus.model import Entry, Judgment, Span
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
 from lapsus.kinds.messages import BrokenRule, Words, word
-from lapsus.kinds.spellings import Spellings
 from lapsus.model import EMPTY, Answer, Document, Label, Question, Span, Text, in_language
+from lapsus.model.scheme import Spellings
 from lapsus.model.votes import Votes, VoteTable
 from lapsus.notices import Notice
 
@@ -265,7 +265,7 @@ class Kind(ABC):
 
     def is_answered(self, votes: Any) -> bool:
         """Whether there is any answer among votes."""
-        return bool(votes.units)
+        return bool(votes.answered.any())
 
     def totals(self, votes: Any) -> tuple[Floats, float]:
         """How often each of the choices (or labels) was given, and of how many answers that is a share."""
@@ -405,11 +405,15 @@ class Kind(ABC):
 
     def prompt_values(self) -> dict[str, object]:
         """What fills the sentence `answer-<kind>` of a prompt."""
-        return {}
+        return {"labels": ", ".join(f'"{id}"' for id in self.label_ids)} if self.offers_labels else {}
 
-    @abstractmethod
+    wrong: ClassVar[Answer] = ()
+    """What stands for a value of the wrong kind, for the rules to judge."""
+
     def from_json(self, value: Any, reply: Reply) -> Answer | None:
         """A value of a reply as an answer; one of the wrong kind is left to the rules, None is no answer."""
+        found: Answer | None = plain_json(value, reply)
+        return self.wrong if found is None else found
 
     def control_tag(self, language: str) -> ControlTag:
         """How Label Studio asks the question."""

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
-from lapsus.kinds.base import Control, ControlTag, Flaw, Floats, Kind, Reply, plain_json
+from lapsus.kinds.base import Control, ControlTag, Flaw, Floats, Kind, Reply
 from lapsus.kinds.messages import BrokenRule
 from lapsus.model import Answer, Document, FrozenDict, in_language
-from lapsus.model.votes import MISSING, LabelVotes, VoteTable, count_labels
+from lapsus.model.votes import MISSING, LabelVotes, VoteTable, row_shares
 from lapsus.notices import Notice
 
 
@@ -81,9 +81,6 @@ class LabelKind(Kind):
         found: NDArray[np.intp] = codes.astype(np.intp)
         return found
 
-    def is_answered(self, votes: Any) -> bool:
-        return bool((votes.codes >= 0).any())
-
     def totals(self, votes: Any) -> tuple[Floats, float]:
         totals = votes.counts().sum(axis=0)
         return totals, float(totals.sum())
@@ -96,8 +93,7 @@ class LabelKind(Kind):
         return self.label_ids
 
     def shares(self, votes: Any) -> Floats:
-        counts = count_labels(votes.codes, len(votes.labels))
-        return row_shares(counts)
+        return row_shares(votes.counts())
 
     def best(self, shares: Floats) -> Answer:
         order = [self._codes[label] for label in self.question.analysis.tie_break or self.label_ids]
@@ -128,14 +124,8 @@ class LabelKind(Kind):
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "enum": list(self.label_ids)}
 
-    def prompt_values(self) -> dict[str, object]:
-        return {"labels": quoted(self.label_ids)}
-
-    def from_json(self, value: Any, reply: Reply) -> Answer:
-        if isinstance(value, str):
-            return reply.label(value)
-        found: Answer | None = plain_json(value, reply)
-        return () if found is None else found
+    def from_json(self, value: Any, reply: Reply) -> Answer | None:
+        return reply.label(value) if isinstance(value, str) else super().from_json(value, reply)
 
     def control_tag(self, language: str) -> ControlTag:
         return ControlTag("Choices", {"choice": "single"}, self._label_tags("Choice", language))
@@ -148,15 +138,3 @@ class LabelKind(Kind):
         if len(labels) != 1:
             raise InvalidError("has-answers", hint="one-expected", id=self.question.id, count=len(labels))
         return labels[0]
-
-
-def row_shares(counts: NDArray[Any]) -> Floats:
-    """Counts as shares of their row's sum; NaN where nothing was counted."""
-    totals = counts.sum(axis=1, keepdims=True)
-    shares: Floats = np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
-    return shares
-
-
-def quoted(ids: Sequence[str]) -> str:
-    """Ids as a prompt lists them."""
-    return ", ".join(f'"{id}"' for id in ids)

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.kinds.base import Cells, Control, ControlTag, Floats, Kind, Reply, plain_json
-from lapsus.kinds.label import quoted
+from lapsus.kinds.base import Cells, Control, ControlTag, Floats, Kind, Reply
 from lapsus.kinds.messages import BrokenRule, join
 from lapsus.model import Answer, Document, FrozenDict
 from lapsus.model.votes import LabelSetVotes, VoteTable
@@ -40,6 +39,7 @@ class LabelsKind(Kind):
     controls = ("choices", "taxonomy")
     is_packed = True
     missing = 0
+    wrong = 0
 
     @classmethod
     def holds(cls, answer: object) -> bool:
@@ -104,9 +104,6 @@ class LabelsKind(Kind):
         answered[rows, columns] = bits[:, 0]
         return LabelSetVotes(table.units, table.annotators, self.label_ids, chosen, answered)
 
-    def is_answered(self, votes: Any) -> bool:
-        return bool(votes.answered.any())
-
     def totals(self, votes: Any) -> tuple[Floats, float]:
         return votes.chosen.sum(axis=(0, 1)), float(votes.answered.sum())
 
@@ -119,8 +116,7 @@ class LabelsKind(Kind):
         return self.label_ids
 
     def shares(self, votes: Any) -> Floats:
-        answered = votes.answered.sum(axis=1)[:, None]
-        chosen = (votes.chosen & votes.answered[:, :, None]).sum(axis=1)
+        answered, chosen = votes.answered.sum(axis=1)[:, None], votes.counts()
         shares: Floats = np.divide(chosen, answered, out=np.full(chosen.shape, np.nan), where=answered > 0)
         return shares
 
@@ -203,15 +199,10 @@ class LabelsKind(Kind):
         items = {"type": "string", "enum": list(self.label_ids)}
         return {"type": "array", "items": items, "minItems": self.question.at_least, "maxItems": most}
 
-    def prompt_values(self) -> dict[str, object]:
-        return {"labels": quoted(self.label_ids)}
-
-    def from_json(self, value: Any, reply: Reply) -> Answer:
-        found: Answer | None = plain_json(value, reply)
-        if isinstance(found, tuple):
-            # Small models say a label again and again; the set is the same.
-            return tuple(dict.fromkeys(found))
-        return 0 if found is None else found
+    def from_json(self, value: Any, reply: Reply) -> Answer | None:
+        found = super().from_json(value, reply)
+        # Small models say a label again and again; the set is the same.
+        return tuple(dict.fromkeys(found)) if isinstance(found, tuple) else found
 
     def control_tag(self, language: str) -> ControlTag:
         return ControlTag("Choices", {"choice": "multiple"}, self._label_tags("Choice", language))

@@ -70,7 +70,7 @@ class PreferenceKind(LabelKind):
     def mark(self, answer: Any) -> str | list[str] | None:
         return split(answer)[0] if isinstance(answer, str) else None
 
-    def from_json(self, value: Any, reply: Reply) -> Answer:
+    def from_json(self, value: Any, reply: Reply) -> Answer | None:
         """A model's answer; it saw A first."""
         found = super().from_json(value, reply)
         return with_order(found, ORDERS[0]) if isinstance(found, str) else found

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.kinds.base import Cells, Control, ControlTag, Flaw, Floats, Kind, Reply, plain_json
-from lapsus.kinds.label import row_shares
+from lapsus.kinds.base import Cells, Control, ControlTag, Flaw, Floats, Kind
 from lapsus.kinds.messages import BrokenRule
 from lapsus.model import Answer, Document, Label, Question, in_language
-from lapsus.model.votes import MISSING, ScaleVotes, VoteTable
+from lapsus.model.votes import MISSING, ScaleVotes, VoteTable, row_shares
 from lapsus.notices import Notice
 
 
@@ -74,9 +73,6 @@ class ScaleKind(Kind):
         places = order[found]
         return np.where(levels[places] == codes, places, MISSING)
 
-    def is_answered(self, votes: Any) -> bool:
-        return not bool(np.isnan(votes.values).all())
-
     def totals(self, votes: Any) -> tuple[Floats, float]:
         counts = self._counts(votes).sum(axis=0)
         return counts, float(counts.sum())
@@ -136,10 +132,6 @@ class ScaleKind(Kind):
 
     def prompt_values(self) -> dict[str, object]:
         return {"least": self.steps[0], "most": self.steps[-1]}
-
-    def from_json(self, value: Any, reply: Reply) -> Answer:
-        found: Answer | None = plain_json(value, reply)
-        return () if found is None else found
 
     def control_tag(self, language: str) -> ControlTag:
         hint = "; ".join(

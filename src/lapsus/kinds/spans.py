@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
-from lapsus.kinds.base import Cells, ControlTag, Floats, Kind, Reply, plain_json
-from lapsus.kinds.label import quoted
+from lapsus.kinds.base import Cells, ControlTag, Floats, Kind, Reply
 from lapsus.kinds.messages import BrokenRule, join, word
 from lapsus.language import cuts_token, snap
 from lapsus.model import Answer, Document, Label, Segment, Span
@@ -35,6 +34,7 @@ class SpansKind(Kind):
     comparison = "span_f1"
     controls = ("labels", "paragraphlabels", "hypertextlabels")
     missing = None
+    wrong = 0
 
     @classmethod
     def holds(cls, answer: object) -> bool:
@@ -264,14 +264,8 @@ class SpansKind(Kind):
             form["maxItems"] = self.question.at_most
         return form
 
-    def prompt_values(self) -> dict[str, object]:
-        return {"labels": quoted(self.label_ids)}
-
-    def from_json(self, value: Any, reply: Reply) -> Answer:
-        if isinstance(value, list):
-            return tuple(reply.marks(value))
-        found: Answer | None = plain_json(value, reply)
-        return 0 if found is None else found
+    def from_json(self, value: Any, reply: Reply) -> Answer | None:
+        return tuple(reply.marks(value)) if isinstance(value, list) else super().from_json(value, reply)
 
 
 def _place(span: Span) -> tuple[str, int, int, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator
 from typing import Any
 
-from lapsus.kinds.base import Control, ControlTag, Kind, Reply, plain_json
+from lapsus.kinds.base import Control, ControlTag, Kind, Reply
 from lapsus.kinds.messages import BrokenRule
 from lapsus.model import Answer, Document
 
@@ -37,10 +37,7 @@ class TextKind(Kind):
 
     def from_json(self, value: Any, reply: Reply) -> Answer | None:
         """Empty text is no answer where none is required."""
-        if value == "" and not self.question.required:
-            return None
-        found: Answer | None = plain_json(value, reply)
-        return () if found is None else found
+        return None if value == "" and not self.question.required else super().from_json(value, reply)
 
     def control_tag(self, language: str) -> ControlTag:
         return ControlTag("TextArea", {"maxSubmissions": "1", "editable": "true"})

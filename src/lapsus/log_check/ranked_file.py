@@ -111,7 +111,7 @@ def _writer(path: Path) -> Callable[[Iterator[RankedTurn], Path], None]:
         raise UsageError("ranking-not-written", hint="endings-csv-jsonl-parquet", suffix=path.suffix)
     if found is _parquet:
         importlib.import_module(
-            "lapsus.formats.arrow_library"
+            "lapsus.formats.columnar"
         )  # says before anything is judged that it is missing
     return found
 
@@ -134,7 +134,7 @@ def _jsonl(rows: Iterator[RankedTurn], path: Path) -> None:
 
 
 def _parquet(rows: Iterator[RankedTurn], path: Path) -> None:
-    from lapsus.formats.arrow_library import RecordBatchReader, Table, write_parquet
+    from lapsus.formats.columnar import RecordBatchReader, Table, write_parquet
 
     bundles = iter(lambda: list(islice(rows, _BUNDLE)), [])
     first = Table.from_arrow(frame_of(next(bundles, ())))

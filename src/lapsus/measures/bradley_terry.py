@@ -59,7 +59,7 @@ class Ranking(NamedTuple):
     """The share of decided comparisons that the reply shown first won; .5: its place does not matter."""
 
 
-def strengths(wins: Floats, rounds: int = MOST_ROUNDS) -> Floats:
+def strengths(wins: Floats) -> Floats:
     """The strengths that make the wins likeliest, with the mean 0: `(..., k)` for wins `(..., k, k)`.
 
     Where they have no end, since some systems never lost to the others, they are far apart; `linked` tells that.
@@ -69,7 +69,7 @@ def strengths(wins: Floats, rounds: int = MOST_ROUNDS) -> Floats:
     found = np.zeros(wins.shape[:-1])
     # The mean of all stays 0: its direction, in which nothing changes, is taken out of the equations.
     level = np.full((k, k), 1.0 / k)
-    for _ in range(rounds):
+    for _ in range(MOST_ROUNDS):
         expected = games / (1 + np.exp(found[..., None, :] - found[..., :, None]))
         slope = (wins - expected).sum(axis=-1)
         curve = expected * (1 - np.divide(expected, games, out=np.zeros_like(games), where=games > 0))

@@ -97,7 +97,7 @@ def compare_runs(
             differences,
             runs[first].n,
             len(runs[first].sums),
-            _line(runs[first], test, bootstrap),
+            runs[first]._replace(own={"test": test, "adjust": "holm"}).signature(bootstrap),
         )
         for (first, second), differences in zip(pairs, adjusted, strict=True)
     )
@@ -229,7 +229,3 @@ def _adjusted(family: Sequence[Difference]) -> list[Difference]:
 
 def _defined(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def _line(tally: Tally, test: Test, bootstrap: Bootstrap) -> str:
-    return tally._replace(own={"test": test, "adjust": "holm"}).signature(bootstrap)

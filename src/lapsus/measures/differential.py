@@ -39,11 +39,12 @@ def shifts(
 
     `stratum` says which units are matched; without it only a unit that both judged is matched, with itself.
     """
-    one, other = _counted(first), _counted(second)
-    if one is None or other is None:
+    both = [votes for votes in (first, second) if isinstance(votes, LabelVotes | LabelSetVotes)]
+    if len(both) < 2:
         return []
+    one, other = both
     place: Callable[[UnitKey], object] = stratum or (lambda unit: unit)
-    groups = [{place(unit) for unit in group.units} for group in (one, other)]
+    groups = [{place(unit) for unit in group.units} for group in both]
     strata = {key: number for number, key in enumerate(sorted(groups[0] & groups[1], key=str))}
     if not strata:
         return []
@@ -52,44 +53,27 @@ def shifts(
     for unit in (*one.units, *other.units):
         if place(unit) in strata:
             cell.setdefault((unit.document, place(unit)), len(cell))
+    counted = [_cells(group, place, cell) for group in both]
     return [
-        _shift(
-            label, np.hstack([_cells(group, label, place, cell) for group in (one, other)]), cell, bootstrap
-        )
+        _shift(label, np.hstack([by_label[label] for by_label in counted]), cell, bootstrap)
         for label in one.labels
         if label in other.labels
     ]
 
 
-class _Counted(NamedTuple):
-    """How many annotators gave each label of each unit, and how many answered."""
-
-    units: tuple[UnitKey, ...]
-    labels: tuple[str, ...]
-    counts: NDArray[np.int64]
-    answered: NDArray[np.int64]
-
-
-def _counted(votes: Votes) -> _Counted | None:
-    if isinstance(votes, LabelVotes):
-        counts = votes.counts()
-        return _Counted(votes.units, votes.labels, counts, counts.sum(axis=1))
-    if isinstance(votes, LabelSetVotes):
-        chosen = (votes.chosen & votes.answered[:, :, None]).sum(axis=1)
-        return _Counted(votes.units, votes.labels, chosen, votes.answered.sum(axis=1))
-    return None
-
-
 def _cells(
-    group: _Counted, label: str, place: Callable[[UnitKey], object], cell: Mapping[tuple[str, object], int]
-) -> Floats:
-    """How often a label was given, and could have been: (cells, 2)."""
-    cells = np.zeros((len(cell), 2))
-    column = group.labels.index(label)
+    group: LabelVotes | LabelSetVotes,
+    place: Callable[[UnitKey], object],
+    cell: Mapping[tuple[str, object], int],
+) -> dict[str, Floats]:
+    """By label how often it was given, and could have been: (cells, 2)."""
+    counts, answered = group.counts(), group.answered.sum(axis=1)
+    cells = np.zeros((len(group.labels), len(cell), 2))
     for row, unit in enumerate(group.units):
         if (number := cell.get((unit.document, place(unit)))) is not None:
-            cells[number] += group.counts[row, column], group.answered[row]
-    return cells
+            cells[:, number, 0] += counts[row]
+            cells[:, number, 1] += answered[row]
+    return dict(zip(group.labels, cells, strict=True))
 
 
 def _shift(

@@ -78,6 +78,14 @@ def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def spread(raters: Any) -> str | None:
+    """How many annotators judged a unit, from an array with a number for each, for signatures: `30` or `24-30`."""
+    if len(raters) == 0:
+        return None
+    low, high = int(raters.min()), int(raters.max())
+    return str(low) if low == high else f"{low}-{high}"
+
+
 T = TypeVar("T")
 
 _FORM = regex.compile(

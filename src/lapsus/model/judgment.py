@@ -190,11 +190,12 @@ def without_notes(judgment: Judgment) -> Judgment:
 
     What a language model says of its prompt stays: it always stood there.
     """
-    kept = {name: value for name, value in judgment.metadata.items() if not _is_note(name, value)}
+    kept = {
+        name: value
+        for name, value in judgment.metadata.items()
+        if name != LEARNED
+        and not (name == SETTING and isinstance(value, Mapping) and value.keys() == {"model"})
+    }
     if len(kept) == len(judgment.metadata):
         return judgment
     return msgspec.structs.replace(judgment, metadata=kept)
-
-
-def _is_note(name: str, value: Any) -> bool:
-    return name == LEARNED or (name == SETTING and isinstance(value, Mapping) and value.keys() == {"model"})

@@ -15,7 +15,7 @@ from lapsus.language import language_of_turns, plain_language
 from lapsus.model import Document, Entry, Question, Scheme, Segment, Text, Unit, units
 from lapsus.model.judgment import latest
 from lapsus.model.scheme import Example
-from lapsus.model.targets import target_votes
+from lapsus.model.unit import target_votes
 from lapsus.mutation.pair_rules import PAIR_RULES, Pair
 from lapsus.mutation.turn_rules import RULES, Expected, Plant, Scene, alone
 from lapsus.word_files import LANGUAGES, word_file

@@ -14,6 +14,7 @@ from lapsus.reports.svg import (
     date_ticks,
     element,
     fitting,
+    label,
     legend,
     linked,
     nice_ticks,
@@ -52,7 +53,7 @@ def bars(chart: Chart, width: float) -> Drawn:
             element("rect", x=0, y=y, width=width, height=step - 2, class_="hit"),
             words(name, left - 10, y + step / 2 - 1, left - 12, anchor="end"),
             element("rect", x=left, y=y + 5, width=long, height=step - 12, rx=2, class_="s0"),
-            element("text", said, x=left + long + 7, y=y + step / 2 + 3.5, class_="quiet figure"),
+            label(said, left + long + 7, y + step / 2 + 3.5, anchor=None),
         ]
         parts.append(linked(Markup("").join(bar), chart.link(place), f"{name}: {said}"))
     return Drawn(Markup("").join(parts), width, step * len(rows))
@@ -64,7 +65,11 @@ def stacked(chart: Chart, width: float) -> Drawn:
     if len(answers) > SERIES:
         return matrix(chart, width)
     left, step = _label_room(chart, width), max(_step(chart, width), 34)
-    classes = _steps_of(len(answers)) if chart.ordered else [f"s{place}" for place in range(len(answers))]
+    # Answers that have an order go from light to dark.
+    shades = 9 / max(len(answers) - 1, 1)
+    classes = [
+        f"h{round(1 + shades * place)}" if chart.ordered else f"s{place}" for place in range(len(answers))
+    ]
     key, top = legend(answers, classes, width)
     parts = [key]
     for place, row in enumerate(chart.rows):
@@ -77,12 +82,8 @@ def stacked(chart: Chart, width: float) -> Drawn:
                 part = [element("rect", x=x, y=y + 3, width=long, height=step - 8, class_=classes[column])]
                 if long > 36:
                     said = f"{100 * share:.0f}%"
-                    part.append(
-                        element(
-                            "text", said, x=x + long / 2, y=y + step / 2 + 3.5, text_anchor="middle",
-                            class_=f"in-{classes[column]} figure",
-                        )
-                    )  # fmt: skip
+                    class_ = f"in-{classes[column]} figure"
+                    part.append(label(said, x + long / 2, y + step / 2 + 3.5, class_))
                 title = f"{row[0]}, {answer}: {100 * share:.1f}%"
                 parts.append(linked(Markup("").join(part), chart.link(place, column), title))
             x += long
@@ -100,12 +101,7 @@ def intervals(chart: Chart, width: float) -> Drawn:
     across = _scale(ticks[0], ticks[-1], left, width - right)
     bottom = step * len(rows)
     parts = [element("path", d=f"M{across(tick):.1f} 0V{bottom:.1f}", class_="grid") for tick in ticks]
-    parts += [
-        element(
-            "text", f"{tick:g}", x=across(tick), y=bottom + 18, text_anchor="middle", class_="quiet figure"
-        )
-        for tick in ticks
-    ]
+    parts += [label(f"{tick:g}", across(tick), bottom + 18) for tick in ticks]
     for line, (place, row) in enumerate(rows):
         name, value, low, high = str(row[0]), *(_number(cell) for cell in row[1:4])
         y = line * step + step / 2
@@ -117,7 +113,7 @@ def intervals(chart: Chart, width: float) -> Drawn:
         if value is not None:
             one += [
                 element("circle", cx=across(value), cy=y, r=5, class_="s0"),
-                element("text", figure(value, 2), x=width, y=y + 4.5, text_anchor="end", class_="figure"),
+                label(figure(value, 2), width, y + 4.5, "figure", "end"),
             ]
             title += f" {figure(value)}"
         if low is not None and high is not None:
@@ -200,11 +196,8 @@ def matrix(chart: Chart, width: float) -> Drawn:
     for column, name in enumerate(names):
         x = left + column * step + step / 2
         shown = fitting(name, 130, 12)
-        parts.append(
-            element(
-                "text", shown, x=x, y=top - 6, class_="head", transform=f"rotate(-60 {x:.1f} {top - 6:.1f})"
-            )
-        )
+        turn = f"rotate(-60 {x:.1f} {top - 6:.1f})"
+        parts.append(label(shown, x, top - 6, "head", None, transform=turn))
     high = max((_number(cell) or 0 for row in chart.rows for cell in row[1:]), default=1) if is_share else 1
     for place, row in enumerate(chart.rows):
         y = top + place * step
@@ -219,12 +212,7 @@ def matrix(chart: Chart, width: float) -> Drawn:
                 element("rect", x=x + 1, y=y + 1, width=step - 2, height=step - 2, rx=2, class_=f"h{depth}")
             ]
             if has_text:
-                box.append(
-                    element(
-                        "text", said, x=x + step / 2, y=y + step / 2 + 4, text_anchor="middle",
-                        class_=f"in-h{depth} cell figure",
-                    )
-                )  # fmt: skip
+                box.append(label(said, x + step / 2, y + step / 2 + 4, f"in-h{depth} cell figure"))
             title = f"{row[0]}, {names[column]}: {said}"
             parts.append(linked(Markup("").join(box), chart.link(place, column), title))
     lean = longest * 0.5 + 10
@@ -239,25 +227,13 @@ def calibration(chart: Chart, width: float) -> Drawn:
     across, up = _scale(0, 1, left, left + side), _scale(0, 1, top + side, top)
     ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
     parts = _value_axis(ticks, up, left, left + side)
-    parts += [
-        element(
-            "text",
-            f"{tick:g}",
-            x=across(tick),
-            y=top + side + 18,
-            text_anchor="middle",
-            class_="quiet figure",
-        )
-        for tick in ticks
-    ]
+    parts += [label(f"{tick:g}", across(tick), top + side + 18) for tick in ticks]
     parts.append(
         element("path", d=f"M{across(0):.1f} {up(0):.1f}L{across(1):.1f} {up(1):.1f}", class_="grid")
     )
     parts.append(element("text", chart.columns[2], x=0, y=10, class_="quiet"))
     below = fitting(chart.columns[1], width)
-    parts.append(
-        element("text", below, x=left + side / 2, y=top + side + 38, text_anchor="middle", class_="quiet")
-    )
+    parts.append(label(below, left + side / 2, top + side + 38, "quiet"))
     points = [(_number(sure) or 0.0, _number(right) or 0.0) for _, sure, right, *_ in chart.rows]
     if len(points) > 1:
         parts.append(element("path", d=_path([(across(x), up(y)) for x, y in points]), class_="line thin"))
@@ -282,11 +258,6 @@ def _step(chart: Chart, width: float) -> float:
     return 40.0 if any(width_of(str(row[0])) > room for row in chart.rows) else 30.0
 
 
-def _steps_of(many: int) -> list[str]:
-    """Classes for answers that have an order: from light to dark."""
-    return [f"h{round(1 + 9 * place / max(many - 1, 1))}" for place in range(many)]
-
-
 def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
     span = (high - low) or 1.0
     return lambda value: start + (value - low) / span * (end - start)
@@ -300,7 +271,7 @@ def _value_axis(
         y = up(tick)
         said = f"{tick:,.0f}" if ticks[-1] >= 5 else f"{tick:g}"
         parts.append(element("path", d=f"M{left:.1f} {y:.1f}H{width:.1f}", class_="grid"))
-        parts.append(element("text", said, x=left - 8, y=y + 4.5, text_anchor="end", class_="quiet figure"))
+        parts.append(label(said, left - 8, y + 4.5, anchor="end"))
     return parts
 
 
@@ -317,12 +288,8 @@ def _time_axis(
     wide = width_of(date_name(last, language, with_year=spell)) + 24
     shown = date_ticks(first, last, int((end - start) / wide) + 1)
     parts = [
-        element(
-            "text", date_name(day, language, with_year=spell), x=across(day.toordinal()), y=y + 19,
-            text_anchor="middle", class_="quiet figure",
-        )
-        for day in shown
-    ]  # fmt: skip
+        label(date_name(day, language, with_year=spell), across(day.toordinal()), y + 19) for day in shown
+    ]
     return (lambda day: across(day.toordinal())), Markup("").join(parts)
 
 

@@ -5,15 +5,17 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
 from lapsus.errors import UsageError
-from lapsus.formats.encoding import in_one_line
 from lapsus.measures.score import Score
+from lapsus.notices import Notice, localized
 from lapsus.reports.charts import Chart, inline, style
 from lapsus.reports.html_page import page
-from lapsus.reports.table import Cell, Table, escape_latex, latex_comment
+from lapsus.reports.table import Cell, Table, escape_latex, latex_comment, plain, spreadsheet_cell
 from lapsus.reports.table import plain as shown
 
 KINDS = ("html", "tex", "csv")
@@ -75,7 +77,7 @@ class Report:
             report=self,
             extra=Markup(extra + style()),  # noqa: S704  our own files
             inline=inline,
-            numeric=_is_numeric,
+            numeric=Table.is_numeric,
             shown=shown,
         )
 
@@ -109,7 +111,7 @@ class Report:
                 for row in table.rows:
                     for column, cell in zip(table.columns[1:], row[1:], strict=True):
                         start = (part.id, table.title or part.title, row[0], column)
-                        writer.writerow([_safe(value) for value in (*start, *_values(cell))])
+                        writer.writerow([spreadsheet_cell(value) for value in (*start, *_values(cell))])
         return stream.getvalue()
 
 
@@ -120,9 +122,31 @@ def _values(cell: Cell) -> Sequence[object]:
     return cell, None, None, None, None
 
 
-def _safe(value: object) -> object:
-    return "" if value is None else in_one_line(value) if isinstance(value, str) else value
+_WORDS = {"strength": Notice("ranking-strength"), "win_rate": Notice("ranking-win-rate")}
 
 
-def _is_numeric(table: Table, place: int) -> bool:
-    return any(isinstance(row[place], Score | int | float) for row in table.rows)
+def write_ranking(table: Table, path: Path, language: str = "en") -> None:
+    """Write the page of a table that `lapsus.rank` gave."""
+    charts = [
+        inline(_chart(question, found["systems"], name, language), f"{name}-{place}")
+        for place, (question, found) in enumerate(table.data.items())
+        for name in _WORDS
+    ]
+    text = page(
+        "lapsus.reports",
+        "ranking.html",
+        language,
+        title=Notice("ranking-title").in_language(language),
+        chart_style=Markup(style()),  # noqa: S704  our own file
+        charts=charts,
+        columns=table.columns,
+        rows=[[plain(cell) for cell in row] for row in table.rows],
+        notes=[localized(note, language) for note in table.notes],
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def _chart(question: str, systems: list[dict[str, Any]], name: str, language: str) -> Chart:
+    rows = tuple((one["system"], one[name], *(one[f"{name}_interval"] or (None, None))) for one in systems)
+    title = f"{question}: {_WORDS[name].in_language(language)}"
+    return Chart("intervals", title, ("system", name, "low", "high"), rows, language=language)

@@ -59,14 +59,14 @@ def fitting(text: str, room: float, size: float = SIZE) -> str:
     return f"{text.rstrip()}…"
 
 
-def two_lines(text: str, room: float, size: float = SIZE) -> list[str]:
+def two_lines(text: str, room: float) -> list[str]:
     """A text on one line or two, broken between words where it has any."""
-    if width_of(text, size) <= room:
+    if width_of(text) <= room:
         return [text]
     for place in _breaks(text):
-        if width_of(text[:place].rstrip(), size) <= room:
-            return [text[:place].rstrip(), fitting(text[place:].lstrip(), room, size)]
-    return [fitting(text, room, size)]
+        if width_of(text[:place].rstrip()) <= room:
+            return [text[:place].rstrip(), fitting(text[place:].lstrip(), room)]
+    return [fitting(text, room)]
 
 
 def _breaks(text: str) -> Iterator[int]:
@@ -91,6 +91,13 @@ def words(text: str, x: float, y: float, room: float, class_: str = "", anchor: 
     if lines != [text]:
         inside.insert(0, element("title", text))
     return element("text", *inside, x=x, y=top + 4.5, class_=class_ or None, text_anchor=anchor)
+
+
+def label(
+    text: str, x: float, y: float, class_: str = "quiet figure", anchor: str | None = "middle", **more: object
+) -> Markup:
+    """A short text at a place, on one line."""
+    return element("text", text, x=x, y=y, text_anchor=anchor, class_=class_, **more)
 
 
 def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:

@@ -58,8 +58,11 @@ class Table:
     def to_text(self) -> str:
         """For a terminal."""
         lines = [[plain(cell) for cell in row] for row in self.rows]
-        widths = [_width([name, *(line[place] for line in lines)]) for place, name in enumerate(self.columns)]
-        right = [self._is_numeric(place) for place in range(len(self.columns))]
+        widths = [
+            max(cells(text) for text in (name, *(line[place] for line in lines)))
+            for place, name in enumerate(self.columns)
+        ]
+        right = [self.is_numeric(place) for place in range(len(self.columns))]
         shown = [_line(self.columns, widths, right), *(_line(line, widths, right) for line in lines)]
         return "\n".join([*([self.title] if self.title else []), *shown, *self.notes])
 
@@ -75,7 +78,7 @@ class Table:
             [name, *(f"{name} {word}" for word in words)]
             for name, words in zip(self.columns, more, strict=True)
         ]
-        writer.writerow([_safe(name) for group in names for name in group])
+        writer.writerow([spreadsheet_cell(name) for group in names for name in group])
         for row in self.rows:
             writer.writerow(
                 [value for cell, words in zip(row, more, strict=True) for value in _values(cell, words)]
@@ -84,7 +87,7 @@ class Table:
 
     def to_latex(self) -> str:
         """For a paper: a booktabs table, with intervals in small print beside the values."""
-        columns = "".join("r" if self._is_numeric(place) else "l" for place in range(len(self.columns)))
+        columns = "".join("r" if self.is_numeric(place) else "l" for place in range(len(self.columns)))
         lines = [
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
@@ -120,7 +123,8 @@ class Table:
             )
         )
 
-    def _is_numeric(self, place: int) -> bool:
+    def is_numeric(self, place: int) -> bool:
+        """Whether a column holds numbers."""
         return any(isinstance(row[place], Score | Difference | int | float) for row in self.rows)
 
 
@@ -153,10 +157,6 @@ def _number(value: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def _width(texts: Sequence[str]) -> int:
-    return max(cells(text) for text in texts)
-
-
 def cells(text: str) -> int:
     """How many places a text takes on a terminal: Japanese signs take two."""
     return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
@@ -183,10 +183,11 @@ def _values(cell: Cell, more: tuple[str, ...]) -> list[object]:
         return ["" if value is None else value for value in found]
     if isinstance(cell, Score):
         return ["" if cell.value is None else cell.value, *(cell.interval or ("", ""))]
-    return [_safe(cell), *("" for _ in more)]
+    return [spreadsheet_cell(cell), *("" for _ in more)]
 
 
-def _safe(cell: Cell) -> object:
+def spreadsheet_cell(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula."""
     return "" if cell is None else in_one_line(cell) if isinstance(cell, str) else cell
 
 

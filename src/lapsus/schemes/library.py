@@ -1,5 +1,6 @@
-"""Where schemes come from: our own, those of other packages, and files of a team's own."""
+"""Where schemes come from: ours, others', a team's files; how versions differ; answers by the ids of labels."""
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,8 +10,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
+
 from lapsus.errors import InputError, UsageError
-from lapsus.model import Scheme
+from lapsus.kinds import Kind, kinds_of
+from lapsus.model import Answer, Document, Entry, Judgment, Question, Scheme
 from lapsus.model.frozen import EMPTY
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean, points_of
@@ -85,3 +89,98 @@ def _load_named(name: str) -> Scheme:
     if point := points_of(GROUP).get(name):
         return read_scheme(files(point.module) / f"{name}.yaml")
     raise UsageError("no-scheme-called", hint=did_you_mean(name, scheme_names()), name=name)
+
+
+_RULES = ("required", "at_least", "at_most", "in_order", "alone", "apart", "ties")
+
+
+def scheme_digest(scheme: Scheme) -> str:
+    """A few letters that differ where anything in a guideline differs, be it one word."""
+    return hashlib.blake2b(msgspec.json.encode(scheme, order="sorted"), digest_size=12).hexdigest()
+
+
+def scheme_differences(one: Scheme, other: Scheme) -> list[str]:
+    """What answers under one version cannot be under the other, in words; nothing where only wording differs."""
+    return list(_differences(one, other))
+
+
+def _differences(one: Scheme, other: Scheme) -> Iterator[str]:
+    if one.unit != other.unit:
+        yield Notice("scheme-other-units")
+    first, second = ({question.id: question for question in scheme.questions} for scheme in (one, other))
+    for id in first.keys() - second.keys():
+        yield Notice("scheme-not-asked", id=id)
+    for id in second.keys() - first.keys():
+        yield Notice("scheme-asked-now", id=id)
+    for id in (id for id in first if id in second):
+        yield from _of_question(first[id], second[id], _choices(one, first[id]), _choices(other, second[id]))
+
+
+def _choices(scheme: Scheme, question: Question) -> set[str]:
+    return {label.id for label in scheme.labels_of(question)} | {
+        str(level.value) for level in question.levels
+    }
+
+
+def _of_question(one: Question, other: Question, before: set[str], now: set[str]) -> Iterator[str]:
+    if one.kind != other.kind:
+        yield Notice("scheme-other-kind", id=one.id, before=one.kind, now=other.kind)
+    if gone := before - now:
+        yield Notice("scheme-answers-gone", id=one.id, answers=", ".join(sorted(gone)))
+    if new := now - before:
+        yield Notice("scheme-answers-new", id=one.id, answers=", ".join(sorted(new)))
+    if changed := [name for name in _RULES if getattr(one, name) != getattr(other, name)]:
+        yield Notice("scheme-other-rules", id=one.id, names=", ".join(changed))
+
+
+def spelt_answers(
+    scheme: Scheme, answers: Mapping[str, Answer], document: Document | None
+) -> dict[str, Answer]:
+    """Answers under a scheme in their one form (`Kind.spelt`); what the scheme does not know stays as it is."""
+    kinds = kinds_of(scheme)
+    return {
+        id: kinds[id].spelt(answer, document) if id in kinds else answer for id, answer in answers.items()
+    }
+
+
+class Spelling:
+    """Puts the answers of entries into their one form. What no guideline at hand knows stays as it is."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, Mapping[str, Kind]] = {}
+
+    def by_ids(self, entry: Entry) -> Entry:
+        """The entry; the same one where every answer is in its one form already."""
+        # Readers share answers between judgments, so that few of a crowd's need a look.
+        different = {(one.scheme, id(one.answers), id(one.distributions)): one for one in entry.judgments}
+        if all(self.judgment(one, entry.document) is one for one in different.values()):
+            return entry
+        spelt = (self.judgment(judgment, entry.document) for judgment in entry.judgments)
+        return Entry(entry.id, entry.document, tuple(spelt))
+
+    def judgment(self, judgment: Judgment, document: Document | None) -> Judgment:
+        """One judgment; the same object where nothing changes."""
+        kinds = self._kinds_of(judgment.scheme)
+        answers = {
+            id: spelt
+            for id, answer in judgment.answers.items()
+            if (kind := kinds.get(id)) and (spelt := kind.spelt(answer, document)) is not answer
+        }
+        shares = {
+            id: spelt
+            for id, given in judgment.distributions.items()
+            if (kind := kinds.get(id)) and (spelt := kind.spellings.shares(given)) is not given
+        }
+        if not answers and not shares:
+            return judgment
+        return msgspec.structs.replace(
+            judgment,
+            answers={**judgment.answers, **answers},
+            distributions={**judgment.distributions, **shares},
+        )
+
+    def _kinds_of(self, name: str) -> Mapping[str, Kind]:
+        if name not in self._kinds:
+            scheme = known_scheme(name)
+            self._kinds[name] = kinds_of(scheme) if scheme else {}
+        return self._kinds[name]

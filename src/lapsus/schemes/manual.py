@@ -42,7 +42,7 @@ def manual(scheme: Scheme, language: str, ways: Sequence[Way] = ()) -> str:
             scheme=scheme,
             language=language,
             ways=ways,
-            style=Markup(_resource("templates/manual.css")),  # noqa: S704  our own file
+            style=Markup((files("lapsus.schemes") / "templates/manual.css").read_text(encoding="utf-8")),  # noqa: S704  our own file
             t=page.text,
             w=page.word,
             rules_of=page.rules,
@@ -143,10 +143,6 @@ def _environment() -> Environment:
     environment.filters["prose"] = _prose
     environment.filters["marked"] = _marked
     return environment
-
-
-def _resource(name: str) -> str:
-    return (files("lapsus.schemes") / name).read_text(encoding="utf-8")
 
 
 def _prose(text: str) -> Markup:

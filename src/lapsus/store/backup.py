@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.packed import DAMAGE
 from lapsus.formats.sink import put_in_place
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 from lapsus.store.base import StorePart
 from lapsus.store.database import connected, database_url, own_tables

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, case, func, insert, select, update
 from lapsus.errors import InputError, UsageError
 from lapsus.formats.remote import shown
 from lapsus.model import Document, Scheme, Text
-from lapsus.model.targets import Screened
+from lapsus.model.unit import Screened
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Row, func, insert, literal, select, update
 from lapsus.errors import InputError
 from lapsus.kinds import kind_of
 from lapsus.model import Document, Scheme, TargetRule
-from lapsus.model.decoders import decoder
-from lapsus.model.targets import Screened
+from lapsus.model.frozen import decoder
+from lapsus.model.unit import Screened
 from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.document_intake import DocumentIntake

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import Document
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 from lapsus.store import tables as t

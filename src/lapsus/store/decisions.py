@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from lapsus.errors import UsageError
 from lapsus.model import Answer, freeze
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.registry import did_you_mean
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t

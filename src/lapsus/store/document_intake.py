@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from lapsus.errors import InputError
 from lapsus.model import Document, Scheme
-from lapsus.model.targets import Screened
+from lapsus.model.unit import Screened
 from lapsus.notices import Notice
 from lapsus.schemes import need_askable
 from lapsus.store import tables as t

@@ -13,9 +13,8 @@ from sqlalchemy import delete, insert, select, update
 from lapsus.errors import InputError
 from lapsus.kinds import Kind, kinds_of
 from lapsus.model import Document, Entry, Scheme, UnitKey
-from lapsus.model.decoders import decoder
-from lapsus.model.targets import Screened, Targets, targets_of
-from lapsus.model.unit import WHOLE
+from lapsus.model.frozen import decoder
+from lapsus.model.unit import WHOLE, Screened, Targets, targets_of
 from lapsus.notices import Notice
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import tables as t

@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, select
 
 from lapsus.model import ANONYMOUS, Document, Entry, Judgment
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.model.judgment import PROGRAM
 from lapsus.store import tables as t
 from lapsus.store.access import Access

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, Row, insert, select
 from lapsus.errors import InputError
 from lapsus.kinds import kinds_of
 from lapsus.model import Document, Entry, Judgment, Scheme
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.model.judgment import PROGRAM, without_notes
-from lapsus.model.targets import screened
+from lapsus.model.unit import screened
 from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers, without_open
 from lapsus.store import save_statements as sql

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from lapsus.errors import InputError
 from lapsus.kinds import countable, kinds_of
 from lapsus.model import Answer, Document, Scheme, Span, in_language, units
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 from lapsus.schemes import broken_rules, spelt_answers
 from lapsus.store import tables as t

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, delete, exists, fun
 
 from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Answer, Document
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice, packed, unpacked
 from lapsus.store import tables as t
 from lapsus.store.base import StorePart

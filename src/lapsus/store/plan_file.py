@@ -11,7 +11,7 @@ from lapsus.errors import InputError, LapsusError
 from lapsus.formats import read
 from lapsus.formats.remote import Address, location
 from lapsus.model import Document, Entry, Scheme
-from lapsus.model.targets import Screened, screened
+from lapsus.model.unit import Screened, screened
 from lapsus.notices import Notice
 from lapsus.schemes import given_schemes, load_scheme
 from lapsus.schemes.marked_yaml import parse_yaml

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, exists, func, insert, select
 
 from lapsus.errors import InputError, UsageError
 from lapsus.model import EMPTY, Document, Entry, Unit, units
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.store import tables as t
 from lapsus.store.base import Database, StorePart
 from lapsus.store.judgment_import import JudgmentImport

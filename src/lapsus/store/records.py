@@ -10,7 +10,7 @@ from lapsus.errors import LapsusError, UsageError
 from lapsus.model import Answer, Judgment
 from lapsus.model.judgment import PROGRAM
 from lapsus.schemes import BrokenRule
-from lapsus.schemes.procedure import Procedure
+from lapsus.schemes.answer_rules import Procedure
 from lapsus.store.plan import Chain as Chain
 from lapsus.store.plan import Plan as Plan
 

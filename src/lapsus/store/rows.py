@@ -31,7 +31,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError
 
 from lapsus.model import Answer, Scheme
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import tables as t
 from lapsus.store.records import Campaign, Plan

@@ -17,7 +17,7 @@ from lapsus.errors import InputError, LapsusError
 from lapsus.model import Answer, Document, Scheme, freeze
 from lapsus.notices import Notice
 from lapsus.schemes import BrokenRule, broken_rules, spelt_answers
-from lapsus.schemes.procedure import Procedure, Required
+from lapsus.schemes.answer_rules import Procedure, Required
 from lapsus.store.base import Database, StorePart, is_conflict, trouble
 from lapsus.store.plan import KnownUnits
 from lapsus.store.records import RefusedError, Saved, SaveRequest, StoreError

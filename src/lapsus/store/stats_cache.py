@@ -19,7 +19,7 @@ from sqlalchemy import BigInteger, Connection, delete, func, insert, select, typ
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lapsus.model import Question, Scheme
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.store import tables as t
 from lapsus.store.base import Database, StorePart
 from lapsus.store.records import StoreError

@@ -11,7 +11,7 @@ from lapsus import model
 from lapsus.errors import UsageError
 from lapsus.language import plain_language
 from lapsus.model import Document, Unit
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 from lapsus.store import tables as t
 from lapsus.store.base import StorePart

@@ -1,6 +1,7 @@
 """The alternative annotator test (Calderon, Reichart and Dror 2025): may a judge stand in for a person?
 
-Each person in turn is left out: who agrees better with the remaining people, that person or the judge?
+Each person in turn is left out: who agrees better with the remaining people, that person or the judge? Several judges
+may stand as one (`jury`).
 """
 
 import math
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
-from lapsus.kinds.similarity import Answers, Codes
+from lapsus.kinds.votes import Answers, Codes
 from lapsus.measures.bootstrap import Floats, t_cdf, t_quantile
 from lapsus.notices import Notice
 
@@ -136,13 +137,10 @@ def _blocks(
     given = answers.codes[:, columns] >= 0
     many = np.where(usable, given.sum(axis=1), 0)
     for count in np.unique(many[many >= 2]).tolist():
-        for rows in _few(np.flatnonzero(many == count), _PAIRS // count**2):
+        rows_of = np.flatnonzero(many == count)
+        for rows in np.array_split(rows_of, math.ceil(len(rows_of) / max(1, _PAIRS // count**2))):
             who = np.nonzero(given[rows])[1].reshape(len(rows), count)
             yield rows, who, np.take_along_axis(answers.codes[rows][:, columns], who, axis=1)
-
-
-def _few(rows: Codes, at_a_time: int) -> list[Codes]:
-    return np.array_split(rows, max(1, math.ceil(len(rows) / max(1, at_a_time))))
 
 
 def trial(
@@ -225,12 +223,12 @@ def _below(distance: Floats, error: Floats, degrees: Floats) -> Floats:
     return np.where(alone, 1.0, t_cdf(np.where(alone, 0.0, t), np.maximum(degrees, 1)))
 
 
-def rejected(p_values: Floats, level: float = LEVEL) -> int:
+def rejected(p_values: Floats) -> int:
     """How many of the smallest p-values count, of all tested together (Benjamini and Yekutieli 2001)."""
     many = len(p_values)
     if not many:
         return 0
-    bounds = np.arange(1, many + 1) / many * level / (1 / np.arange(1, many + 1)).sum()
+    bounds = np.arange(1, many + 1) / many * LEVEL / (1 / np.arange(1, many + 1)).sum()
     below = np.flatnonzero(np.sort(p_values) <= bounds)
     return int(below[-1]) + 1 if len(below) else 0
 
@@ -262,10 +260,10 @@ def _more_units(means: Means, epsilon: float) -> int | None:
     return None if not more < _FAR else math.ceil(more)
 
 
-def units_needed(distance: Floats, variance: Floats, level: float, power: float = POWER) -> Floats:
-    """How many units show with that power that a mean lies so far below a bound; infinite where it does not."""
+def units_needed(distance: Floats, variance: Floats, level: float) -> Floats:
+    """How many units show with `POWER` that a mean lies so far below a bound; infinite where it does not."""
     normal = NormalDist()
-    reach = normal.inv_cdf(1 - level) + normal.inv_cdf(power)
+    reach = normal.inv_cdf(1 - level) + normal.inv_cdf(POWER)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.where(distance > 0, reach**2 * np.maximum(variance, 1e-4) / distance**2, np.inf)
     return found
@@ -295,3 +293,64 @@ def random_judge(answers: Answers, people: Sequence[int], seed: int = 0) -> Code
     given = answers.codes[:, list(people)]
     drawn: Codes = np.random.default_rng(seed).choice(given[given >= 0], size=len(given))
     return drawn
+
+
+JURY = "(jury)"
+SHUFFLES = 200
+
+
+def jury(answers: Answers, judges: Sequence[int]) -> Codes:
+    """For each unit the answer of the judge who is nearest to the others; of equals, that of the one named first.
+
+    For single labels that is what most of them said. It is always an answer that somebody gave, so the guideline's
+    rules hold for it. -1 where no judge answered.
+    """
+    given = answers.codes[:, list(judges)]
+    there = given >= 0
+    rows = np.flatnonzero(there.any(axis=1))
+    found = np.full(len(given), -1, dtype=np.intp)
+    # Where one is missing, an answer of another stands in for it and counts for nothing.
+    some = np.take_along_axis(given[rows], there[rows].argmax(axis=1)[:, None], axis=1)
+    filled = np.where(there[rows], given[rows], some)
+    near = np.where(there[rows][:, None, :], answers.near(filled, filled), 0.0).sum(axis=2)
+    best = np.where(there[rows], near, -np.inf).argmax(axis=1)
+    found[rows] = np.take_along_axis(filled, best[:, None], axis=1)[:, 0]
+    return found
+
+
+class AgreementWithPeople(NamedTuple):
+    """How near a judge's answers are to people's, unit by unit; None where nobody judged what the judge did."""
+
+    agreement: float | None
+    """Mean over units of what the test compares: the share of people who said the same, minus RMSE of a scale, …"""
+    shuffled: float | None
+    """The same with the judge's answers put to units at random: what one has without reading."""
+    p_value: float | None
+    """How often shuffled answers did as well or better."""
+    answered: int
+    wanted: int
+    """Units that people judged."""
+
+
+def agreement_with_people(
+    answers: Answers, people: Sequence[int], judge: Codes, seed: int = 0
+) -> AgreementWithPeople:
+    """Agreement of a judge with people, and of its shuffled answers."""
+    given = answers.codes[:, list(people)]
+    wanted = (given >= 0).any(axis=1)
+    rows = np.flatnonzero(wanted & (judge >= 0))
+    if not len(rows):
+        return AgreementWithPeople(None, None, None, 0, int(wanted.sum()))
+    own = _agreement(answers, given[rows], judge[rows])
+    rng = np.random.default_rng(seed)
+    others = [_agreement(answers, given[rows], rng.permutation(judge[rows])) for _ in range(SHUFFLES)]
+    as_good = sum(other >= own - 1e-12 for other in others)
+    p_value = (1 + as_good) / (1 + SHUFFLES)
+    return AgreementWithPeople(own, float(np.mean(others)), p_value, len(rows), int(wanted.sum()))
+
+
+def _agreement(answers: Answers, given: Codes, judge: Codes) -> float:
+    there = given >= 0
+    near = answers.near(judge[:, None], np.where(there, given, judge[:, None]))[:, 0, :]
+    means = np.where(there, near, 0.0).sum(axis=1) / there.sum(axis=1)
+    return float(answers.score(means).mean())

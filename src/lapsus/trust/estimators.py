@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.kinds.similarity import Codes
+from lapsus.kinds.votes import Codes
 from lapsus.measures.bootstrap import Floats, share_bounds, t_quantile
 from lapsus.notices import Notice
 

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from lapsus.kinds.similarity import compared
-from lapsus.kinds.votes import quantities
+from lapsus.kinds.votes import compared, quantities
 from lapsus.model import UnitKey
-from lapsus.model.votes import Votes
-from lapsus.trust.ranking import PeopleAndJudges, people_mean
+from lapsus.model.votes import Votes, row_means
+from lapsus.trust.ranking import PeopleAndJudges
 
 BINS = 10
 
@@ -48,8 +47,8 @@ class Disagreement(msgspec.Struct, frozen=True):
 def confusion(votes: Votes, who: PeopleAndJudges) -> list[Confused]:
     """People's labels against those of the first judge, for each pair of labels; nothing for scales and spans."""
     shares = [quantity for quantity in quantities(votes) if quantity.is_share]
-    people, judge = _columns(votes, who)
-    said = {quantity.label: people_mean(quantity.values[:, people]) for quantity in shares}
+    people, (judge, *_) = who.columns(votes)
+    said = {quantity.label: row_means(quantity.values[:, people]) for quantity in shares}
     judged = {quantity.label: quantity.values[:, judge] for quantity in shares}
     return [
         Confused(one, other, float(np.nansum(said[one] * judged[other]))) for one in said for other in judged
@@ -77,12 +76,12 @@ def calibration(answers: Iterable[Sure], bins: int = BINS) -> list[CalibrationBi
 
 def sure_answers(votes: Votes, who: PeopleAndJudges, shares: dict[UnitKey, dict[str, float]]) -> list[Sure]:
     """For `calibration`: the judge's shares by unit beside what people said, label by label that it chose."""
-    people, judge = _columns(votes, who)
+    people, (judge, *_) = who.columns(votes)
     found = []
     for quantity in quantities(votes):
         if not quantity.is_share:
             continue
-        said, judged = people_mean(quantity.values[:, people]), quantity.values[:, judge]
+        said, judged = row_means(quantity.values[:, people]), quantity.values[:, judge]
         for row in np.flatnonzero((judged == 1) & np.isfinite(said)).tolist():
             share = shares.get(votes.units[row], {}).get(quantity.label)
             if share is not None:
@@ -93,7 +92,7 @@ def sure_answers(votes: Votes, who: PeopleAndJudges, shares: dict[UnitKey, dict[
 def disagreements(votes: Votes, who: PeopleAndJudges, top: int = 20) -> list[Disagreement]:
     """The units on which the judge is farthest from people, those first on which people agree best."""
     answers = compared(votes)
-    people, judge = _columns(votes, who)
+    people, (judge, *_) = who.columns(votes)
     given, judged = answers.codes[:, people], answers.codes[:, judge]
     found = []
     for row in np.flatnonzero((given >= 0).any(axis=1) & (judged >= 0)).tolist():
@@ -106,8 +105,3 @@ def disagreements(votes: Votes, who: PeopleAndJudges, top: int = 20) -> list[Dis
         found.append(Disagreement(*votes.units[row], mine, theirs))
     found.sort(key=lambda one: (one.judge_agreement - one.people_agreement, one.document, one.segment or ""))
     return found[:top]
-
-
-def _columns(votes: Votes, who: PeopleAndJudges) -> tuple[list[int], int]:
-    place = {name: number for number, name in enumerate(votes.annotators)}
-    return [place[name] for name in who.people if name in place], place[who.judges[0]]

@@ -8,25 +8,25 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from lapsus.kinds.similarity import compared
-from lapsus.kinds.votes import quantities
+from lapsus.kinds.votes import compared, quantities
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.score import signature
-from lapsus.model.votes import Votes
+from lapsus.model.votes import Votes, row_means
 from lapsus.notices import Notice, listed
 from lapsus.trust.alternative_test import (
     EPSILONS,
+    JURY,
     LEAST_UNITS,
     Outcome,
     Trial,
     agrees_better,
     constant_judge,
     duels,
+    jury,
     people_scores,
     random_judge,
     trial,
 )
-from lapsus.trust.jury import JURY, jury
 
 CONSTANT, RANDOM = "(constant)", "(random)"
 """The floors' names: no annotator needs a name in brackets."""
@@ -41,6 +41,12 @@ class PeopleAndJudges(NamedTuple):
 
     people: tuple[str, ...]
     judges: tuple[str, ...]
+
+    def columns(self, votes: Votes) -> tuple[list[int], list[int]]:
+        """The columns of the people, and of the judges, who are among the annotators."""
+        place = {name: number for number, name in enumerate(votes.annotators)}
+        people, judges = ([place[name] for name in names if name in place] for names in self)
+        return people, judges
 
 
 class Stand(msgspec.Struct, frozen=True):
@@ -274,7 +280,7 @@ def judge_rates(votes: Votes, people: list[int], judge: Floats) -> list[JudgeRat
     """Sensitivity and specificity of each label; `judge` holds its answers as `quantities` has them, label by label."""
     found = []
     for place, quantity in enumerate(one for one in quantities(votes) if one.is_share):
-        said, judged = people_mean(quantity.values[:, people]), judge[place]
+        said, judged = row_means(quantity.values[:, people]), judge[place]
         both = np.isfinite(said) & np.isfinite(judged)
         y, f = said[both], judged[both]
         yes, no = float(y.sum()), float((1 - y).sum())
@@ -287,11 +293,4 @@ def judge_rates(votes: Votes, people: list[int], judge: Floats) -> list[JudgeRat
                 int(both.sum()),
             )
         )
-    return found
-
-
-def people_mean(said: Floats) -> Floats:
-    """What people said of each unit, on average: (units, people) to (units,); NaN where nobody did."""
-    count = np.isfinite(said).sum(axis=1)
-    found: Floats = np.where(count > 0, np.nansum(said, axis=1) / np.maximum(count, 1), np.nan)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
-from lapsus.kinds.similarity import Codes
+from lapsus.kinds.votes import Codes
 from lapsus.measures.bootstrap import Floats, t_quantile
 from lapsus.trust.alternative_test import LEAST_UNITS, LEVEL, Duels, units_needed
 from lapsus.trust.estimators import Sample
@@ -72,11 +73,7 @@ def _fewest(enough: Callable[[int], bool]) -> int:
     high = 2
     while not enough(high):
         high *= 2
-    low = high // 2 + 1 if high > 2 else 2
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return low
+    return bisect_left(range(high), True, lo=high // 2, key=enough) if high > 2 else 2
 
 
 def units_for_share(half_width: float, population: int) -> int:
@@ -86,15 +83,12 @@ def units_for_share(half_width: float, population: int) -> int:
     """
     if not 0 < half_width < 1:
         raise UsageError("interval-something-above-0-below")
-    low, high = min(2, population), population
-    while low < high:
-        middle = (low + high) // 2
-        rest = (population - middle) / max(population - 1, 1)
-        if t_quantile(0.975, max(middle - 1, 1)) * math.sqrt(0.25 / middle * rest) <= half_width:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+
+    def enough(units: int) -> bool:
+        rest = (population - units) / max(population - 1, 1)
+        return t_quantile(0.975, max(units - 1, 1)) * math.sqrt(0.25 / units * rest) <= half_width
+
+    return bisect_left(range(population), True, lo=min(2, population), key=enough)
 
 
 class Noise(NamedTuple):

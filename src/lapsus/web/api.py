@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lapsus.errors import LapsusError
-from lapsus.schemes.procedure import Procedure
+from lapsus.schemes.answer_rules import Procedure
 from lapsus.store import Nothing, RefusedError, SaveRequest, StoreError
 from lapsus.version import __version__
 from lapsus.web.addresses import at

@@ -17,7 +17,7 @@ from lapsus.campaign_stats.unit_search import precompute_stats
 from lapsus.errors import LapsusError
 from lapsus.formats import FORMATS
 from lapsus.model import Document, Scheme
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.store import Plan, Store
 from lapsus.web.addresses import SubPath
 from lapsus.web.deployment import PLAIN, Deployment, ProxyUser

@@ -18,7 +18,7 @@ from lapsus.challenge.service import challenge_tracks, create_from, keep_run, ru
 from lapsus.challenge.testset import Track, gold_documents
 from lapsus.formats import read
 from lapsus.measures.bootstrap import Floats
-from lapsus.measures.scores import strict_labels, vote_shares
+from lapsus.measures.scores.breakdown_labels import strict_labels, vote_shares
 from lapsus.model import Document, Entry, Judgment, Text, UnitKey
 from lapsus.samples import sample_path
 from lapsus.schemes import load_scheme

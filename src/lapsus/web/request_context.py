@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.store import Credential, Person, RefusedError, Store
 from lapsus.store.access import token_hash
 from lapsus.web.assets import Assets, own_assets

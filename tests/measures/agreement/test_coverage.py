@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lapsus.measures.agreement.cohen import cohen_kappa
 from lapsus.measures.agreement.fleiss import fleiss_kappa
+from lapsus.measures.agreement.pairs import cohen_kappa
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.score import Score
 from lapsus.model import UnitKey

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement import coefficient
-from lapsus.measures.agreement.answer_codes import Judged, of_annotators
-from lapsus.measures.agreement.cohen import cohen_matrix
+from lapsus.measures.agreement.answer_codes import Judged
 from lapsus.measures.agreement.details import (
     NOBODY_ELSE,
     by_label,
@@ -19,6 +15,7 @@ from lapsus.measures.agreement.details import (
     pairwise,
     with_the_rest,
 )
+from lapsus.measures.agreement.pairs import cohen_matrix
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.measures.score import SAME
 from lapsus.model.votes import LabelVotes
@@ -46,7 +43,7 @@ def test_without_each_annotator() -> None:
     assert list(scores) == list(votes.annotators)
     # Without the one who differs the others agree fully.
     assert scores["annotator-2"].value == pytest.approx(1)
-    assert scores["annotator-0"].value == coefficient("fleiss", of_annotators(votes, [1, 2])).value
+    assert scores["annotator-0"].value == coefficient("fleiss", votes.of([1, 2])).value
     assert leave_one_out(votes, "alpha(ordinal)", Bootstrap(10))["annotator-2"].interval is not None
 
 
@@ -102,8 +99,6 @@ def test_the_most_disputed_units_come_first() -> None:
     assert [dispute.disagreement for dispute in disputes] == pytest.approx([1, 1, 2 / 3])
     assert disputes[2].answers == {"O": 2, "T": 1}
     assert list(disputes[2].answers) == ["O", "T"]
-    bits = [dispute.disagreement for dispute in disputed(votes, by="entropy")]
-    assert bits == pytest.approx([math.log2(3), math.log2(3), math.log2(3) - 2 / 3])
     assert disputed(votes, most=1) == disputes[:1]
     assert disputed(votes, most=0) == []
 
@@ -118,14 +113,14 @@ def test_disputes_over_numbers_and_sets() -> None:
     (only,) = disputed(sets([["a", "ab", "ab"], ["c", "c", None], ["", None, None]]))
     assert only.disagreement == pytest.approx(1 / 3)
     assert only.answers == {"a+b": 2, "a": 1}
-    assert disputed(sets([["", "a"]]), by="entropy")[0].answers == {"none": 1, "a": 1}
-    assert disputed(sets([["", "a"]]), by="entropy")[0].disagreement == pytest.approx(1)
+    assert disputed(sets([["", "a"]]))[0].answers == {"none": 1, "a": 1}
+    assert disputed(sets([["", "a"]]))[0].disagreement == pytest.approx(1)
 
 
-@given(label_rows(), st.sampled_from(["pairs", "entropy"]))
-def test_all_units_with_different_answers_are_disputed(rows: list[str], by: str) -> None:
+@given(label_rows())
+def test_all_units_with_different_answers_are_disputed(rows: list[str]) -> None:
     votes = labels(rows)
-    found = {dispute.unit for dispute in disputed(votes, by=by)}
+    found = {dispute.unit for dispute in disputed(votes)}
     assert found == {
         unit for unit, row in zip(votes.units, rows, strict=True) if len(set(row.replace("-", ""))) > 1
     }
@@ -150,5 +145,3 @@ def test_nothing_is_said_of_persons_who_are_not_named() -> None:
 def test_what_does_not_suit_is_refused() -> None:
     with pytest.raises(UsageError, match="agreement by label is not made for a number"):
         by_label(numbers([[1, 2]]))  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="no order is called 'rage'"):
-        disputed(labels(["OT"]), by="rage")

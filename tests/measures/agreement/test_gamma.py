@@ -23,8 +23,7 @@ from lapsus.measures.agreement.gamma import (
     shuffled,
 )
 from lapsus.measures.agreement.gamma_alignment import prices
-from lapsus.measures.agreement.gamma_candidates import Dissimilarity, candidates, in_order
-from lapsus.measures.agreement.gamma_continuum import Continuum
+from lapsus.measures.agreement.gamma_candidates import Continuum, Dissimilarity, candidates, in_order
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import Bootstrap
 from lapsus.model.votes import SpanVotes

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement import coefficient, merge_labels
-from lapsus.measures.agreement.answer_codes import of_annotators, one_against_rest
+from lapsus.measures.agreement.answer_codes import one_against_rest
 from lapsus.model.votes import LabelVotes
 from tests.measures.agreement.helpers import label_rows, labels, names, numbers, sets, units
 
@@ -70,8 +70,8 @@ def test_one_of_several_labels_against_the_rest() -> None:
 
 
 def test_fewer_annotators() -> None:
-    assert of_annotators(VOTES, [2, 0]).annotators == ("annotator-2", "annotator-0")
-    assert of_annotators(numbers([[1, 2, 3]]), [2, 0]).values.tolist() == [[3, 1]]  # type: ignore[union-attr]
-    some = of_annotators(sets([["a", "b", None]]), [1, 2])
+    assert VOTES.of([2, 0]).annotators == ("annotator-2", "annotator-0")
+    assert numbers([[1, 2, 3]]).of([2, 0]).values.tolist() == [[3, 1]]  # type: ignore[union-attr]
+    some = sets([["a", "b", None]]).of([1, 2])
     assert some.answered.tolist() == [[True, False]]  # type: ignore[union-attr]
-    assert coefficient("percent", of_annotators(labels(["OTO", "TTX"]), [0, 1]), None).value == 0.5
+    assert coefficient("percent", labels(["OTO", "TTX"]).of([0, 1]), None).value == 0.5

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from lapsus.errors import UsageError
 from lapsus.measures.agreement import pairs
-from lapsus.measures.agreement.cohen import cohen_kappa, cohen_matrix, scott_matrix, scott_pi
 from lapsus.measures.agreement.fleiss import fleiss_kappa
+from lapsus.measures.agreement.pairs import cohen_kappa, cohen_matrix, scott_matrix, scott_pi
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import Bootstrap, bootstrap_rows
 from lapsus.measures.score import SAME

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.errors import InvalidError, UsageError
-from lapsus.measures.agreement.gamma_continuum import continua
+from lapsus.measures.agreement.gamma_candidates import continua
 from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.agreement.unitizing import NOTHING, difference_sums, unitizing_alpha
 from lapsus.measures.bootstrap import Bootstrap

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from lapsus.errors import InvalidError
-from lapsus.measures.gold.adjudicated import adjudicated
 from lapsus.measures.gold.counts import distribution, label_sets, majority, mean
+from lapsus.measures.gold.result import adjudicated
 from lapsus.measures.gold.spans import merged_spans
 from lapsus.model import Span, UnitKey
 from tests.measures.agreement.helpers import labels, numbers, sets

@@ -19,9 +19,9 @@ from lapsus.measures.gold.counts import (
     majority_codes,
     mean,
     median,
-    shares,
 )
 from lapsus.measures.gold.result import NOBODY, Gold
+from lapsus.model.votes import row_shares
 from tests.measures.agreement.helpers import label_rows, labels, numbers, sets
 from tests.measures.gold.helpers import units
 
@@ -47,9 +47,9 @@ def test_shares_by_hand() -> None:
 
 def test_shares_work_along_the_last_axis() -> None:
     counts = np.array([[[1, 3], [0, 0]], [[2, 2], [5, 0]]])
-    assert shares(counts)[0, 0].tolist() == [0.25, 0.75]
-    assert np.isnan(shares(counts)[0, 1]).all()
-    assert shares(counts)[1].tolist() == [[0.5, 0.5], [1, 0]]
+    assert row_shares(counts)[0, 0].tolist() == [0.25, 0.75]
+    assert np.isnan(row_shares(counts)[0, 1]).all()
+    assert row_shares(counts)[1].tolist() == [[0.5, 0.5], [1, 0]]
 
 
 @pytest.mark.parametrize(

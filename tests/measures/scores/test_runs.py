@@ -39,7 +39,7 @@ def test_scored_turns_are_those_with_votes() -> None:
     assert found.distributions.tolist() == [[0.5, 0.3, 0.2]] * 3
     assert found.groups.tolist() == [0, 0, 1]
     assert (found.one_hot, found.out_of_place) == (0, ())
-    assert found.scores(bootstrap=None).accuracy.value == 1
+    assert found.scores(bootstrap=None)["accuracy"].value == 1
 
 
 def test_answers_are_matched_by_turn_and_order_is_noted() -> None:
@@ -62,8 +62,8 @@ def test_a_missing_distribution_is_one_for_the_label_and_noted() -> None:
     found = align_run(GOLD, run(said("a", "3", "T", None), said("b", "3", "X", None)))
     assert found.distributions.tolist() == [[0.5, 0.3, 0.2], [0, 1, 0], [0, 0, 1]]
     assert found.one_hot == 2
-    assert "|onehot:2|" in found.scores(bootstrap=None).jsd.signature
-    assert "onehot" not in align_run(GOLD, run()).scores(bootstrap=None).jsd.signature
+    assert "|onehot:2|" in found.scores(bootstrap=None)["jsd"].signature
+    assert "onehot" not in align_run(GOLD, run()).scores(bootstrap=None)["jsd"].signature
 
 
 def test_the_newest_revision_counts() -> None:

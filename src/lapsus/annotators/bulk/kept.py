@@ -14,7 +14,7 @@ from lapsus.annotators.bulk.run import Work
 from lapsus.errors import InputError
 from lapsus.formats.jsonl import VERSION, Line
 from lapsus.model import Judgment, UnitKey
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice, as_text
 
 ENDING = ".chunk"

@@ -15,7 +15,7 @@ import msgspec
 from lapsus.annotators.bulk.run import Packed, Work
 from lapsus.annotators.optional_libraries import require
 from lapsus.errors import InputError, LapsusError, UsageError
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice, as_text
 from lapsus.version import __version__
 

@@ -23,7 +23,7 @@ from lapsus.annotators.encoder.reader import Passage
 from lapsus.annotators.encoder.tokens import LargeTokens
 from lapsus.annotators.features.network_layers import softmax
 from lapsus.errors import UsageError
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 
 PACKAGE: Final = "lapsus-large"
 MODULE: Final = "lapsus_large"

@@ -44,7 +44,7 @@ from lapsus.model import (
     UnitRule,
     in_language,
 )
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.model.judgment import GOLD
 from lapsus.notices import Notice
 from lapsus.schemes import AnyScheme, load_scheme

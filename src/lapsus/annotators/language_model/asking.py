@@ -18,7 +18,7 @@ from lapsus.annotators.language_model.providers import provider_of
 from lapsus.annotators.language_model.service import Endpoint, Service, endpoint
 from lapsus.errors import UsageError
 from lapsus.model import Judgment, Scheme, Unit
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 
 _REFUSED = "the model would not answer, and is not asked again"
 KEY = "LAPSUS_API_KEY"

@@ -18,7 +18,7 @@ from lapsus.annotators.language_model.providers.batches import Batches, BatchReq
 from lapsus.errors import InputError, LapsusError, UsageError
 from lapsus.formats.sink import put_in_place
 from lapsus.model import Unit
-from lapsus.model.decoders import decoder
+from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
 
 T = TypeVar("T")

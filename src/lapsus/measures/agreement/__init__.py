@@ -24,8 +24,8 @@ COEFFICIENTS: Registry[Callable[..., Score]] = Registry(
     {
         "percent": f"{_ROOM}.fleiss:percent_agreement",
         "fleiss": f"{_ROOM}.fleiss:fleiss_kappa",
-        "cohen": f"{_ROOM}.cohen:cohen_kappa",
-        "scott": f"{_ROOM}.cohen:scott_pi",
+        "cohen": f"{_ROOM}.pairs:cohen_kappa",
+        "scott": f"{_ROOM}.pairs:scott_pi",
         "alpha": f"{_ROOM}.krippendorff:krippendorff_alpha",
         "ac1": f"{_ROOM}.fleiss:gwet_ac1",
         "ac2": f"{_ROOM}.fleiss:gwet_ac2",

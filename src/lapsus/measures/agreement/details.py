@@ -13,27 +13,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement import coefficient, distances
+from lapsus.measures.agreement import coefficient
 from lapsus.measures.agreement.answer_codes import (
     Coded,
     Judged,
-    choose,
     coded,
     compact,
-    of_annotators,
+    jaccard,
+    nominal,
     one_against_rest,
+    ratio,
     require,
     require_names,
     scale_values,
-    unsuitable,
+    squared,
+    within_rows,
 )
-from lapsus.measures.agreement.cohen import cohen_matrix, scott_matrix
-from lapsus.measures.agreement.distances import ratio
 from lapsus.measures.agreement.fleiss import unit_agreement
-from lapsus.measures.agreement.pairs import PairMatrix
-from lapsus.measures.agreement.patterns import Patterns, spread
+from lapsus.measures.agreement.pairs import PairMatrix, cohen_matrix, scott_matrix
+from lapsus.measures.agreement.patterns import Patterns
 from lapsus.measures.bootstrap import Bootstrap, Floats, bootstrap_interval
-from lapsus.measures.score import SAME, Score, parse_measure, signature
+from lapsus.measures.score import SAME, Score, parse_measure, signature, spread
 from lapsus.model import Span, UnitKey
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes, count_labels
 from lapsus.notices import Notice
@@ -68,7 +68,7 @@ def leave_one_out(votes: Judged, measure: str, bootstrap: Bootstrap | None = Non
     require_names(votes, Notice("measure-without-one"), _NAMELESS)
     everybody = np.arange(len(votes.annotators))
     return {
-        annotator: coefficient(measure, of_annotators(votes, np.delete(everybody, place)), bootstrap)
+        annotator: coefficient(measure, votes.of(np.delete(everybody, place)), bootstrap)
         for place, annotator in enumerate(votes.annotators)
     }
 
@@ -80,13 +80,13 @@ def pairwise(votes: Judged, measure: str = "cohen") -> PairMatrix:
     declared = parse_measure(measure)
     if declared.name in _MATRICES and isinstance(votes, LabelVotes | ScaleVotes):
         return _MATRICES[declared.name](votes, *declared.arguments, **dict(declared.parameters))
-    answered = _answered(votes).astype(np.float64)
+    answered = votes.answered.astype(np.float64)
     shared = (answered.T @ answered).astype(np.int64)
     np.fill_diagonal(shared, 0)
     values = np.full(shared.shape, np.nan)
     for one, other in np.argwhere(np.triu(shared)):
-        both = of_annotators(votes, [one, other])
-        values[one, other] = values[other, one] = float(coefficient(measure, both, None))
+        found = coefficient(measure, votes.of([one, other]), None)
+        values[one, other] = values[other, one] = float(found)
     return PairMatrix(votes.annotators, values, shared)
 
 
@@ -107,19 +107,16 @@ def with_the_rest(votes: Judged, bootstrap: Bootstrap | None = None) -> dict[str
     }
 
 
-def disputed(votes: Votes, most: int = 20, by: str = "pairs") -> list[Dispute]:
+def disputed(votes: Votes, most: int = 20) -> list[Dispute]:
     """The units over which annotators differ most, the worst first; units with one answer are left out.
 
-    `pairs` is the mean distance between two answers: 0 or 1 for labels, Jaccard's for sets, difference for
-    numbers, and for spans as in `disputed_spans`. `entropy` is that of the answers, in bits.
+    By the mean distance between two answers: 0 or 1 for labels, Jaccard's for sets, difference for numbers, and for
+    spans as in `disputed_spans`.
     """
-    if isinstance(votes, SpanVotes) and by == "pairs":
-        return disputed_spans(votes, most)
     if isinstance(votes, SpanVotes):
-        raise unsuitable(votes, Notice("measure-by-entropy"))
-    choose("kind-order", by, ("pairs", "entropy"))
-    apart = _mean_distance(votes) if by == "pairs" else _entropy(votes)
-    apart = np.where(_answered(votes).sum(axis=1) >= 2, apart, 0.0)
+        return disputed_spans(votes, most)
+    apart = _mean_distance(votes)
+    apart = np.where(votes.answered.sum(axis=1) >= 2, apart, 0.0)
     worst = np.argsort(-apart, kind="stable")[: max(most, 0)]
     return [
         Dispute(votes.units[row], float(apart[row]), _answers(votes, row)) for row in worst if apart[row] > 0
@@ -184,16 +181,10 @@ def _with_the_rest(
 
 def _distance(votes: Judged, answers: Coded) -> Floats:
     if isinstance(votes, LabelSetVotes):
-        return distances.jaccard(answers.members)
+        return jaccard(answers.members)
     if isinstance(votes, ScaleVotes):
-        return distances.squared(answers.numbers)
-    return distances.nominal(len(answers.names))
-
-
-def _answered(votes: Judged) -> NDArray[np.bool_]:
-    if isinstance(votes, LabelVotes):
-        return votes.codes >= 0
-    return votes.answered if isinstance(votes, LabelSetVotes) else ~np.isnan(votes.values)
+        return squared(answers.numbers)
+    return nominal(len(answers.names))
 
 
 def _mean_distance(votes: Judged) -> Floats:
@@ -204,7 +195,7 @@ def _mean_distance(votes: Judged) -> Floats:
         return _mean_difference(scale_values(votes))
     answers = coded(votes, Notice("measure-by-unit"), LabelSetVotes)
     raters = votes.answered.sum(axis=1)
-    total = distances.within_rows(compact(answers.codes), distances.jaccard(answers.members))
+    total = within_rows(compact(answers.codes), jaccard(answers.members))
     return np.nan_to_num(ratio(total, raters * (raters - 1) / 2))
 
 
@@ -218,14 +209,6 @@ def _mean_difference(values: Floats) -> Floats:
     total = np.where(np.isnan(ordered), 0.0, ordered * times).sum(axis=1)
     pairs = (raters * (raters - 1) / 2)[:, 0]
     return np.nan_to_num(ratio(total, pairs))
-
-
-def _entropy(votes: Judged) -> Floats:
-    answers = coded(votes, "entropy", *KINDS)
-    counts = count_labels(answers.codes, len(answers.names))
-    shares = np.nan_to_num(ratio(counts, counts.sum(axis=1, keepdims=True)))
-    bits: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-    return bits
 
 
 def _answers(votes: Judged, row: int) -> dict[str, int]:
@@ -261,20 +244,14 @@ class LabelUse(NamedTuple):
 
 def label_use(votes: Votes | Patterns, labels: tuple[str, ...]) -> list[LabelUse]:
     """How each label was used. Units with one answer count for how often it was given, not for agreement."""
-    return [_use(label, *_counts(votes, place)) for place, label in enumerate(labels)]
-
-
-def _counts(votes: Votes | Patterns, place: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """For each unit (or pattern of units): how many gave the label, how many answered, how many units it is."""
     if isinstance(votes, Patterns):
-        return votes.counts[:, place], votes.raters, votes.times
-    require(votes, Notice("measure-label-use"), LabelVotes, LabelSetVotes)
-    if isinstance(votes, LabelVotes):
-        yes, there = votes.codes == place, votes.codes >= 0
+        counts, raters, times = votes.counts, votes.raters, votes.times
     else:
-        yes, there = votes.chosen[:, :, place] & votes.answered, votes.answered  # type: ignore[union-attr]
-    once = np.ones(len(yes), dtype=np.int64)
-    return yes.sum(axis=1).astype(np.float64), there.sum(axis=1).astype(np.float64), once
+        require(votes, Notice("measure-label-use"), LabelVotes, LabelSetVotes)
+        counts = votes.counts().astype(np.float64)  # type: ignore[union-attr]
+        raters = votes.answered.sum(axis=1).astype(np.float64)
+        times = np.ones(len(raters), dtype=np.int64)
+    return [_use(label, counts[:, place], raters, times) for place, label in enumerate(labels)]
 
 
 def _use(label: str, yes: Floats, there: Floats, times: NDArray[np.int64]) -> LabelUse:

@@ -3,12 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement import distances
-from lapsus.measures.agreement.answer_codes import choose, require
-from lapsus.measures.agreement.distances import beyond_chance, ratio
-from lapsus.measures.agreement.patterns import ALONE, patterns, spread
+from lapsus.measures.agreement.answer_codes import LINES, beyond_chance, choose, ratio, require, steps
+from lapsus.measures.agreement.patterns import ALONE, patterns
 from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, bootstrap_interval
-from lapsus.measures.score import SAME, Score, signature
+from lapsus.measures.score import SAME, Score, signature, spread
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
 
 WEIGHTS = ("linear", "quadratic", "ordinal")
@@ -93,7 +91,7 @@ def gwet_value(totals: Floats, weights: Floats) -> Floats:
 
 def agreement_weights(numbers: Floats, weights: str) -> Floats:
     """How far each two labels agree: 1 if they are the same, 0 if they are as far apart as can be."""
-    apart = distances.steps(len(numbers)) if weights == "ordinal" else distances.LINES[weights](numbers)
+    apart = steps(len(numbers)) if weights == "ordinal" else LINES[weights](numbers)
     return 1 - np.nan_to_num(ratio(apart, apart.max(initial=0)))
 
 

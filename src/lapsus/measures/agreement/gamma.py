@@ -8,14 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement.answer_codes import require
-from lapsus.measures.agreement.distances import ratio
+from lapsus.measures.agreement.answer_codes import ratio, require
 from lapsus.measures.agreement.gamma_alignment import aligned
-from lapsus.measures.agreement.gamma_candidates import Dissimilarity, Marks, candidates, in_order, ragged
-from lapsus.measures.agreement.gamma_continuum import Continuum, Ints, Lengths, continua
-from lapsus.measures.agreement.patterns import ALONE, spread
+from lapsus.measures.agreement.gamma_candidates import (
+    Continuum,
+    Dissimilarity,
+    Ints,
+    Lengths,
+    Marks,
+    candidates,
+    continua,
+    in_order,
+    ragged,
+)
+from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
-from lapsus.measures.score import Score, signature
+from lapsus.measures.score import Score, signature, spread
 from lapsus.model import UnitKey
 from lapsus.model.votes import SpanVotes
 from lapsus.notices import Notice

@@ -21,8 +21,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement.gamma_candidates import Candidates, Marks
-from lapsus.measures.agreement.gamma_continuum import Ints
+from lapsus.measures.agreement.gamma_candidates import Candidates, Ints, Marks
 from lapsus.measures.bootstrap import Floats
 
 _MARGIN = 0.01

@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.measures.agreement.answer_codes import choose, require, require_names, scale_values
-from lapsus.measures.agreement.distances import ratio
-from lapsus.measures.agreement.patterns import ALONE, distinct_sums, spread
+from lapsus.measures.agreement.answer_codes import choose, ratio, require, require_names, scale_values
+from lapsus.measures.agreement.patterns import ALONE, distinct_sums
 from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, bootstrap_interval, bootstrap_rows
-from lapsus.measures.score import SAME, Score, signature
+from lapsus.measures.score import SAME, Score, signature, spread
 from lapsus.model.votes import ScaleVotes
 from lapsus.notices import Notice
 

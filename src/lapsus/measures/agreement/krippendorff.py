@@ -8,12 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import UsageError
-from lapsus.measures.agreement import distances
-from lapsus.measures.agreement.answer_codes import choose, coded, compact, scale_values, unsuitable
-from lapsus.measures.agreement.distances import ratio
-from lapsus.measures.agreement.patterns import ALONE, Patterns, distinct_rows, distinct_sums, patterns, spread
+from lapsus.measures.agreement.answer_codes import (
+    SETS,
+    choose,
+    coded,
+    compact,
+    nominal,
+    ratio,
+    relative,
+    scale_values,
+    squared,
+    unsuitable,
+    within_rows,
+)
+from lapsus.measures.agreement.patterns import ALONE, Patterns, distinct_rows, distinct_sums, patterns
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval, interval, resampled_times
-from lapsus.measures.score import SAME, Score, signature
+from lapsus.measures.score import SAME, Score, signature, spread
 from lapsus.model.votes import MISSING, LabelSetVotes, LabelVotes, ScaleVotes
 
 METRICS = ("nominal", "ordinal", "interval", "ratio", "masi", "jaccard")
@@ -58,7 +68,7 @@ def coincidences(counts: Floats, times: NDArray[np.integer]) -> Floats:
 def ordinal_value(table: Floats) -> Floats:
     """Alpha for labels in order from their coincidences: labels are as far apart as their mean ranks."""
     totals = table.sum(axis=0)
-    distance = distances.squared(totals.cumsum() - totals / 2)
+    distance = squared(totals.cumsum() - totals / 2)
     between = totals @ distance @ totals
     return np.float64(1) - ratio((totals.sum() - 1) * (table * distance).sum(), between)
 
@@ -101,10 +111,10 @@ def krippendorff_alpha(
 
 def _distance(measure: str, metric: str, found: Patterns) -> Floats:
     if metric == "nominal":
-        return distances.nominal(found.counts.shape[1])
+        return nominal(found.counts.shape[1])
     if found.answers is None or not found.answers.measured:
         raise UsageError("numbers-labels-none", hint="use-alpha-ordinal", measure=measure)
-    return distances.relative(found.answers.numbers)
+    return relative(found.answers.numbers)
 
 
 def _moments(found: Patterns) -> Floats:
@@ -165,7 +175,7 @@ def _alpha_of_moments(
 
 def _alpha_of_sets(measure: str, metric: str, votes: LabelSetVotes, bootstrap: Bootstrap | None) -> Score:
     """There may be thousands of different sets, each seen once: answers are looked up, not counted."""
-    if metric not in distances.SETS:
+    if metric not in SETS:
         raise unsuitable(votes, measure)
     answers = coded(votes, measure, LabelSetVotes)
     raters = (answers.codes >= 0).sum(axis=1)
@@ -174,8 +184,8 @@ def _alpha_of_sets(measure: str, metric: str, votes: LabelSetVotes, bootstrap: B
     parts = {"raters": spread(raters[raters >= 2]), "labels": len(votes.labels)}
     if len(np.unique(codes[codes > 0])) < 2:
         return Score(measure, None, n, note=SAME if n else ALONE, signature=signature(**parts))
-    distance = distances.SETS[metric](answers.members)
-    within = 2 * distances.within_rows(codes + MISSING, distance) / ((codes > 0).sum(axis=1) - 1)
+    distance = SETS[metric](answers.members)
+    within = 2 * within_rows(codes + MISSING, distance) / ((codes > 0).sum(axis=1) - 1)
 
     def value(draws: NDArray[np.integer]) -> Floats:
         """Alpha where the rows come so many times: `(resamples, rows)`."""

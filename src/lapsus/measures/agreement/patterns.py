@@ -26,7 +26,7 @@ from lapsus.measures.bootstrap import (
     resampled_sums,
     smoothed_interval,
 )
-from lapsus.measures.score import SAME, Interval, Score, signature
+from lapsus.measures.score import SAME, Interval, Score, signature, spread
 from lapsus.model.votes import LabelVotes, ScaleVotes, count_labels
 from lapsus.notices import Notice
 
@@ -167,14 +167,6 @@ def _unseen(labels: int, usual: int, raters: int) -> Floats:
                 row[label], row[usual] = votes, raters - votes
                 rows.append(row)
     return np.array(rows).reshape(-1, labels)
-
-
-def spread(raters: NDArray[Any]) -> str | None:
-    """The numbers of raters in few words: `30` or `24-30`."""
-    if len(raters) == 0:
-        return None
-    low, high = int(raters.min()), int(raters.max())
-    return str(low) if low == high else f"{low}-{high}"
 
 
 def patterns(votes: object, measure: str) -> Patterns:

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.measures.agreement.answer_codes import choose, require, require_names
-from lapsus.measures.agreement.patterns import ALONE, spread
+from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import SHARE, USUAL, Bootstrap, Floats, interval, resampled_times
-from lapsus.measures.score import Interval, Score, signature
-from lapsus.measures.scores.spans import Stretches
+from lapsus.measures.score import Interval, Score, signature, spread
+from lapsus.measures.scores.spans import characters, exact, marks, on_one_line, overlapping
 from lapsus.measures.scores.tally import two_sided_precision_recall_f
 from lapsus.model import Span
 from lapsus.model.votes import SpanVotes
@@ -20,8 +20,6 @@ from lapsus.notices import Notice
 NOTHING = Notice("nobody-marked-anything")
 MATCHES = ("exact", "overlapping", "characters")
 CATEGORIES = ("same", "any")
-
-_Marks: TypeAlias = set[tuple[str, int, int, str]]
 
 
 class _Pair(NamedTuple):
@@ -48,8 +46,7 @@ def span_f1(
     require_names(votes, "span_f1", "gamma or unitizing")
     choose(Notice("way-match-spans"), match, MATCHES)
     choose(Notice("way-treat-category"), category, CATEGORIES)
-    answered = np.array([[spans is not None for spans in row] for row in votes.spans], dtype=np.bool_)
-    answered = answered.reshape(len(votes.units), len(votes.annotators))
+    answered = votes.answered
     raters = answered.sum(axis=1)
     number, n = len(votes.annotators), int((raters >= 2).sum())
     line = signature(
@@ -108,11 +105,6 @@ def _f1(totals: Floats) -> Floats:
     return f1
 
 
-def _marks(spans: tuple[Span, ...] | None, with_label: bool) -> _Marks:
-    """What somebody marked, every stretch once."""
-    return {(span.segment, span.start, span.end, span.label if with_label else "") for span in spans or ()}
-
-
 def _pairs(
     rows: list[tuple[tuple[Span, ...] | None, ...]],
     answered: NDArray[np.bool_],
@@ -120,35 +112,15 @@ def _pairs(
     with_label: bool,
 ) -> list[_Pair]:
     """The pairs of annotators who answered a unit both."""
-    compare = _exact if match == "exact" else _overlapping if match == "overlapping" else _characters
-    marks = [[_marks(spans, with_label) for spans in row] for row in rows]
+    marked = [[marks(spans or (), with_label) for spans in row] for row in rows]
     shared = answered.astype(np.float64).T @ answered
     pairs = []
     for one, other in np.argwhere(np.triu(shared, 1)).tolist():
         units = np.flatnonzero(answered[:, one] & answered[:, other])
-        here = [marks[unit] for unit in units.tolist()]
-        sums = compare([row[one] for row in here], [row[other] for row in here])
+        sides = [[marked[unit][column] for unit in units.tolist()] for column in (one, other)]
+        if match == "exact":
+            sums = exact(*sides)
+        else:
+            sums = (overlapping if match == "overlapping" else characters)(*on_one_line(*sides))
         pairs.append(_Pair(one, other, units, sums))
     return pairs
-
-
-def _exact(ones: list[_Marks], others: list[_Marks]) -> Floats:
-    rows = [(len(a & b), len(a), len(a & b), len(b)) for a, b in zip(ones, others, strict=True)]
-    return np.array(rows, dtype=np.float64)
-
-
-def _overlapping(ones: list[_Marks], others: list[_Marks]) -> Floats:
-    one, other = _on_one_line(ones, others)
-    return np.stack([one.hits(other), one.counts(), other.hits(one), other.counts()], axis=1)
-
-
-def _characters(ones: list[_Marks], others: list[_Marks]) -> Floats:
-    one, other = _on_one_line(ones, others)
-    common = one.common(other)
-    return np.stack([common, one.covered(), common, other.covered()], axis=1)
-
-
-def _on_one_line(ones: list[_Marks], others: list[_Marks]) -> tuple[Stretches, Stretches]:
-    places: dict[tuple[int, str, str], int] = {}
-    width = 1 + max((end for marks in (*ones, *others) for _, _, end, _ in marks), default=0)
-    return Stretches.on_one_line(ones, places, width), Stretches.on_one_line(others, places, width)

@@ -10,12 +10,11 @@ is expected is the mean over all places that these units and gaps could take on 
 
 import numpy as np
 
-from lapsus.measures.agreement.answer_codes import require
-from lapsus.measures.agreement.distances import ratio
-from lapsus.measures.agreement.gamma_continuum import Continuum, Ints, Lengths, continua
-from lapsus.measures.agreement.patterns import ALONE, spread
+from lapsus.measures.agreement.answer_codes import ratio, require
+from lapsus.measures.agreement.gamma_candidates import Continuum, Ints, Lengths, continua
+from lapsus.measures.agreement.patterns import ALONE
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, bootstrap_interval
-from lapsus.measures.score import Score, signature
+from lapsus.measures.score import Score, signature, spread
 from lapsus.model.votes import SpanVotes
 from lapsus.notices import Notice
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from lapsus.errors import UsageError
-from lapsus.measures.gold.adjudicated import adjudicated
-from lapsus.measures.gold.result import Gold
+from lapsus.measures.gold.result import Gold, adjudicated
 from lapsus.measures.gold.spans import span_dawid_skene
 from lapsus.measures.score import compute, parse_measure
 from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, SpanVotes, Votes

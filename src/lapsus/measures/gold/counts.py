@@ -1,7 +1,6 @@
 """Gold by counting: the most frequent answer, the shares, the mean, and the labels that enough people gave."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from lapsus.errors import UsageError
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.gold.result import NOBODY, Gold, label_answers, raters
 from lapsus.measures.score import signature
-from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes
+from lapsus.model.votes import LabelSetVotes, LabelVotes, ScaleVotes, row_means, row_shares
 from lapsus.registry import did_you_mean
 
 
@@ -41,7 +40,7 @@ def majority(
         raise UsageError("no-label-called", hint=did_you_mean(str(chosen), list(votes.labels)), label=chosen)
     counts = votes.counts()
     answered = counts.sum(axis=1)
-    distributions = shares(counts)
+    distributions = row_shares(counts)
     places = [votes.labels.index(label) for label in order] or list(range(len(votes.labels)))
     nothing = len(places)
     codes = majority_codes(distributions[:, places], t, nothing)
@@ -66,13 +65,6 @@ def majority(
     )
 
 
-def shares(counts: NDArray[Any]) -> Floats:
-    """Counts over their sum along the last axis, without smoothing; NaN where there is nothing to count."""
-    totals = counts.sum(axis=-1, keepdims=True)
-    portions: Floats = np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
-    return portions
-
-
 def distribution(votes: LabelVotes) -> Gold:
     """The share of each label among the annotators who answered."""
     counts = votes.counts()
@@ -82,18 +74,9 @@ def distribution(votes: LabelVotes) -> Gold:
         "distribution",
         signature(method="distribution", smoothing="none", raters=raters(answered)),
         labels=votes.labels,
-        distributions=shares(counts),
+        distributions=row_shares(counts),
         note=None if answered.any() else NOBODY,
     )
-
-
-def row_means(values: Floats) -> Floats:
-    """The mean of each row without its NaN; NaN where nothing is left."""
-    known = ~np.isnan(values)
-    numbers = known.sum(axis=1)
-    sums = np.where(known, values, 0.0).sum(axis=1)
-    means: Floats = np.divide(sums, numbers, out=np.full(len(values), np.nan), where=numbers > 0)
-    return means
 
 
 def row_medians(values: Floats) -> Floats:
@@ -120,7 +103,7 @@ def median(votes: ScaleVotes) -> Gold:
 
 
 def _gold(votes: ScaleVotes, method: str, values: Floats) -> Gold:
-    answered = (~np.isnan(votes.values)).sum(axis=1)
+    answered = votes.answered.sum(axis=1)
     return Gold(
         votes.units,
         method,
@@ -140,7 +123,7 @@ def label_sets(votes: LabelSetVotes, share: float = 0.5) -> Gold:
     if not 0 < share <= 1:
         raise UsageError("several-labels-each-needs", hint="t-0-questions-one", share=share)
     answered = votes.answered.sum(axis=1)
-    chosen = (votes.chosen & votes.answered[:, :, None]).sum(axis=1)
+    chosen = votes.counts()
     # k / n is rounded to the nearest fraction, just as a written 0.1 is: 3 of 30 is 0.1.
     portions = np.divide(
         chosen, answered[:, None], out=np.full(chosen.shape, np.nan), where=answered[:, None] > 0

@@ -75,7 +75,7 @@ def counted_dawid_skene(
         smoothing=float(smoothing),
         iterations=iterations,
         tolerance=float(tolerance),
-        raters=raters((votes.codes >= 0).sum(axis=1)),
+        raters=raters(votes.answered.sum(axis=1)),
     )
     packed = VoteCodes(votes, times)
     if not packed.votes:
@@ -150,7 +150,7 @@ class VoteCodes:
     def __init__(self, votes: LabelVotes, times: NDArray[np.intp] | None = None) -> None:
         self.labels = len(votes.labels)
         self.annotators = len(votes.annotators)
-        given = votes.codes >= 0
+        given = votes.answered
         self.voted: NDArray[np.bool_] = given.sum(axis=1) > 0
         self.active: NDArray[np.bool_] = given.sum(axis=0) > 0
         listed = int(given.sum())

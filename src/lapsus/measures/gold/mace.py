@@ -61,7 +61,7 @@ def mace(
         restarts=restarts,
         iterations=iterations,
         seed=seed,
-        raters=raters((votes.codes >= 0).sum(axis=1)),
+        raters=raters(votes.answered.sum(axis=1)),
     )
     packed = VoteCodes(votes)
     if not packed.votes:

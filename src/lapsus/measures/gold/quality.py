@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InvalidError
-from lapsus.measures.agreement.answer_codes import require_names
-from lapsus.measures.agreement.distances import ratio
+from lapsus.measures.agreement.answer_codes import ratio, require_names
 from lapsus.measures.bootstrap import Floats
 from lapsus.measures.score import signature
 from lapsus.model.votes import (

@@ -71,8 +71,7 @@ def span_dawid_skene(
     if not 0 < at_least < 1:
         raise UsageError("posterior-mark-stands-above")
     require_names(votes, "dawid_skene of spans", "spans")
-    answered = np.array([[spans is not None for spans in row] for row in votes.spans], dtype=np.bool_)
-    answered = answered.reshape(len(votes.units), len(votes.annotators))
+    answered = votes.answered
     by_label: dict[str, list[_Stretch]] = {}
     for row, given in enumerate(votes.spans):
         for place, said in _stretches(given, answered[row]):
@@ -189,14 +188,11 @@ def _stretches(
         for start, end in pairwise(ordered):
             said = np.where(answered, 0, MISSING).astype(np.int8)
             for column, spans in enumerate(given):
-                if any(_covers(span, segment, label, start, end) for span in spans or ()):
+                own = (span for span in spans or () if (span.segment, span.label) == (segment, label))
+                if any(span.start <= start and end <= span.end for span in own):
                     said[column] = 1
             if (said == 1).any():
                 yield (segment, label, start, end), said
-
-
-def _covers(span: Span, segment: str, label: str, start: int, end: int) -> bool:
-    return (span.segment, span.label) == (segment, label) and span.start <= start and end <= span.end
 
 
 def _joined(likely: dict[_Place, float], at_least: float) -> tuple[Span, ...]:
@@ -279,12 +275,9 @@ def merged_spans(votes: SpanVotes, at_least: int = 0) -> Gold:
     """
     if at_least < 0:
         raise UsageError("annotators-cannot-mark-anything", hint="give-1-more-0", at_least=at_least)
-    needed = [_needed(row, at_least) for row in votes.spans]
-    answers = [
-        _merged([spans for spans in row if spans is not None], k)
-        for row, k in zip(votes.spans, needed, strict=True)
-    ]
-    answered = np.array([sum(spans is not None for spans in row) for row in votes.spans], dtype=np.intp)
+    given = [[spans for spans in row if spans is not None] for row in votes.spans]
+    answers = [_merged(spans, at_least or len(spans) // 2 + 1) for spans in given]
+    answered = votes.answered.sum(axis=1)
     return Gold(
         votes.units,
         "spans",
@@ -292,10 +285,6 @@ def merged_spans(votes: SpanVotes, at_least: int = 0) -> Gold:
         tuple(answers),
         note=None if answered.any() else NOBODY,
     )
-
-
-def _needed(row: tuple[tuple[Span, ...] | None, ...], at_least: int) -> int:
-    return at_least or sum(spans is not None for spans in row) // 2 + 1
 
 
 def _merged(answers: list[tuple[Span, ...]], needed: int) -> tuple[Span, ...] | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError, UsageError
+from lapsus.measures.agreement.answer_codes import ratio
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
-from lapsus.measures.score import Measure, Score
+from lapsus.measures.score import Measure, Score, spread
 from lapsus.measures.scores.breakdown_labels import (
     TIES,
     Rule,
@@ -20,7 +20,7 @@ from lapsus.measures.scores.breakdown_labels import (
     strict_labels,
     vote_shares,
 )
-from lapsus.measures.scores.tally import Tally, precision_recall_f, rater_range, ratio
+from lapsus.measures.scores.tally import Tally, precision_recall_f
 from lapsus.model import EMPTY
 from lapsus.notices import Notice
 
@@ -66,40 +66,13 @@ _GROUPINGS = np.array([[1, 1, 1, 0, 0], [1, 0, 0, 1, 0], [0, 0, 1, 0, 1]], dtype
 _SIZES = _GROUPINGS.sum(axis=1, keepdims=True)
 _TINY = np.finfo(np.float64).tiny
 
+BreakdownScores: TypeAlias = dict[str, Score]
+"""The challenge's scores of one run, by their names in JSON."""
 
-class BreakdownScores(msgspec.Struct, frozen=True):
-    """The challenge's scores of one run."""
 
-    accuracy: Score
-    precision_b: Score
-    recall_b: Score
-    f1_b: Score
-    precision_pb_b: Score
-    recall_pb_b: Score
-    f1_pb_b: Score
-    precision_pb: Score
-    recall_pb: Score
-    f1_pb: Score
-    precision_nb: Score
-    recall_nb: Score
-    f1_nb: Score
-    jsd: Score
-    jsd_nb_vs_rest: Score
-    jsd_rest_vs_b: Score
-    mse: Score
-    mse_nb_vs_rest: Score
-    mse_rest_vs_b: Score
-    n: int
-
-    @classmethod
-    def of(cls, tally: Tally, bootstrap: Bootstrap | None) -> BreakdownScores:
-        """The scores that follow from a tally."""
-        named = dict(zip(BREAKDOWN_MEASURES, tally.scores(bootstrap), strict=True))
-        return cls(**named, n=tally.n)
-
-    def scores(self) -> dict[str, Score]:
-        """Every score by its name."""
-        return {name: getattr(self, name) for name in BREAKDOWN_MEASURES}
+def scores_of(tally: Tally, bootstrap: Bootstrap | None) -> BreakdownScores:
+    """The scores that follow from a tally."""
+    return dict(zip(BREAKDOWN_MEASURES, tally.scores(bootstrap).values(), strict=True))
 
 
 def breakdown_scores(
@@ -117,7 +90,7 @@ def breakdown_scores(
     `groups` numbers each turn's document. `t` is the share that a gold label needs: 0 in the challenge's
     program unless it is told otherwise, 0.5 in the 2016 paper; by the paper's `rule` it must be above `t`.
     """
-    return BreakdownScores.of(breakdown_tally(gold, labels, distributions, groups, t=t, rule=rule), bootstrap)
+    return scores_of(breakdown_tally(gold, labels, distributions, groups, t=t, rule=rule), bootstrap)
 
 
 def breakdown_tally(
@@ -142,7 +115,7 @@ def breakdown_tally(
         "ties": TIES,
         "match": "turn-index",
         "log": 2,
-        "raters": rater_range(gold.sum(axis=1)),
+        "raters": spread(gold.sum(axis=1)),
     }
     names = tuple(str(measure) for measure in BREAKDOWN_MEASURES.values())
     return Tally(names, sums, breakdown_values, len(gold), setting, own)
@@ -259,3 +232,63 @@ def _x_log_x(x: Floats) -> Floats:
     np.log2(logs, out=logs)
     logs *= x
     return logs
+
+
+def constant_floor(
+    gold: NDArray[Any],
+    groups: NDArray[np.intp],
+    *,
+    t: float = 0.0,
+    rule: Rule = "program",
+    bootstrap: Bootstrap | None = USUAL,
+) -> BreakdownScores:
+    """The scores of always giving the same answer: the gold's mean distribution, and the strict label of that.
+
+    A floor that is a little too good, since nobody can know the gold beforehand; the signature says `prior:gold`.
+    """
+    shares: Floats = vote_shares(gold).mean(axis=0) if len(gold) else np.zeros(3)
+    labels = np.full(len(gold), strict_labels(shares, t, rule), dtype=np.int8)
+    given, own = np.broadcast_to(shares, (len(gold), 3)), {"floor": "constant", "prior": "gold"}
+    return scores_of(breakdown_tally(gold, labels, given, groups, t=t, rule=rule, own=own), bootstrap)
+
+
+def half_floor(
+    gold: NDArray[Any],
+    groups: NDArray[np.intp],
+    *,
+    splits: int = 10,
+    seed: int = 0,
+    t: float = 0.0,
+    rule: Rule = "program",
+    bootstrap: Bootstrap | None = USUAL,
+) -> BreakdownScores:
+    """Half of the annotators scored against the other half, as if the one half were a detector.
+
+    Each turn's annotators are split by chance (of an odd number, the larger half is the gold), the sums of
+    several splits are averaged, and the scores follow from them. Turns with a single vote are left out.
+    Counts are all it takes: which half a vote falls into does not depend on whose it is.
+    """
+    many = gold.sum(axis=1) > 1
+    gold, groups = gold[many], groups[many]
+    own = {"floor": f"halves,splits={splits},seed={seed}"}
+    generator = np.random.default_rng(seed)
+    tallies = []
+    for _ in range(splits):
+        half = draw_half(gold, generator)
+        shares = vote_shares(half)
+        tallies.append(
+            breakdown_tally(
+                gold - half, strict_labels(shares, t, rule), shares, groups, t=t, rule=rule, own=own
+            )
+        )
+    mean = np.mean([tally.sums for tally in tallies], axis=0)
+    return scores_of(tallies[0]._replace(sums=mean), bootstrap)
+
+
+def draw_half(counts: NDArray[Any], generator: np.random.Generator) -> NDArray[np.int64]:
+    """The votes of a random half of each turn's annotators, rounded down, as counts of O, T and X."""
+    o, t, x = counts.T
+    wanted = counts.sum(axis=1) // 2
+    of_o = generator.hypergeometric(o, t + x, wanted)
+    of_t = generator.hypergeometric(t, x, wanted - of_o)
+    return np.stack([of_o, of_t, wanted - of_o - of_t], axis=1)

@@ -1,27 +1,17 @@
 """Scores where a unit may get several labels, such as the types of an error."""
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError, UsageError
-from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, group_sums
-from lapsus.measures.score import Score
-from lapsus.measures.scores.tally import (
-    EMPTY_BOTH,
-    PrecisionRecall,
-    Tally,
-    precision_recall_f,
-    rater_range,
-    ratio,
-)
-from lapsus.model import FrozenDict
+from lapsus.measures.agreement.answer_codes import ratio
+from lapsus.measures.bootstrap import Floats, group_sums
+from lapsus.measures.score import spread
+from lapsus.measures.scores.tally import EMPTY_BOTH, Tally, precision_recall_f
 from lapsus.model.votes import LabelSetVotes
-from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
 
 Against: TypeAlias = Literal["each", "union", "votes", "weights"]
@@ -30,11 +20,10 @@ Against: TypeAlias = Literal["each", "union", "votes", "weights"]
 - `each`: every annotator in turn; the score is the mean over annotators.
 - `union`: all labels that anybody chose.
 - `votes`: the labels that a share of the unit's annotators chose, half of them unless told otherwise.
-- `weights`: all labels, each weighing as much as its share of annotators. There is no gold set then, so exact
-  match, Jaccard and MASI are undefined.
+- `weights`: all labels, each weighing as much as its share of annotators. There is no gold set then, and no exact
+  match, Jaccard and MASI.
 """
 
-WEIGHTS_ARE_NO_SET = Notice("votes-weights-make-no")
 _OVERALL = ("exact", "jaccard", "MASI")
 _AVERAGES = ("micro", "macro")
 _SIZES = 4
@@ -43,41 +32,13 @@ _PART_OF, _OVERLAP = 2 / 3, 1 / 3
 """What MASI leaves of Jaccard where one set holds the other, and where each has labels of its own."""
 
 
-class LabelSetScores(msgspec.Struct, frozen=True):
-    """Scores of one run's label sets."""
-
-    exact: Score
-    jaccard: Score
-    masi: Score
-    micro: PrecisionRecall
-    macro: PrecisionRecall
-    """The plain mean over labels that were chosen or predicted at all."""
-    labels: Mapping[str, PrecisionRecall]
-    n: int
-
-
-def label_set_scores(
-    predicted: NDArray[np.bool_],
-    gold: LabelSetVotes,
-    *,
-    against: Against = "votes",
-    least: float = 0.5,
-    bootstrap: Bootstrap | None = USUAL,
-) -> LabelSetScores:
-    """Score predicted sets `(units, labels)` against votes. Units that nobody answered are left out."""
-    tally = label_set_tally(predicted, gold, against=against, least=least)
-    scores = tally.scores(bootstrap, EMPTY_BOTH)
-    exact, jaccard, masi = (_explained(score, against) for score in scores[: len(_OVERALL)])
-    triples = [PrecisionRecall(*scores[place : place + 3]) for place in range(len(_OVERALL), len(scores), 3)]
-    micro, macro, *by_label = triples
-    named = FrozenDict(zip(gold.labels, by_label, strict=True))
-    return LabelSetScores(exact, jaccard, masi, micro, macro, named, tally.n)
-
-
 def label_set_tally(
     predicted: NDArray[np.bool_], gold: LabelSetVotes, *, against: Against = "votes", least: float = 0.5
 ) -> Tally:
-    """The sums by document from which the scores of label sets follow."""
+    """What predicted sets `(units, labels)` got right against votes. Units that nobody answered are left out.
+
+    The averages are micro and macro, the plain mean over labels that were chosen or predicted at all.
+    """
     if against not in get_args(Against):
         raise UsageError(
             "cannot-score-against", hint=did_you_mean(against, list(get_args(Against))), against=against
@@ -96,13 +57,16 @@ def label_set_tally(
         sums = _unit_sums(predicted, reference, groups)
     setting = {
         "against": f"votes>={least:g}" if against == "votes" else against,
-        "raters": rater_range(answered.sum(axis=1)),
+        "raters": spread(answered.sum(axis=1)),
     }
-    value = partial(label_set_values, labels=len(gold.labels))
-    return Tally(_names(gold.labels), sums, value, int(rows.sum()), setting)
+    has_sets = against != "weights"
+    value = partial(label_set_values, labels=len(gold.labels), has_sets=has_sets)
+    triples = [f"{letter}({about})" for about in (*_AVERAGES, *gold.labels) for letter in "PRF"]
+    names = (*(_OVERALL if has_sets else ()), *triples)
+    return Tally(names, sums, value, int(rows.sum()), setting, note=EMPTY_BOTH)
 
 
-def label_set_values(sums: Floats, labels: int) -> Floats:
+def label_set_values(sums: Floats, labels: int, has_sets: bool = True) -> Floats:
     """The scores from sums `(..., annotators * (4 + 3 * labels))`, meaned over annotators."""
     width = _SIZES + 3 * labels
     sums = sums.reshape(*sums.shape[:-1], -1, width)
@@ -112,7 +76,8 @@ def label_set_values(sums: Floats, labels: int) -> Floats:
     micro = precision_recall_f(hits.sum(axis=-1), said.sum(axis=-1), there.sum(axis=-1))
     macro = _mean_of_defined(by_label, axis=-2)
     flat = by_label.reshape(*by_label.shape[:-2], 3 * labels)
-    return _mean_of_defined(np.concatenate([overall, micro, macro, flat], axis=-1), axis=-2)
+    values = [*([overall] if has_sets else []), micro, macro, flat]
+    return _mean_of_defined(np.concatenate(values, axis=-1), axis=-2)
 
 
 def _sums_of_each(
@@ -155,17 +120,6 @@ def _reference(
 def _mean_of_defined(values: Floats, axis: int) -> Floats:
     defined = np.isfinite(values)
     return ratio(np.where(defined, values, 0.0).sum(axis=axis), defined.sum(axis=axis))
-
-
-def _names(labels: Sequence[str]) -> tuple[str, ...]:
-    triples = [f"{letter}({about})" for about in (*_AVERAGES, *labels) for letter in "PRF"]
-    return (*_OVERALL, *triples)
-
-
-def _explained(score: Score, against: Against) -> Score:
-    if against == "weights" and score.n:
-        return msgspec.structs.replace(score, note=WEIGHTS_ARE_NO_SET)
-    return score
 
 
 def set_overlap(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +11,6 @@ from lapsus.errors import InputError, UsageError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
 from lapsus.measures.score import SAME, Score, signature
 from lapsus.measures.scores.tally import NOTHING, scores_of
-from lapsus.model.votes import ScaleVotes
 from lapsus.notices import Notice
 
 Level: TypeAlias = Literal["unit", "document", "system"]
@@ -20,30 +18,10 @@ Level: TypeAlias = Literal["unit", "document", "system"]
 NEVER_VARIES = Notice("one-two-never-varies")
 NOT_LEVELS = Notice("kappa-needs-whole-levels")
 _WEIGHTS: tuple[Weights, Weights] = ("linear", "quadratic")
-_MEASURES = {
-    "pearson": "pearson",
-    "spearman": "spearman",
-    "kendall": "kendall",
-    "mae": "MAE",
-    "kappa_linear": "kappa(linear)",
-    "kappa_quadratic": "kappa(quadratic)",
-}
+_MEASURES = ("pearson", "spearman", "kendall", "MAE", "kappa(linear)", "kappa(quadratic)")
 Weights: TypeAlias = Literal["linear", "quadratic"]
 _FLAT = 1e-12
 """A spread below this part of the values' own size is rounding, not variation."""
-
-
-class RatingScores(msgspec.Struct, frozen=True):
-    """Scores of one run's ratings."""
-
-    pearson: Score
-    spearman: Score
-    kendall: Score
-    mae: Score
-    kappa_linear: Score
-    kappa_quadratic: Score
-    n: int
-    """How many units, documents or systems were compared."""
 
 
 class _Ratings(NamedTuple):
@@ -65,14 +43,6 @@ class _Ratings(NamedTuple):
         return group_means(predicted, self.means_of[rows]), group_means(gold, self.means_of[rows])
 
 
-def mean_ratings(votes: ScaleVotes) -> Floats:
-    """The mean of the annotators' ratings of each unit, NaN where nobody rated it."""
-    given = np.isfinite(votes.values)
-    totals = np.where(given, votes.values, 0.0).sum(axis=1)
-    counts = given.sum(axis=1)
-    return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
-
-
 def group_means(values: Floats, groups: NDArray[np.intp]) -> Floats:
     """The mean of each group that has values, by the groups' numbers."""
     counts = np.bincount(groups)
@@ -89,7 +59,7 @@ def rating_scores(
     systems: NDArray[np.intp] | None = None,
     level: Level = "unit",
     bootstrap: Bootstrap | None = USUAL,
-) -> RatingScores:
+) -> dict[str, Score]:
     """Score predicted ratings `(n,)` against people's. A unit without one of the two (NaN) is left out.
 
     `documents` and `systems` number each unit's document and system. On the level of documents or systems,
@@ -102,8 +72,8 @@ def rating_scores(
     line = signature(level=level, over=over if bootstrap else None, boot=bootstrap)
     pairs = ratings.pairs()
     drawn = None if bootstrap is None else _resampled(ratings, bootstrap)
-    scores = scores_of(
-        tuple(_MEASURES.values()),
+    return scores_of(
+        _MEASURES,
         _values(*pairs),
         drawn,
         bootstrap,
@@ -112,7 +82,6 @@ def rating_scores(
         signature=line,
         note=lambda measure: _note(measure, *pairs),
     )
-    return RatingScores(**dict(zip(_MEASURES, scores, strict=True)), n=len(pairs[0]))
 
 
 def _prepared(

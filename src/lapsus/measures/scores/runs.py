@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lapsus.errors import InputError, InvalidError
 from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats
-from lapsus.measures.scores.breakdown import BreakdownScores, bad_distribution, breakdown_tally
+from lapsus.measures.scores.breakdown import BreakdownScores, bad_distribution, breakdown_tally, scores_of
 from lapsus.measures.scores.breakdown_labels import LABELS, Codes, Rule, breakdown_counts
 from lapsus.measures.scores.tally import Tally
 from lapsus.model import Judgment, UnitKey, latest
@@ -44,7 +44,7 @@ class AlignedRun:
         self, *, t: float = 0.0, rule: Rule = "program", bootstrap: Bootstrap | None = USUAL
     ) -> BreakdownScores:
         """The challenge's scores."""
-        return BreakdownScores.of(self.tally(t, rule), bootstrap)
+        return scores_of(self.tally(t, rule), bootstrap)
 
 
 def align_run(

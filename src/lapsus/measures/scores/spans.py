@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.errors import InputError
-from lapsus.measures.bootstrap import USUAL, Bootstrap, Floats, group_sums
-from lapsus.measures.scores.tally import EMPTY_BOTH, PrecisionRecall, Tally, two_sided_precision_recall_f
+from lapsus.measures.bootstrap import Floats, group_sums
+from lapsus.measures.scores.tally import EMPTY_BOTH, Tally, two_sided_precision_recall_f
 from lapsus.model import ELEMENTS, Document, Span
 
 SpansOfUnits: TypeAlias = Sequence[Collection[Span]]
@@ -20,63 +19,68 @@ SpansOfUnits: TypeAlias = Sequence[Collection[Span]]
 ElementsOfUnits: TypeAlias = Sequence[Collection[tuple[str, str]]]
 """For each unit the (segment, element) pairs that were left out."""
 
-_Mark: TypeAlias = tuple[str, int, int, str]
+Marks: TypeAlias = set[tuple[str, int, int, str]]
+"""Segment, start, end and label of what was marked, every stretch once."""
 
 _WAYS = ("exact", "overlapping", "characters", "exact,any", "overlapping,any", "characters,any")
 Ints = NDArray[np.int64]
 
 
-class SpanScores(msgspec.Struct, frozen=True):
-    """Scores of one run's spans. The category must be right too, but for those that begin with `any_`."""
-
-    exact: PrecisionRecall
-    """The same stretch."""
-    overlapping: PrecisionRecall
-    """At least one character in common. Several spans may overlap one; each side counts its own."""
-    characters: PrecisionRecall
-    """Characters marked by both, of the characters marked."""
-    any_exact: PrecisionRecall
-    any_overlapping: PrecisionRecall
-    any_characters: PrecisionRecall
-    n: int
-
-
-class ElementScores(msgspec.Struct, frozen=True):
-    """Scores of what was found to be left out, by part of the triple."""
-
-    subject: PrecisionRecall
-    predicate: PrecisionRecall
-    object: PrecisionRecall
-    all: PrecisionRecall
-    n: int
-
-
-def span_scores(
-    predicted: SpansOfUnits,
-    gold: SpansOfUnits,
-    groups: NDArray[np.intp],
-    *,
-    bootstrap: Bootstrap | None = USUAL,
-) -> SpanScores:
-    """Score the spans of each unit against the gold's. `groups` numbers each unit's document."""
-    tally = span_tally(predicted, gold, groups)
-    exact, overlapping, characters, any_exact, any_overlapping, any_characters = _triples(tally, bootstrap)
-    return SpanScores(exact, overlapping, characters, any_exact, any_overlapping, any_characters, tally.n)
-
-
 def span_tally(predicted: SpansOfUnits, gold: SpansOfUnits, groups: NDArray[np.intp]) -> Tally:
-    """The sums by document from which the scores of spans follow."""
+    """What marked spans got right against the gold's; `groups` numbers each unit's document.
+
+    The category must be right too, but for the ways that end in `any`. Spans match if they are the same stretch
+    (`exact`), or have a character in common (`overlapping`), each side counting its own; `characters` are those marked
+    by both, of those marked.
+    """
     _check(len(predicted), len(gold), len(groups))
     columns: list[Floats] = []
     for with_category in (True, False):
-        said, there = _marks(predicted, with_category), _marks(gold, with_category)
-        columns += [_exact(said, there), *_overlapping_and_characters(said, there)]
-    return Tally(
-        tuple(f"{letter}({way})" for way in _WAYS for letter in "PRF"),
-        _by_document(np.hstack(columns), groups),
-        two_sided_values,
-        len(gold),
-    )
+        said, there = ([marks(spans, with_category) for spans in units] for units in (predicted, gold))
+        lines = on_one_line(said, there)
+        columns += [exact(said, there), overlapping(*lines), characters(*lines)]
+    names = tuple(f"{letter}({way})" for way in _WAYS for letter in "PRF")
+    sums = _by_document(np.hstack(columns), groups)
+    return Tally(names, sums, two_sided_values, len(gold), note=EMPTY_BOTH)
+
+
+def marks(spans: Iterable[Span], with_category: bool) -> Marks:
+    """What somebody marked; without the category all labels are the same."""
+    return {(span.segment, span.start, span.end, span.label if with_category else "") for span in spans}
+
+
+def exact(ones: Sequence[Marks], others: Sequence[Marks]) -> Floats:
+    """For each unit the hits and the size of both sides, where the same stretch is a hit."""
+    counts = [(len(a & b), len(a), len(a & b), len(b)) for a, b in zip(ones, others, strict=True)]
+    return np.array(counts, dtype=np.float64).reshape(-1, 4)
+
+
+def overlapping(one: Stretches, other: Stretches) -> Floats:
+    """The same where a character in common is a hit."""
+    return np.stack([one.hits(other), one.counts(), other.hits(one), other.counts()], axis=1)
+
+
+def characters(one: Stretches, other: Stretches) -> Floats:
+    """The same of the characters marked."""
+    common = one.common(other)
+    return np.stack([common, one.covered(), common, other.covered()], axis=1)
+
+
+def on_one_line(ones: Sequence[Marks], others: Sequence[Marks]) -> tuple[Stretches, Stretches]:
+    """The marks of two sides on one line, where each segment and label of a unit has a place of its own."""
+    places: dict[tuple[int, str, str], int] = {}
+    width = 1 + max((end for one in (*ones, *others) for _, _, end, _ in one), default=0)
+
+    def laid_out(units: Sequence[Marks]) -> Stretches:
+        rows = [
+            (places.setdefault((unit, segment, label), len(places)) * width, start, end, unit)
+            for unit, of_unit in enumerate(units)
+            for segment, start, end, label in of_unit
+        ]
+        offsets, starts, ends, unit = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        return Stretches(offsets + starts, offsets + ends, unit, len(units))
+
+    return laid_out(ones), laid_out(others)
 
 
 def omitted_elements(spans: Iterable[Span], document: Document, label: str) -> frozenset[tuple[str, str]]:
@@ -90,21 +94,8 @@ def omitted_elements(spans: Iterable[Span], document: Document, label: str) -> f
     return frozenset(touched)
 
 
-def element_scores(
-    predicted: ElementsOfUnits,
-    gold: ElementsOfUnits,
-    groups: NDArray[np.intp],
-    *,
-    bootstrap: Bootstrap | None = USUAL,
-) -> ElementScores:
-    """Score what was found to be left out of triples, part by part. `omitted_elements` makes the input."""
-    tally = element_tally(predicted, gold, groups)
-    subject, predicate, object_, all_ = _triples(tally, bootstrap)
-    return ElementScores(subject, predicate, object_, all_, tally.n)
-
-
 def element_tally(predicted: ElementsOfUnits, gold: ElementsOfUnits, groups: NDArray[np.intp]) -> Tally:
-    """The sums by document from which the scores by element follow."""
+    """What was found to be left out of triples, part by part. `omitted_elements` makes the input."""
     _check(len(predicted), len(gold), len(groups))
     columns = np.zeros((len(gold), len(ELEMENTS) + 1, 4))
     for row, (said, there) in enumerate(zip(predicted, gold, strict=True)):
@@ -114,12 +105,8 @@ def element_tally(predicted: ElementsOfUnits, gold: ElementsOfUnits, groups: NDA
                 columns[row, ELEMENTS.index(element), column] += 1
     columns[:, -1] = columns[:, :-1].sum(axis=1)
     names = tuple(f"{letter}(omitted,{part})" for part in (*ELEMENTS, "all") for letter in "PRF")
-    return Tally(
-        names,
-        _by_document(columns.reshape(len(gold), 4 * len(names) // 3), groups),
-        two_sided_values,
-        len(gold),
-    )
+    sums = _by_document(columns.reshape(len(gold), 4 * len(names) // 3), groups)
+    return Tally(names, sums, two_sided_values, len(gold), note=EMPTY_BOTH)
 
 
 def two_sided_values(sums: Floats) -> Floats:
@@ -129,36 +116,9 @@ def two_sided_values(sums: Floats) -> Floats:
     return values.reshape(*sums.shape[:-1], -1)
 
 
-def _marks(spans: SpansOfUnits, with_category: bool) -> list[set[_Mark]]:
-    return [
-        {(span.segment, span.start, span.end, span.label if with_category else "") for span in of_unit}
-        for of_unit in spans
-    ]
-
-
-def _exact(said: list[set[_Mark]], there: list[set[_Mark]]) -> Floats:
-    counts = [(len(a & b), len(a), len(a & b), len(b)) for a, b in zip(said, there, strict=True)]
-    return np.array(counts, dtype=np.float64).reshape(-1, 4)
-
-
-def _overlapping_and_characters(said: list[set[_Mark]], there: list[set[_Mark]]) -> tuple[Floats, Floats]:
-    places: dict[tuple[int, str, str], int] = {}
-    width = 1 + max((end for marks in (*said, *there) for _, _, end, _ in marks), default=0)
-    ours, theirs = (Stretches.on_one_line(marks, places, width) for marks in (said, there))
-    overlapping = [ours.hits(theirs), ours.counts(), theirs.hits(ours), theirs.counts()]
-    common = ours.common(theirs)
-    characters = [common, ours.covered(), common, theirs.covered()]
-    return np.stack(overlapping, axis=1), np.stack(characters, axis=1)
-
-
 def _by_document(columns: Floats, groups: NDArray[np.intp]) -> Floats:
     # Numbered afresh, since a number that no unit has is no document and must not be drawn as one.
     return group_sums(columns, np.unique(groups, return_inverse=True)[1])
-
-
-def _triples(tally: Tally, bootstrap: Bootstrap | None) -> list[PrecisionRecall]:
-    scores = tally.scores(bootstrap, EMPTY_BOTH)
-    return [PrecisionRecall(*scores[place : place + 3]) for place in range(0, len(scores), 3)]
 
 
 def _check(predicted: int, gold: int, groups: int) -> None:
@@ -173,26 +133,6 @@ class Stretches(NamedTuple):
     ends: Ints
     units: Ints
     unit_count: int
-
-    @classmethod
-    def on_one_line(
-        cls,
-        marks: Sequence[Collection[tuple[str, int, int, str]]],
-        places: dict[tuple[int, str, str], int],
-        width: int,
-    ) -> Stretches:
-        """Lay out the (segment, start, end, label) of each unit.
-
-        Each segment and label of a unit has a place of its own, `width` wide. `places` is filled on the way,
-        so that a second call with it puts stretches on the same line.
-        """
-        rows = [
-            (places.setdefault((unit, segment, label), len(places)) * width, start, end, unit)
-            for unit, of_unit in enumerate(marks)
-            for segment, start, end, label in of_unit
-        ]
-        offsets, starts, ends, units = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-        return cls(offsets + starts, offsets + ends, units, len(marks))
 
     def counts(self) -> Floats:
         """How many stretches each unit has."""

@@ -7,16 +7,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from lapsus.measures.agreement.answer_codes import ratio
 from lapsus.measures.bootstrap import SHARE, SIGNED, Bootstrap, Bounds, Floats, interval, resampled_values
 from lapsus.measures.score import Score, signature
 from lapsus.model import EMPTY
 from lapsus.notices import Notice
 
 NOTHING = Notice("nothing-score")
+EMPTY_BOTH = Notice("nothing-find-nothing-found")
 _BOUNDS: Final[Mapping[str, Bounds]] = {
     **dict.fromkeys(("pearson", "spearman", "kendall", "kappa(linear)", "kappa(quadratic)"), SIGNED),
     **dict.fromkeys(("MAE", "likeness(rmse)"), None),
@@ -38,6 +39,8 @@ class Tally(NamedTuple):
     """What must be the same where two runs are compared: threshold, matching, raters."""
     own: Mapping[str, object] = EMPTY
     """What is particular to this run."""
+    note: str = NOTHING
+    """Why a measure is undefined where something was scored."""
 
     def signature(self, bootstrap: Bootstrap | None) -> str:
         """The line that makes the numbers comparable."""
@@ -47,8 +50,8 @@ class Tally(NamedTuple):
         """The measures of all documents together."""
         return self.value(self.sums.sum(axis=0))
 
-    def scores(self, bootstrap: Bootstrap | None, note: str = NOTHING) -> tuple[Score, ...]:
-        """A score a measure. All intervals come from one bootstrap over documents."""
+    def scores(self, bootstrap: Bootstrap | None) -> dict[str, Score]:
+        """The scores by name. All intervals come from one bootstrap over documents."""
         bootstrap = bootstrap if len(self.sums) > 1 else None
         line = self.signature(bootstrap)
         drawn = None if bootstrap is None else resampled_values(self.sums, self.value, bootstrap)
@@ -61,7 +64,7 @@ class Tally(NamedTuple):
             n=self.n,
             groups=len(self.sums),
             signature=line,
-            note=lambda _: note if self.n else NOTHING,
+            note=lambda _: self.note if self.n else NOTHING,
         )
 
 
@@ -75,45 +78,19 @@ def scores_of(
     groups: int,
     signature: str,
     note: Callable[[str], str],
-) -> tuple[Score, ...]:
-    """A score a measure, with an interval from the resampled values; `note` says why one is undefined."""
-    scores = []
+) -> dict[str, Score]:
+    """The scores by name, with intervals from the resampled values; `note` says why one is undefined."""
+    scores = {}
     for place, (measure, value) in enumerate(zip(measures, values.tolist(), strict=True)):
         if math.isnan(value):
-            scores.append(Score(measure, None, n, note=note(measure), signature=signature))
+            scores[measure] = Score(measure, None, n, note=note(measure), signature=signature)
         else:
             around = None
             if bootstrap and drawn is not None:
                 bounds = _BOUNDS.get(measure, SHARE)
                 around = interval(drawn[:, place], bootstrap.level, value=value, groups=groups, bounds=bounds)
-            scores.append(Score(measure, value, n, around, signature=signature))
-    return tuple(scores)
-
-
-def rater_range(votes: NDArray[Any]) -> str | None:
-    """How many annotators judged a unit, for signatures: `30`, or `15-30` where units differ."""
-    if not len(votes):
-        return None
-    fewest, most = int(votes.min()), int(votes.max())
-    return str(most) if fewest == most else f"{fewest}-{most}"
-
-
-EMPTY_BOTH = Notice("nothing-find-nothing-found")
-
-
-class PrecisionRecall(msgspec.Struct, frozen=True):
-    """Precision, recall and their harmonic mean."""
-
-    precision: Score
-    recall: Score
-    f1: Score
-
-
-def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
-    """`part / whole`, NaN where the whole is 0, without a warning."""
-    part, whole = np.broadcast_arrays(part, whole)
-    shares: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole != 0)
-    return shares
+            scores[measure] = Score(measure, value, n, around, signature=signature)
+    return scores
 
 
 def precision_recall_f(hits: NDArray[Any], said: NDArray[Any], there: NDArray[Any]) -> Floats:

@@ -12,7 +12,7 @@ from lapsus.challenge.published import CLASSIFICATION
 from lapsus.challenge.run_scores import RunScores
 from lapsus.challenge.service import challenge_floors
 from lapsus.errors import UsageError
-from lapsus.measures.scores import BREAKDOWN_MEASURES, LOWER_IS_BETTER
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, LOWER_IS_BETTER
 from lapsus.model import in_language
 from lapsus.store import RefusedError
 from lapsus.store.challenge_records import Challenge, StoredRun, Team

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from lapsus.errors import UsageError
 from lapsus.formats import read
 from lapsus.model import units
-from lapsus.model.targets import Targets, screened
+from lapsus.model.unit import Targets, screened
 from lapsus.notices import Notice
 from lapsus.schemes import load_scheme, scheme_names
 from lapsus.store import Campaign, CampaignState, Learn, Message, Store, plan_yaml

@@ -11,7 +11,7 @@ import regex
 from lapsus.errors import InputError
 from lapsus.kinds import KINDS
 from lapsus.schemes import load_scheme
-from lapsus.schemes.coherence import SPECIAL
+from lapsus.schemes.scheme_check import SPECIAL
 from lapsus.store.plan_file import to_yaml
 from lapsus.web.pages.setup.guideline_form import (
     REQUIRED,

@@ -7,7 +7,7 @@ import msgspec
 
 from lapsus.errors import LapsusError
 from lapsus.model import Document, Question, Scheme, Unit, in_language
-from lapsus.model.targets import Screened
+from lapsus.model.unit import Screened
 from lapsus.schemes import scheme_names
 from lapsus.store import KnownUnit, Plan
 from lapsus.store.drafts import Draft

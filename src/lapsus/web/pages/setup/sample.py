@@ -8,8 +8,7 @@ import numpy as np
 
 from lapsus.errors import InputError
 from lapsus.model import Scheme, UnitKey
-from lapsus.model.targets import Screened
-from lapsus.model.unit import SAMPLE, WHOLE, sample_of, weight_of
+from lapsus.model.unit import SAMPLE, WHOLE, Screened, sample_of, weight_of
 from lapsus.store.drafts import Draft
 from lapsus.trust.sampling import draw, strata, units_for_share
 from lapsus.web.pages.setup.known_units import BLOCKS
