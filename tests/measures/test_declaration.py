@@ -29,11 +29,6 @@ def test_blanks_do_not_matter() -> None:
     assert str(parse_measure("accuracy()")) == "accuracy"
 
 
-def test_parameters_by_name() -> None:
-    measure = parse_measure("F(B)@t=0.5")
-    assert (measure.parameter("t", "0"), measure.parameter("k", "1")) == ("0.5", "1")
-
-
 @pytest.mark.parametrize("text", ["", "F(B", "F)B(", "F((B))", "1F", "F(B)@", "F(B) t=0.5", "F(B)@t=0.5@k=1"])
 def test_what_is_no_measure_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="write it like"):

@@ -114,7 +114,7 @@ def settled_gold(
 
 def words_of(kind: Kind, document: Callable[[str], Document | None]) -> Words:
     """The words of a unit on which a label of marks may stand; none where its text is not at hand."""
-    roles = {label.id: label.on for label in kind.question.labels}
+    roles = {label.id: label.on for label in kind.labels}
 
     @lru_cache(maxsize=8)
     def of(name: str) -> tuple[tuple[str, str, int, int], ...]:

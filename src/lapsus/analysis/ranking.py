@@ -5,7 +5,7 @@ from typing import Any
 
 from lapsus.analysis.corpus import Announce, Corpus, choose_scheme, load_corpus
 from lapsus.errors import InputError
-from lapsus.kinds import kind_named, kinds_of
+from lapsus.kinds import KINDS, kinds_of
 from lapsus.kinds.preference import FIRST, ORDERS, SECOND, TIES, PreferenceKind, split
 from lapsus.measures.bootstrap import USUAL, Bootstrap
 from lapsus.measures.bradley_terry import Comparison, Ranking
@@ -46,9 +46,7 @@ def rank(
 
 
 def _asked(scheme: Scheme) -> list[Question]:
-    return [
-        question for question in scheme.questions if issubclass(kind_named(question.kind), PreferenceKind)
-    ]
+    return [question for question in scheme.questions if issubclass(KINDS.get(question.kind), PreferenceKind)]
 
 
 def comparisons(corpus: Corpus, scheme: Scheme, question: Question) -> Iterator[Comparison]:

@@ -220,8 +220,6 @@ def in_japanese(message: str) -> str:
 
 
 def _show(error: Any, file: IO[str] | None = None) -> None:
-    from lapsus.cli.help_words import usage_of
-
     stream = file or sys.stderr
     if error.ctx is not None:
         option = error.ctx.help_option_names[0]

@@ -16,7 +16,7 @@ from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.encoding import opening, restored, rows, writing
 from lapsus.formats.source import Member, Source
 from lapsus.formats.table_rows import COLUMNS, Cell, Row, has_columns, places, rows_of, tellable
-from lapsus.kinds import KINDS, kind_named
+from lapsus.kinds import KINDS
 from lapsus.model import Entry, Judgment, Span
 from lapsus.model.frozen import decoder
 from lapsus.notices import Notice
@@ -250,7 +250,7 @@ class _Draft:
         if name not in KINDS.names():
             hint = Notice("known-empty-where-no", names=", ".join(KINDS.names()))
             raise InvalidError("unknown-kind-answer", hint=hint, name=name)
-        kind = kind_named(name)
+        kind = KINDS.get(name)
         if kind.several:
             self._add_item(question, kind.item(_Cells(row)))
         else:

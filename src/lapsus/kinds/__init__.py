@@ -33,11 +33,6 @@ KINDS: Registry[type[Kind]] = Registry(
 """Each is a class; those of other packages come by entry points of the group `lapsus.kinds`."""
 
 
-def kind_named(name: str) -> type[Kind]:
-    """The kind of that name."""
-    return KINDS.get(name)
-
-
 def kind_of(question: Question, scheme: Scheme | None = None) -> Kind:
     """A question with all that its kind means. Without the scheme, labels that come from a list are not known."""
     labels = question.labels if scheme is None else scheme.labels_of(question)

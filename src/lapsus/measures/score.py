@@ -107,10 +107,6 @@ class Measure(NamedTuple):
             text += "@" + ",".join(f"{key}={value}" for key, value in self.parameters)
         return text
 
-    def parameter(self, key: str, default: str) -> str:
-        """The value of a parameter."""
-        return dict(self.parameters).get(key, default)
-
 
 def parse_measure(text: str) -> Measure:
     """Read a measure as one writes it."""

@@ -110,47 +110,23 @@ def with_the_rest(votes: Judged, bootstrap: Bootstrap | None = None) -> dict[str
 def disputed(votes: Votes, most: int = 20) -> list[Dispute]:
     """The units over which annotators differ most, the worst first; units with one answer are left out.
 
-    By the mean distance between two answers: 0 or 1 for labels, Jaccard's for sets, difference for numbers, and for
-    spans as in `disputed_spans`.
+    By the mean distance between two answers: 0 or 1 for labels, Jaccard's for sets, difference for numbers. Two
+    answers of spans are as far apart as the F1 of the one against the other falls short of 1, where place and label
+    must be the same.
     """
-    if isinstance(votes, SpanVotes):
-        return disputed_spans(votes, most)
-    apart = _mean_distance(votes)
-    apart = np.where(votes.answered.sum(axis=1) >= 2, apart, 0.0)
+    apart = np.where(votes.answered.sum(axis=1) >= 2, _mean_distance(votes), 0.0)
     worst = np.argsort(-apart, kind="stable")[: max(most, 0)]
     return [
         Dispute(votes.units[row], float(apart[row]), _answers(votes, row)) for row in worst if apart[row] > 0
     ]
 
 
-def disputed_spans(votes: SpanVotes, most: int = 20) -> list[Dispute]:
-    """The same for spans: two answers are as far apart as the F1 of the one against the other falls short of 1.
-
-    Spans count as found again only if place and label are the same; nobody who marked nothing is apart from
-    another who did not either.
-    """
-    require(votes, Notice("measure-by-unit"), SpanVotes)
-    apart = np.array([_span_distance([one for one in row if one is not None]) for row in votes.spans])
-    worst = np.argsort(-apart, kind="stable")[: max(most, 0)]
-    return [
-        Dispute(votes.units[row], float(apart[row]), _marked(votes.spans[row]))
-        for row in worst
-        if apart[row] > 0
-    ]
-
-
 def _span_distance(answers: list[tuple[Span, ...]]) -> float:
     marks = [frozenset((s.segment, s.start, s.end, s.label) for s in spans) for spans in answers]
-    distances = [
-        1 - 2 * len(one & other) / max(len(one) + len(other), 1) for one, other in combinations(marks, 2)
-    ]
-    same = [not one and not other for one, other in combinations(marks, 2)]
-    return sum(0.0 if alike else far for alike, far in zip(same, distances, strict=True)) / max(len(same), 1)
-
-
-def _marked(row: tuple[tuple[Span, ...] | None, ...]) -> dict[str, int]:
-    given = ["+".join(sorted(s.label for s in spans)) or "none" for spans in row if spans is not None]
-    return dict(Counter(given).most_common())
+    pairs = list(combinations(marks, 2))
+    # Nobody who marked nothing is apart from another who did not either.
+    far = sum(1 - 2 * len(one & other) / (len(one) + len(other)) for one, other in pairs if one or other)
+    return far / max(len(pairs), 1)
 
 
 def _with_the_rest(
@@ -187,8 +163,10 @@ def _distance(votes: Judged, answers: Coded) -> Floats:
     return nominal(len(answers.names))
 
 
-def _mean_distance(votes: Judged) -> Floats:
+def _mean_distance(votes: Votes) -> Floats:
     """For each unit, the mean distance between two of its answers."""
+    if isinstance(votes, SpanVotes):
+        return np.array([_span_distance([one for one in row if one is not None]) for row in votes.spans])
     if isinstance(votes, LabelVotes):
         return 1 - unit_agreement(votes.counts().astype(np.float64))
     if isinstance(votes, ScaleVotes):
@@ -211,8 +189,11 @@ def _mean_difference(values: Floats) -> Floats:
     return np.nan_to_num(ratio(total, pairs))
 
 
-def _answers(votes: Judged, row: int) -> dict[str, int]:
-    if isinstance(votes, LabelVotes):
+def _answers(votes: Votes, row: int) -> dict[str, int]:
+    if isinstance(votes, SpanVotes):
+        marked = [spans for spans in votes.spans[row] if spans is not None]
+        given = ["+".join(sorted(span.label for span in spans)) or "none" for spans in marked]
+    elif isinstance(votes, LabelVotes):
         given = [votes.labels[code] for code in votes.codes[row] if code >= 0]
     elif isinstance(votes, ScaleVotes):
         given = [f"{value:g}" for value in votes.values[row] if not math.isnan(value)]
