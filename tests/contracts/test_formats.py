@@ -49,7 +49,7 @@ def test_every_two_way_format_is_tested() -> None:
 
 
 @pytest.mark.parametrize("name", TWO_WAY)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=strategies.examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_what_is_reported_as_carried_comes_back(name: str, data: st.DataObject) -> None:
     format = FORMATS.get(name)()

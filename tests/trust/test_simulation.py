@@ -21,9 +21,15 @@ def benchmark() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("judge", ["good", "poor", "useless"])
-@pytest.mark.parametrize("size", [50, 300])
-@pytest.mark.parametrize("planned", [False, True])
+PAIRWISE = [
+    (judge, size, (place + other) % 2 == 1)
+    for place, judge in enumerate(("good", "poor", "useless"))
+    for other, size in enumerate((50, 300))
+]
+"""Every judge with few and many units, drawn at random and by a plan."""
+
+
+@pytest.mark.parametrize(("judge", "size", "planned"), PAIRWISE)
 def test_intervals_hold_the_truth(judge: str, size: int, planned: bool) -> None:
     """Of 200 draws 95% are 190; four standard errors to either side are 12."""
     simulation = benchmark()
