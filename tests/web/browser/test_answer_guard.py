@@ -25,9 +25,7 @@ def hold(page: Page, key: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     ("lang", "told"), [("en", "The key was held down"), ("ja", "キーが押されたままでした")]
 )
-def test_a_key_held_down_is_one_judgment(
-    house: Workbench, browse: Browsing, lang: str, told: str
-) -> None:
+def test_a_key_held_down_is_one_judgment(house: Workbench, browse: Browsing, lang: str, told: str) -> None:
     ada = house.person(language=lang)
     name = house.campaign(people=[ada], documents=[chat("d0", turns=40)])
     page = begin(browse(ada, lang=lang, width=360, height=740), name)
