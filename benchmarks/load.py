@@ -141,7 +141,8 @@ async def come_by(database: str, server: Server, count: int) -> str:
     for _ in range(count):
         browser.headers = {"Cookie": f"{name}={sessions.write(new_session(person.id, stamp))}"}
         await browser._ask("home", "GET", "/account", is_json=False)
-    return f"| {count:,} sessions after that | {before:.0f} → {server.megabytes:.0f} MB | {len(browser.wrong)} refused |"
+    memory = f"{before:.0f} → {server.megabytes:.0f} MB"
+    return f"| {count:,} sessions after that | {memory} | {len(browser.wrong)} refused |"
 
 
 async def costs(tokens: list[str], server: Server, rounds: int = 200) -> str:
