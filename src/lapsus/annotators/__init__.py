@@ -1,10 +1,6 @@
 """Programs that judge: one module a method."""
 
 from lapsus.annotators.base import Annotator as Annotator
-from lapsus.annotators.base import Opinion as Opinion
-from lapsus.annotators.breakdown import BreakdownAnnotator as BreakdownAnnotator
-from lapsus.annotators.cases import Case as Case
-from lapsus.annotators.cases import Example as Example
 from lapsus.annotators.detection import Detection as Detection
 from lapsus.annotators.detection import detect as detect
 from lapsus.annotators.judges import Judges as Judges
