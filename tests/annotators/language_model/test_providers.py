@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Barrier
 from typing import Any, NamedTuple
 
 import jsonschema
@@ -19,6 +20,7 @@ from lapsus.model import Entry
 from lapsus.schemes import load_scheme
 from tests.annotators.language_model.helpers import chat, unit_of
 from tests.annotators.language_model.stub import Said, Stub, serving
+from tests.patience import LONG
 
 KEY = "sk-very-secret-0123456789"
 ANSWER = {"breakdown": "X", "comment": None}
@@ -308,6 +310,23 @@ def test_what_a_reasoning_model_refuses_is_renamed_or_dropped_once(monkeypatch: 
     ]  # fmt: skip
     assert {body["response_format"]["type"] for body in stub.asked} == {"json_schema"}
     assert (model.dropped, list(judgment.metadata["without"])) == (["temperature"], ["temperature"])
+
+
+def test_what_several_are_refused_at_once_is_renamed_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = Barrier(2, timeout=LONG)
+
+    def answer(body: dict[str, Any]) -> Said:
+        if "max_tokens" in body:
+            both.wait()
+            return Said(400, {"error": {"message": REASONING["max_tokens"], "param": "max_tokens"}})
+        return Said(200, chat_said(ANSWER))
+
+    with published("openai", answer) as stub:
+        model = model_of("openai", stub, monkeypatch, max_tokens=300, parallel=2)
+        units = [unit_of(chat(id=id), model.scheme) for id in ("c1", "c2")]
+        assert len(list(model.judge_units(units))) == 2
+    assert [body.get("max_completion_tokens") for body in stub.asked] == [None, None, 300, 300]
+    assert model.dropped == []
 
 
 @pytest.mark.parametrize(

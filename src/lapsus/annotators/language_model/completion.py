@@ -101,7 +101,7 @@ class Chat:
                     own = next((one for one, called in self._names.items() if called == name), name)
                     if own in self.provider.instead and own not in self._names:
                         self._names[own] = self.provider.instead[own]
-                    else:
+                    elif self._names.get(own, own) == name:  # else another thread has renamed it by now
                         self.dropped.add(own)
                 return True
         return False
