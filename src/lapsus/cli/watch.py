@@ -195,7 +195,7 @@ def stress_command(
             say("stress-page", to=html)
         elif any(one.misses for one in found.judges):
             remark("stress-look-at-misses")
-    broken = found.below(bounds[0] or 0.0, bounds[1])
+    broken = found.below(bounds[0] or 0.0, bounds[1], reader_language())
     for line in broken:
         warn(in_words(line))
     talk.finish()

@@ -82,15 +82,15 @@ class Stress(msgspec.Struct, frozen=True):
     untouched: int
     judges: tuple[JudgeStress, ...]
 
-    def below(self, least: float, most: float | None = None) -> tuple[str, ...]:
+    def below(self, least: float, most: float | None = None, language: str = "en") -> tuple[str, ...]:
         """What breaks a bound: types found less often than `least`, more false alarms in all than `most`."""
         found: list[str] = []
+        words = Words(language, self.scheme)
         for judge in self.judges:
             for row in judge.types:
                 if row.share.value < least:
-                    found.append(
-                        Notice("stress-below", judge=judge.judge, type=row.type, share=row.share.value)
-                    )
+                    type, share = words.type(row.type), row.share.value
+                    found.append(Notice("stress-below", judge=judge.judge, type=type, share=share))
             alarms = judge.total.false_alarms
             if most is not None and alarms is not None and alarms.value > most:
                 found.append(Notice("stress-alarms", judge=judge.judge, share=alarms.value))
