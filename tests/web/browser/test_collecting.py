@@ -69,6 +69,24 @@ def test_a_whole_talk_with_the_bot_over_a_reload_and_with_own_votes(
     assert talk.answers["0"] == {"breakdown": "T"}
 
 
+def test_two_people_and_one_bot(house: Workbench, browse: Browsing) -> None:
+    name = collecting(house)
+    liked = {house.person(): "trains", house.person("Ben"): "boats"}
+    pages = {who: opened(browse, who, name) for who in liked}
+    for place in range(10):
+        for who, page in pages.items():
+            say(page, f"I like {liked[who]} {place}")
+        for page in pages.values():
+            has_turns(page, 3 + 2 * place)
+    for who, page in pages.items():
+        expect(page.locator("#done")).to_be_visible()
+        talk = house.store.talks.last(name, who.id)
+        assert talk is not None
+        assert [turn.side for turn in talk.turns] == ["system", *["user", "system"] * 10]
+        said = [turn.text for turn in talk.turns if turn.side == "user"]
+        assert said == [f"I like {liked[who]} {place}" for place in range(10)]
+
+
 def test_two_people_one_on_a_phone_in_japanese(house: Workbench, browse: Browsing) -> None:
     name = collecting(house, systems=("person",), exchanges=2, language="ja")
     ada, mio = house.person(), house.person("Mio", language="ja")
