@@ -188,8 +188,8 @@ def matrix(chart: Chart, width: float) -> Drawn:
     names = chart.columns[1:]
     is_share = chart.kind == "stacked"
     left = _label_room(chart, width)
-    step = min(46.0, max(17.0, (width - left - 30) / max(len(names), 1)))
-    has_text = step >= 30
+    # Wide enough for its numbers: where there is less room, the page scrolls it.
+    step = min(46.0, max(30.0, (width - left - 30) / max(len(names), 1)))
     longest = min(max((width_of(name, 12) for name in names), default=0), 130.0)
     top = longest * 0.87 + 14
     parts = []
@@ -208,13 +208,10 @@ def matrix(chart: Chart, width: float) -> Drawn:
             said = f"{100 * value:.0f}%" if is_share else figure(value, 2)
             depth = round(10 * min(max(value / (high or 1), 0.0), 1.0))
             x = left + column * step
-            box = [
-                element("rect", x=x + 1, y=y + 1, width=step - 2, height=step - 2, rx=2, class_=f"h{depth}")
-            ]
-            if has_text:
-                box.append(label(said, x + step / 2, y + step / 2 + 4, f"in-h{depth} cell figure"))
+            box = element("rect", x=x + 1, y=y + 1, width=step - 2, height=step - 2, rx=2, class_=f"h{depth}")
+            box += label(said, x + step / 2, y + step / 2 + 4, f"in-h{depth} cell figure")
             title = f"{row[0]}, {names[column]}: {said}"
-            parts.append(linked(Markup("").join(box), chart.link(place, column), title))
+            parts.append(linked(box, chart.link(place, column), title))
     lean = longest * 0.5 + 10
     wide = max(width, left + step * len(names) + lean)
     return Drawn(Markup("").join(parts), wide, top + step * len(chart.rows) + 2)

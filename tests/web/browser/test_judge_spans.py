@@ -10,8 +10,18 @@ from playwright.sync_api import Page, expect
 from lapsus.model import Document, Segment
 from tests.web.browser.house import Browsing, Workbench
 from tests.web.browser.judging import begin, said
+from tests.web.browser.test_judge_keys import own_campaign
 
 ODD = "ne\u0301e 👩‍🔬👍🏽 a\u0323\u0302 🇯🇵 end"
+PLAIN_MARKS = """
+  - id: wrong
+    kind: spans
+    name: {en: "Wrong words", ja: "誤り"}
+    ask: {en: "Mark what is wrong.", ja: "誤りに印を付けてください。"}
+    labels:
+      - {id: untrue, name: {en: "Untrue", ja: "嘘"}, definition: {en: "not so", ja: "違う"}, on: system}
+      - {id: rude, name: {en: "Rude", ja: "失礼"}, definition: {en: "unkind", ja: "失礼な語"}, on: system}
+"""
 ODD_JA = "か\u3099くせい👩‍🔬🇯🇵が𠮟る"
 
 
@@ -186,3 +196,22 @@ def test_by_finger(house: Workbench, browse: Browsing) -> None:
     assert said(house, name, ada)[1]["errors"] == [
         {"segment": "text", "start": 4, "end": 13, "label": "addition"}
     ]
+
+
+def test_a_label_without_a_key_has_its_number_and_it_says_how_to_mark(
+    house: Workbench, browse: Browsing
+) -> None:
+    ada = house.person()
+    name = own_campaign(house, ada, PLAIN_MARKS)
+    page = begin(browse(ada), name)
+    expect(page.locator(".kind-spans .tool kbd").first).to_have_text("1")
+    hint = page.locator(".kind-spans").get_by_text("arrow keys")
+    expect(hint).to_be_visible()
+    page.locator(".turn.target p.tokens").focus()
+    # Beside it stands what is asked here.
+    expect(page.locator("#guide h3")).to_have_text("Wrong words")
+    page.keyboard.press("1")
+    expect(page.locator(".marks li")).to_have_count(1)
+    expect(hint).to_be_hidden()
+    page.keyboard.press("2")
+    expect(page.locator(".marks li")).to_have_count(2)
