@@ -1,6 +1,5 @@
 """A run's scores as they are kept: worked out once, with the sums by dialogue from which all else follows."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -107,11 +106,6 @@ def kept_tally(sums: Floats) -> Tally:
     """The tally of a run whose sums were kept; enough to compare it with others on the same test set."""
     names = tuple(str(measure) for measure in BREAKDOWN_MEASURES.values())
     return Tally(names, sums, breakdown_values, len(sums))
-
-
-def by_measure(values: list[float | None]) -> Mapping[str, float | None]:
-    """One value a measure, by its name."""
-    return dict(zip(BREAKDOWN_MEASURES, values, strict=True))
 
 
 def _tally(run: CheckedRun, wanted: NDArray[np.bool_], threshold: float, rule: Rule) -> Tally:

@@ -27,7 +27,6 @@ from lapsus.challenge.run_scores import (
     Floors,
     RunScores,
     ScoredRun,
-    by_measure,
     floors,
     kept_tally,
     score_run,
@@ -38,6 +37,7 @@ from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
 from lapsus.formats.sink import put_in_place
 from lapsus.measures.comparison import swap_test
+from lapsus.measures.scores import BREAKDOWN_MEASURES
 from lapsus.measures.scores.breakdown_labels import LABELS, Rule
 from lapsus.model import Judgment, Unit
 from lapsus.notices import Notice, as_text
@@ -338,7 +338,9 @@ def compare_pairs(
         }
         store.challenges.keep_pairs(challenge, made)
         kept |= made
-    return {pair: by_measure(_P.decode(kept[_upright(pair)])) for pair in pairs}
+    return {
+        pair: dict(zip(BREAKDOWN_MEASURES, _P.decode(kept[_upright(pair)]), strict=True)) for pair in pairs
+    }
 
 
 def _upright(pair: tuple[int, int]) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """A campaign as its annotators see it: their judgments and flags and, for those who manage it, everybody's."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -133,21 +133,15 @@ def _newest_first(
     visit: RequestContext, campaign: str, scheme: Scheme, before: int | None, chunk: int
 ) -> Iterator[tuple[StoredJudgment, bool]]:
     """The person's judgments, and whether the text of each is still hidden."""
-    while some := visit.store.judgments.of_person(campaign, visit.me.id, limit=chunk, before=before):
-        hidden = _still_hidden(visit, campaign, scheme, some)
+    judgments, me = visit.store.judgments, visit.me.id
+    while some := judgments.of_person(campaign, me, limit=chunk, before=before):
+        # A text would show what comes after a unit of the same document that is still to be judged.
+        may_hide = scheme.unit.context == "before"
+        hidden = judgments.after_unjudged(campaign, me, [one.unit for one in some]) if may_hide else ()
         yield from ((stored, stored.unit in hidden) for stored in some)
         if len(some) < chunk:
             return
         before = some[-1].unit
-
-
-def _still_hidden(
-    visit: RequestContext, campaign: str, scheme: Scheme, found: Sequence[StoredJudgment]
-) -> frozenset[int]:
-    """Units whose text would show what comes after one of the same document that is still to be judged."""
-    if scheme.unit.context != "before":
-        return frozenset()
-    return visit.store.judgments.after_unjudged(campaign, visit.me.id, [judgment.unit for judgment in found])
 
 
 def _said(

@@ -20,13 +20,6 @@ BEGIN: Final[Mapping[str, Mapping[str, Any]]] = {
 Tree = dict[str, Any]
 
 
-def block_named(name: str) -> str:
-    """A block that there is."""
-    if name not in BLOCKS:
-        raise InputError("choose-unit", where="checks")
-    return name
-
-
 def given_unit(document: str, segment: str, answers: str, feedback: Mapping[str, str]) -> KnownUnit:
     """A unit as the form says it; the answers come as JSON, as judges' answers do."""
     try:

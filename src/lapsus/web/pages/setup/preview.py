@@ -239,7 +239,8 @@ def plan_summary(
             yield "data", "data", word("amount", documents=f"{documents:,}", units=f"{units:,}")
         if scheme is not None:
             yield "guideline", "guideline", f"{in_language(scheme.title, visit.language)} ({scheme.version})"
-        yield "people", "who", _who(plan, visit.language)
+        who = say(f"setup.people.{plan.who}", visit.language)
+        yield "people", "who", f"{who}: {', '.join(plan.people)}" if plan.people else who
         if plan.collect is None:
             many = word("per-unit", count=plan.per_unit)
             total = "" if source is not None else f" {word('in-all', total=f'{plan.per_unit * units:,}')}"
@@ -263,8 +264,3 @@ def plan_summary(
             )
 
     return [SummaryResponse(step, word(what), said) for step, what, said in lines()]
-
-
-def _who(plan: Plan, language: str) -> str:
-    who = say(f"setup.people.{plan.who}", language)
-    return f"{who}: {', '.join(plan.people)}" if plan.people else who

@@ -252,10 +252,6 @@ def draw(visit: RequestContext, form: FormData) -> Response:
     return redirect(visit, f"/new/{draft.id}/review")
 
 
-def _sample_again(visit: RequestContext, form: FormData, error: LapsusError) -> WizardResponse:
-    return wizard_page(visit, "review", draft_here(visit), error=error)
-
-
 def _step(visit: RequestContext) -> str:
     step = str(visit.request.path_params["step"])
     if step not in wizard_forms.steps_of(draft_here(visit).plan):
@@ -308,7 +304,8 @@ def _changed(draft: Draft, step: str, go: str, form: FormData) -> wizard_forms.T
     if step != "checks" or go not in ("add", "remove", "import"):
         return wizard_forms.with_fields(step, draft.plan, given)
     document, segment = given.get("document", ""), given.get("segment", "")
-    block = known_units.block_named(given.get("block", ""))
+    if (block := given.get("block", "")) not in known_units.BLOCKS:
+        raise InputError("choose-unit", where="checks")
     if go == "remove":
         return known_units.without_unit(draft.plan, block, document, segment)
     if go == "add":
@@ -353,7 +350,13 @@ ROUTES = [
     *twins("/new", for_managers(_first), TEMPLATE),
     *posts("/new", begin, who=managing, again=_first_again, template=TEMPLATE, files=1),
     single("/new/{draft:secret}/plan.yaml", for_managers(_plan_file)),
-    *posts("/new/{draft:secret}/sample", draw, who=managing, again=_sample_again, template=TEMPLATE),
+    *posts(
+        "/new/{draft:secret}/sample",
+        draw,
+        who=managing,
+        again=lambda visit, form, error: wizard_page(visit, "review", draft_here(visit), error=error),
+        template=TEMPLATE,
+    ),
     *twins(_STEP, for_managers(show), TEMPLATE),
     *posts(_STEP, fill_in, who=managing, again=_step_again, template=TEMPLATE, files=1),
 ]

@@ -116,17 +116,11 @@ def _answers(stats: CampaignStats, language: str) -> Chart:
     return Chart("bars", word("answers.title"), columns, rows, links=links)
 
 
-def _people(stats: CampaignStats, language: str) -> Chart:
-    return _judged(stats, language, "annotators.chart", "person")
+def _judged(stats: CampaignStats, language: str, *, title: str, who: str) -> Chart:
+    """How much people, or programs, have judged; those with the most first.
 
-
-def _program_counts(stats: CampaignStats, language: str) -> Chart:
-    """Programs by themselves: among people one would be taken for a person."""
-    return _judged(stats, language, "annotators.program-chart", "program")
-
-
-def _judged(stats: CampaignStats, language: str, title: str, who: str) -> Chart:
-    """How much people, or programs, have judged; those with the most first."""
+    Each by themselves: among people a program would be taken for one.
+    """
     word, units, programs = partial(_word, language), _units(stats), stats.store.browsing.programs(stats.name)
     wanted = (
         one
@@ -186,8 +180,8 @@ CHARTS: Final[dict[str, Callable[[CampaignStats, str], Chart]]] = {
     "labels": _labels,
     "time": _time,
     "systems": _systems,
-    "people": _people,
-    "program-counts": _program_counts,
+    "people": partial(_judged, title="annotators.chart", who="person"),
+    "program-counts": partial(_judged, title="annotators.program-chart", who="program"),
     "pairs": _pairs,
     "programs": _programs,
     "learning": curve,

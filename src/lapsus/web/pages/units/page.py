@@ -276,12 +276,6 @@ def _many(stats: CampaignStats, units: Sequence[int]) -> ManyDecisions:
     return many_decisions(stats, units)
 
 
-def query_of(wanted: Wanted, question: str) -> dict[str, str]:
-    """What is looked for, as the parts of an address."""
-    asked = {key: str(value) for key, value in msgspec.to_builtins(wanted).items() if value not in (None, "")}
-    return {"q": question} | asked
-
-
 _PATH: Final = "/c/{campaign:slug}/units"
 
 
@@ -310,8 +304,9 @@ def act(visit: RequestContext, form: FormData) -> Page | Response:
 
 def _address(visit: RequestContext, stats: CampaignStats, **more: str) -> str:
     """The same units again."""
-    asked = query_of(wanted_of(visit.request.query_params), stats.question.id)
-    return f"/c/{stats.name}/units?{urlencode(asked | more)}"
+    wanted = msgspec.to_builtins(wanted_of(visit.request.query_params))
+    asked = {key: value for key, value in wanted.items() if value not in (None, "")}
+    return f"/c/{stats.name}/units?{urlencode({'q': stats.question.id} | asked | more)}"
 
 
 def _told(visit: RequestContext, name: str) -> str | None:
@@ -353,10 +348,6 @@ def _decide(visit: RequestContext, stats: CampaignStats, form: FormData) -> Page
     return redirect(visit, _address(visit, stats, told=f"decide.{count}", batch=batch))
 
 
-def _undo(visit: RequestContext, stats: CampaignStats, form: FormData) -> int:
-    return visit.store.decisions.withdraw(stats.name, visit.me.id, field(form, "batch"))
-
-
 def _export(visit: RequestContext, stats: CampaignStats, form: FormData) -> Response:
     places = visit.store.units.places(stats.name)
     chosen = set(_chosen(visit, stats, form))
@@ -382,7 +373,9 @@ def _only(entries: Generator[Entry, None, None], keys: set[UnitKey]) -> Generato
 _ACTIONS: Final[Mapping[str, Callable[[RequestContext, CampaignStats, FormData], int | Page | Response]]] = {
     "again": _again,
     "decide": _decide,
-    "undo": _undo,
+    "undo": lambda visit, stats, form: visit.store.decisions.withdraw(
+        stats.name, visit.me.id, field(form, "batch")
+    ),
     "export": _export,
 }
 
