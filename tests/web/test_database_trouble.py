@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from lapsus.formats import read
+from lapsus.samples import sample_path
 from lapsus.store import Plan, open_store
+from lapsus.web.demo import make_challenge
 from tests.web.helpers import Bench, chat
 from tests.web.server_process import Running
 
@@ -49,13 +52,14 @@ def test_a_database_that_became_read_only_is_told_and_shows_what_it_has(bench: B
     name = bench.campaign()
     ada, mori = bench.person("Ada"), bench.person("Mori", "manager")
     unit = ada.next(name)["unit"]
+    make_challenge(bench.store, [list(read(sample_path("dialogues-en")))])
     takes_nothing = True
 
     def set_mode(connection: Any, record: object, proxy: object) -> None:
         connection.execute(f"PRAGMA query_only={int(takes_nothing)}")
 
     event.listen(bench.store.database.engine, "checkout", set_mode)
-    for path in (f"/c/{name}/u/{unit}", f"/c/{name}", "/"):
+    for path in (f"/c/{name}/u/{unit}", f"/c/{name}", "/", "/challenge/sample-challenge"):
         assert ada.get(path).status_code == 200
     assert mori.get(f"/c/{name}/insight").status_code == 200
     refused = [

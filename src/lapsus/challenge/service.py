@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ from lapsus.notices import Notice, as_text
 from lapsus.registry import did_you_mean
 from lapsus.schemes import load_scheme
 from lapsus.store.challenge_records import Challenge, ChallengePlan, GoldDocument, NewRun, StoredRun, Team
+from lapsus.store.records import StoreError
 from lapsus.store.validation import digest_of
 
 if TYPE_CHECKING:
@@ -336,7 +337,8 @@ def compare_pairs(
         made = {
             (first, second): _text(swap_test(tallies[first], tallies[second])) for first, second in missing
         }
-        store.challenges.keep_pairs(challenge, made)
+        with suppress(StoreError):  # where nothing can be kept, it is worked out again at the next look
+            store.challenges.keep_pairs(challenge, made)
         kept |= made
     return {
         pair: dict(zip(BREAKDOWN_MEASURES, _P.decode(kept[_upright(pair)]), strict=True)) for pair in pairs
