@@ -37,7 +37,7 @@ from lapsus.errors import UsageError
 from lapsus.formats import FORMATS
 from lapsus.formats.sink import put_in_place
 from lapsus.measures.comparison import swap_test
-from lapsus.measures.scores import BREAKDOWN_MEASURES
+from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES
 from lapsus.measures.scores.breakdown_labels import LABELS, Rule
 from lapsus.model import Judgment, Unit
 from lapsus.notices import Notice, as_text
