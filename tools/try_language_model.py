@@ -23,11 +23,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lapsus.annotators.language_model.providers.base import SCHEMA, TOOL
 from msgspec.structs import replace
 
 import lapsus
 from lapsus.annotators.language_model import LanguageModel, Sampling, Service, endpoint
+from lapsus.annotators.language_model.providers import SCHEMA, TOOL
 from lapsus.annotators.language_model.providers.openai import OpenAi
 from lapsus.annotators.language_model.reply import is_optional_text
 from lapsus.model import Document, Unit, units
