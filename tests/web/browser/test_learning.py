@@ -56,7 +56,7 @@ def test_a_campaign_that_learns(house: Workbench, browse: Browsing, monkeypatch:
         state = house.store.learning.state(name)
         assert state is not None
         assert state.trouble is None
-        return state.rounds > 0
+        return bool(state.rounds)
 
     until(has_learned)
 

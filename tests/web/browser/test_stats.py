@@ -282,7 +282,8 @@ def test_a_long_table_of_people_is_searched_and_sorted(house: Workbench, browse:
     rows = page.locator(".people tbody tr")
     page.locator(".people .sorts").first.click()
     shown = [name.split()[0] for name in rows.locator("th").all_inner_texts()]
-    assert [name for name in shown if name.endswith("nn")] == [f"{letter}nn" for letter in "ABCDEFGH"]
+    wanted = [f"{letter}nn" for letter in "ABCDEFGH"]
+    assert [name for name in shown if name in wanted] == wanted
     page.get_by_role("searchbox").fill(people[0].name.lower())
     expect(rows.filter(visible=True)).to_have_count(1)
     assert violations(page) == []
