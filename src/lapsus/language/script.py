@@ -35,7 +35,8 @@ def language_by_script(text: str) -> str | None:
     if text.isascii():
         return "en" if _LETTERS["en"].search(text) else None
     counts = {
-        language: sum(map(len, letters.findall(text))) * _LETTERS_A_SIGN.get(language, 1)
+        language: sum(run.end() - run.start() for run in letters.finditer(text))
+        * _LETTERS_A_SIGN.get(language, 1)
         for language, letters in _LETTERS.items()
     }
     if counts["ja"]:
