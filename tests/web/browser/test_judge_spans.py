@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from lapsus.model import Document, Segment
 from tests.web.browser.house import Browsing, Workbench
-from tests.web.browser.judging import begin, said
+from tests.web.browser.judging import begin, ready, said
 from tests.web.browser.test_judge_keys import own_campaign
 
 ODD = "ne\u0301e 👩‍🔬👍🏽 a\u0323\u0302 🇯🇵 end"
@@ -204,11 +204,14 @@ def test_a_label_without_a_key_has_its_number_and_it_says_how_to_mark(
     ada = house.person()
     name = own_campaign(house, ada, PLAIN_MARKS)
     page = begin(browse(ada), name)
+    page.goto(f"/c/{name}/u/2")
+    ready(page)
+    expect(page.locator(".turn.system:not(.target) p.tokens").first).to_be_visible()
     expect(page.locator(".kind-spans .tool kbd").first).to_have_text("1")
     hint = page.locator(".kind-spans").get_by_text("arrow keys")
     expect(hint).to_be_visible()
-    page.locator(".turn.target p.tokens").focus()
-    # Beside it stands what is asked here.
+    # The cursor is in the turn that is judged, whatever came before; beside it stands what is asked here.
+    expect(page.locator(".turn.target p.tokens")).to_be_focused()
     expect(page.locator("#guide h3")).to_have_text("Wrong words")
     page.keyboard.press("1")
     expect(page.locator(".marks li")).to_have_count(1)

@@ -290,6 +290,8 @@ class Spans {
   }
 
   focus() {
-    (this.cursor.text ?? this.texts[0])?.box.focus();
+    // Earlier turns can be marked too; what is judged comes first.
+    const judged = this.texts.find((text) => text.box.closest(".target"));
+    (this.cursor.text ?? judged ?? this.texts[0])?.box.focus();
   }
 }
