@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from counting_data import MEASURED, Statements, spare_statements
 from guideline_data import Example, emotions, rated, typed
 from numpy.typing import NDArray
 from types_network import Network, trained
 
 from lapsus.annotators.cases import Case, Origin
 from lapsus.annotators.judge.agreement import agreement
+from lapsus.annotators.judge.counting import POINTS, STATEMENTS, WORDINGS, SpareStatements
+from lapsus.annotators.judge.counting import spare_statements as spare_counted
 from lapsus.annotators.judge.decisions import Decision, decide, fitted_decision
 from lapsus.annotators.judge.feature_sets import FeatureSets
 from lapsus.annotators.judge.judge import Judge
@@ -46,6 +49,9 @@ _AT_ONCE: Final = 256
 _SCALES_PENALTY, _EMOTIONS_PENALTY, _GRADING_PENALTY = 0.3, 0.003, 0.001
 _COMMENTS: Final = 1_500
 """Comments of GoEmotions: of a part that the reader has not learned from, or it would be trusted too far."""
+_ANSWERS, _REPLIES = 500, 300
+"""Answers with experts' marks, and replies with statements put into them, from which spare statements are learned."""
+_SPARE_PENALTY: Final = 0.01
 _EMOTIONS: Final = 28
 """The last of the numbers that the reader says: an emotion each."""
 
@@ -137,7 +143,58 @@ def make_quality() -> Judge:
     said = emotions("dev", _COMMENTS)
     felt = columns_of(judge.projection_, range(end - _EMOTIONS, end), _EMOTIONS_PENALTY)
     take(judge, "shown-emotions", said, features(judge, said), felt)
-    return finished(judge, [*examples, *said], ("en",))
+    counted = spare_statements(_ANSWERS, _REPLIES)
+    take_spare(judge, counted)
+    judge.counted_ = {"conciseness": STATEMENTS, "brevity": WORDINGS, "completeness": POINTS}
+    return finished(judge, [*examples, *said, *counted.examples], ("en",))
+
+
+def take_spare(judge: Judge, told: Statements) -> None:
+    """Learn which statements could go, and measure the levels that follow on answers that were not learned from."""
+    kind = kinds_of(judge.scheme)["conciseness"]
+    own = np.flatnonzero([one.measured for one in told.examples])
+    given = given_by(kind, [told.examples[place] for place in own])
+    documents = int(given.groups.max()) + 1
+    order = np.random.default_rng(0).permutation(documents)[given.groups]
+    found = {part: np.zeros(given.shares.shape) for part in PARTS}
+    answers: list[Any] = [None] * len(own)
+    for fold in range(FOLDS):
+        test = np.flatnonzero(order % FOLDS == fold)
+        for part in PARTS:
+            left = own[(order % FOLDS == fold) | (order // FOLDS >= part * documents / FOLDS)]
+            spare = spare_learned(told, ~np.isin(told.replies, left))
+            for place in test:
+                here = np.flatnonzero(told.replies == own[place])
+                said = [told.said[one] for one in here]
+                counted = spare_counted(said, told.rows[here], kind.numbers or (), spare)
+                found[part][place] = counted.shares
+                answers[place] = kind.best((np.array(kind.numbers) == counted.level).astype(float))
+    ranked, share = ranking(given, found[1.0], answers), (1 - 1 / FOLDS) * len(own)
+    curve = tuple(Point(round(part * share), round(ranking_value(given, found[part]), 4)) for part in PARTS)
+    agreed = agreement(given, answers)
+    judge.reports_ = (
+        *judge.reports_,
+        Report("conciseness", len(own), documents, agreed, curve, ranked.is_above_chance, ranked),
+    )
+    sys.stdout.write(in_figures(kind, [told.examples[place] for place in own], found[1.0]))
+    judge.spare_ = spare_learned(told, np.ones(len(told.replies), dtype=bool))
+
+
+def spare_learned(told: Statements, kept: NDArray[np.bool_]) -> SpareStatements:
+    """The weights for rows as they are, and the cut that as many statements reach as experts marked."""
+    rows, spare = told.rows[kept], told.spare[kept]
+    mean, spread = rows.mean(axis=0), rows.std(axis=0)
+    weights = fit(
+        ((rows - mean) / spread).astype(np.float32),
+        np.column_stack([~spare, spare]).astype(float),
+        _SPARE_PENALTY,
+        exclusive=True,
+    )
+    slopes = weights.slopes / spread[:, None]
+    known = SpareStatements(Weights(slopes, weights.bias - mean @ slopes), 1.0)
+    marked = np.isin(told.replies[kept], [n for n, one in enumerate(told.examples) if one.corpus == MEASURED])
+    chances = np.sort(known.chances(rows[marked]))[::-1]
+    return known._replace(cut=float(chances[int(spare[marked].sum())]))
 
 
 MAKERS: dict[str, Callable[[], Judge]] = {"error-types": make_types, "response-quality-en": make_quality}

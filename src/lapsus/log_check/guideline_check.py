@@ -21,6 +21,8 @@ from lapsus.reports import Table
 
 _BEFORE = 2
 """Turns shown before the judged one."""
+_QUOTES = 3
+"""Quotes shown of one answer."""
 
 
 class UnusualAnswer(NamedTuple):
@@ -32,6 +34,8 @@ class UnusualAnswer(NamedTuple):
     answer: Answer
     sure: float
     """1 less the doubt in the judge's distribution; 1 where it gave none."""
+    quotes: tuple[str, ...]
+    """What the answer rests on, where the judge quoted that."""
 
 
 @dataclass
@@ -141,6 +145,7 @@ class GuidelineCheck(Check):
                     "question": finding.question,
                     "answer": msgspec.to_builtins(finding.answer),
                     "sure": round(finding.sure, 4),
+                    "quotes": list(finding.quotes),
                     "context": [_segment(segment) for segment in finding.unit.context],
                 }
                 for finding in self.findings
@@ -170,7 +175,8 @@ def check_answers(entries: Iterable[Entry], scheme: Scheme, top: int) -> Guideli
                 sure = 1 - kinds[id].doubt(shares) if shares else 1.0
                 kept = surest.setdefault((id, same), [])
                 # Of equals the earlier one counts as surer, so that the order is the same on every run.
-                heapq.heappush(kept, (sure, next(order), UnusualAnswer(unit, system, id, answer, sure)))
+                found = UnusualAnswer(unit, system, id, answer, sure, _quotes(judgment, id))
+                heapq.heappush(kept, (sure, next(order), found))
                 if len(kept) > top:
                     heapq.heappop(kept)
     others = (one for (id, same), kept in surest.items() if same != questions[id].usual for one in kept)
@@ -186,6 +192,12 @@ def _judged(entry: Entry, scheme: Scheme) -> Iterator[tuple[Unit, Judgment]]:
     for unit in units(entry.document, scheme.unit):
         if unit.key.segment in said:
             yield unit, said[unit.key.segment]
+
+
+def _quotes(judgment: Judgment, question: str) -> tuple[str, ...]:
+    """The words on which an answer rests, where the judge says so."""
+    told = judgment.metadata.get("evidence") or ()
+    return tuple(quote for one in told if one.get("question") == question for quote in one["quotes"])
 
 
 def _segment(segment: Segment) -> dict[str, str]:
@@ -213,7 +225,11 @@ def _answered(check: GuidelineCheck, finding: UnusualAnswer, language: str) -> s
     )
     name = in_language(counts.kind.question.name, language)
     values = {"answer": answer, "usual": usual, "sure": f"{finding.sure:.0%}"}
-    return one_line(word("any-answered", language, question=name, **values))
+    told = word("any-answered", language, question=name, **values)
+    if finding.quotes:
+        quotes = [word("any-quoted", language, quote=quote) for quote in finding.quotes[:_QUOTES]]
+        told += word("any-because", language, quotes=" ".join(quotes))
+    return one_line(told)
 
 
 def _finding(rank: int, check: GuidelineCheck, finding: UnusualAnswer, language: str) -> Iterator[str]:

@@ -196,7 +196,7 @@ def test_a_judge_of_another_reader_is_refused(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / "quality.lapsus"
     shipped(QUALITY).save(path)
     assert last(QUALITY, chat("Hi!", "Hello!")) == list(load_model(path).judge([chat("Hi!", "Hello!")]))[-1]
-    monkeypatch.setattr(feature_sets, "_reader", lambda language: (None, f"another {language}"))
+    monkeypatch.setattr(feature_sets, "shipped_reader", lambda language: (None, f"another {language}"))
     with pytest.raises(UsageError, match="other readers of chat"):
         load_model(path)
 

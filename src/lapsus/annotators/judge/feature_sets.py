@@ -78,7 +78,7 @@ class FeatureSets:
     @property
     def readers(self) -> dict[str, str]:
         """The fingerprint of the reader of each language: what was fitted on one fits no other."""
-        known = {language: _reader(language)[1] for language in self.languages}
+        known = {language: shipped_reader(language)[1] for language in self.languages}
         return known | {LARGE: large_reader().digest} if LARGE in self.names else known
 
 
@@ -151,7 +151,7 @@ def _known(unit: Unit) -> list[float]:
 def _read(units: Sequence[Unit], language: str) -> tuple[Matrix, Matrix]:
     """What the shipped reader of a language says of turns in it, and what it makes of them."""
     mine = _turns_in(units, language)
-    read = _reader(language)[0].read([passages_of(units[place])[0] for place in mine], GENERAL)
+    read = shipped_reader(language)[0].read([passages_of(units[place])[0] for place in mine], GENERAL)
     said, inside = (_among(units, mine, rows) for rows in read)
     return said, inside
 
@@ -178,7 +178,7 @@ def _among(units: Sequence[Unit], mine: Sequence[int], rows: NDArray[np.float64]
 
 
 @cache
-def _reader(language: str) -> tuple[ChatReader, str]:
+def shipped_reader(language: str) -> tuple[ChatReader, str]:
     """The reader of a language that is shipped, and its fingerprint."""
     _, state = read_model(default_model(language))
     arrays = {

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lapsus.annotators.base import Annotator, Opinion, Progress, TrainingData, part_of
 from lapsus.annotators.cases import Case, Origin, packed
+from lapsus.annotators.judge.counting import SpareStatements, count
 from lapsus.annotators.judge.decisions import Decision, decide
 from lapsus.annotators.judge.encoder_training import GRAPH, TOKENIZER, OwnVectors
 from lapsus.annotators.judge.feature_sets import READER, FeatureSets
@@ -52,7 +53,7 @@ from lapsus.annotators.optional_libraries import one_thread
 from lapsus.errors import InputError, UsageError
 from lapsus.kinds import Kind, countable, kinds_of
 from lapsus.kinds.votes import marks_in
-from lapsus.model import EMPTY
+from lapsus.model import EMPTY, Answer, Unit
 from lapsus.model.votes import SpanVotes, Votes
 from lapsus.notices import as_text
 from lapsus.reports import Table
@@ -115,6 +116,10 @@ class Judge(Annotator):
         """For questions of kind spans: what was learned of the labels on each kind of segment."""
         self.readings_: PairReadings | None = None
         """The shipped reader of data and text, where marks on such pairs were learned."""
+        self.counted_: dict[str, str] = {}
+        """For questions whose levels the guideline works out: what is counted, where `tools/train` measured that."""
+        self.spare_: SpareStatements | None = None
+        """What it knows of statements that could go, where it counts them."""
         self.earlier_: tuple[str, ...] = ()
         self.reports_: tuple[Report, ...] = ()
         self.measured_by: Mapping[str, Votes] = EMPTY
@@ -132,6 +137,7 @@ class Judge(Annotator):
     def unanswered(self) -> list[str]:
         """The questions that it gives no answer to: not told better than by chance, or with too few answers."""
         answered = {report.question for report in self.reports_ if report.answered}
+        answered |= self.counted_.keys() - {report.question for report in self.reports_}
         return [question.id for question in countable(self.scheme.questions) if question.id not in answered]
 
     def summary(self) -> list[str]:
@@ -292,7 +298,25 @@ class Judge(Annotator):
                 if id not in silent and not (id in left and left[id][place] >= _LEFT_OPEN)
             }
             distributions = {id: _plain(kind, shares[id][place]) for id, kind in kinds.items()}
-            found.append(Opinion(answers, distributions, evidence=self.features_.evidence(cases[place].unit)))
+            signs = self.features_.evidence(cases[place].unit)
+            counted = self._count(cases[place].unit, answers, distributions)
+            found.append(Opinion(answers, distributions, evidence=counted or signs))
+        return found
+
+    def _count(
+        self, unit: Unit, answers: dict[str, Answer], distributions: dict[str, dict[str, float]]
+    ) -> list[dict[str, Any]]:
+        """Put what can be counted in place of what was learned; the words that lower a level, as JSON values."""
+        found, kinds = [], kinds_of(self.scheme)
+        for id, what in self.counted_.items():
+            counted = count(what, unit, kinds[id].numbers or (), self.spare_)
+            if counted is None:
+                continue
+            distributions[id] = _plain(kinds[id], counted.shares)
+            if id not in self.unanswered:
+                answers[id] = kinds[id].best((np.array(kinds[id].numbers) == counted.level).astype(float))
+                if counted.found:
+                    found.append({"question": id, "quotes": list(counted.found)})
         return found
 
     def _state(self) -> State:
@@ -306,6 +330,8 @@ class Judge(Annotator):
             arrays[f"offsets.{id}"] = model.decision.offsets
         if self.hidden_ is not None:
             arrays |= {"hidden-slopes": self.hidden_.slopes, "hidden-bias": self.hidden_.bias}
+        if self.spare_ is not None:
+            arrays |= {"spare-slopes": self.spare_.weights.slopes, "spare-bias": self.spare_.weights.bias}
         for id, weights in self.open_.items():
             arrays |= {f"open-slopes.{id}": weights.slopes, f"open-bias.{id}": weights.bias}
         data = {
@@ -320,6 +346,10 @@ class Judge(Annotator):
             data["readers"] = self.features_.readers
         if competing := [id for id, model in self.models_.items() if model.competing]:
             data["competing"] = competing
+        if self.counted_:
+            data["counted"] = self.counted_
+        if self.spare_ is not None:
+            data["spare_cut"] = self.spare_.cut
         if self.readings_ is not None:
             data["pair_reader"] = self.readings_.fingerprint
         if self.own_ is not None:
@@ -341,6 +371,7 @@ class Judge(Annotator):
             raise UsageError("learned-other-readers-chat")
         if "pair_reader" in state.data:
             self.readings_ = PairReadings(str(state.data["pair_reader"]))
+        self.counted_ = dict(state.data.get("counted", {}))
         self.earlier_ = tuple(map(str, state.data["earlier"]))
         self.reports_ = msgspec.convert(state.data["reports"], tuple[Report, ...])
         self._set_weights(state)
@@ -371,6 +402,9 @@ class Judge(Annotator):
         }
         if "hidden-slopes" in arrays:
             self.hidden_ = Weights(arrays["hidden-slopes"], arrays["hidden-bias"])
+        if "spare-slopes" in arrays:
+            spare = Weights(arrays["spare-slopes"], arrays["spare-bias"])
+            self.spare_ = SpareStatements(spare, float(state.data["spare_cut"]))
         self.open_ = {
             id: Weights(arrays[f"open-slopes.{id}"], arrays[f"open-bias.{id}"]) for id in state.data["open"]
         }
