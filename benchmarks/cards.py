@@ -1,27 +1,34 @@
-"""What the cards of the shipped models say, worked out anew: one table a model and guideline.
+"""What the cards of the shipped models say, worked out anew.
 
-    python benchmarks/cards.py [--only NAME ...]
+    python benchmarks/cards.py [--only NAME ...] [--write]
 
 For each model: the figures on what it was not fitted on, with intervals, as they were found when it was made; which of
-the guideline's own examples it tells, by label, in each language it knows; what it never says; what it costs.
+the guideline's own examples it tells, by label, in each language it knows; what it never says of them; what it costs.
+`--write` puts them into its page in docs/annotators.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import resource
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
+from benchmark import HERE, write
 from lapsus.annotators import Annotator
 from lapsus.annotators.judge.judge import Judge
+from lapsus.annotators.judge.learning import report_table
 from lapsus.annotators.library import load_model, model_file, shipped_models
 from lapsus.model import Answer, Document, Question, Segment, Span
 from lapsus.model.scheme import Example
-from lapsus.reports import Table
 
 LANGUAGES = ("en", "ja")
+LEVELS_TOLD = ("level", "or next to it")
+PAGES = HERE.parent / "docs" / "annotators"
 _TIMED = 60
 
 
@@ -36,28 +43,68 @@ class Told(NamedTuple):
 
 
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print the tables, each model's from a process of its own: what one needs of memory is then its own."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", nargs="*", default=list(shipped_models()), help="which models")
-    for name in parser.parse_args().only:
-        sys.stdout.write("\n".join(card(name)) + "\n\n")
+    parser.add_argument("--write", action="store_true", help="put what is printed into docs/annotators")
+    asked = parser.parse_args()
+    for name in asked.only:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+            sections = alone.submit(made, name).result()
+        sys.stdout.write("\n\n".join([f"# {name}", *sections.values(), ""]))
+        if asked.write:
+            page = next(one for one in (name, name.removesuffix("-en")) if (PAGES / f"{one}.md").is_file())
+            for section, card in sections.items():
+                write(PAGES / f"{page}.md", section, card)
 
 
-def card(name: str) -> Iterator[str]:
-    """The lines of one model's card."""
+def made(name: str) -> dict[str, str]:
+    """The sections of one model's page: of a judge the figures that it holds, and what is worked out here."""
     model = load_model(model_file(name))
-    yield f"# {name}"
-    if isinstance(model, Judge):
-        yield from map(str, model.account())
+    sections = {}
+    if isinstance(model, Judge) and model.reports_:
+        held = report_table(model.reports_)
+        sections["figures"] = markdown(held.columns, [[str(cell) for cell in row] for row in held.rows])
     languages = [one for one in LANGUAGES if one in model.origin_.languages]
-    for question in model.scheme.questions:
+    tables, silent = [], []
+    left = model.unanswered if isinstance(model, Judge) else []
+    for question in (one for one in model.scheme.questions if one.id not in left):
         told = [one for language in languages for one in examples_told(model, question, language)]
         if told:
-            yield table(question.id, told).to_text()
-            named = {label for one in told for label in one.said}
+            tables.append(table(question.id, told))
             labels = [label.id for label in model.scheme.labels_of(question)]
-            yield f"never said of them: {', '.join(one for one in labels if one not in named) or '–'}"
-    yield cost(model, name)
+            said = {label for one in told for label in one.said}
+            silent += [f"`{one}`" for one in labels if labels[0] != one and one not in said]
+    levels = [one for question in model.scheme.questions for one in levels_told(model, question, languages)]
+    if levels:
+        head = ("question", *(f"{part}, {one}" for one in languages for part in LEVELS_TOLD))
+        tables.append(markdown(head, levels))
+    lines = [
+        *tables,
+        f"Never said of them: {', '.join(silent) or '–'}.",
+        cost(model, name),
+    ]
+    return {**sections, "examples": "\n\n".join(lines)}
+
+
+def levels_told(model: Annotator, question: Question, languages: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """A row for a question with levels: of how many of its examples the model gives the level, and nearly."""
+    row = [question.id]
+    for language in languages:
+        off = []
+        for example in question.examples.get(language, ()) if question.kind == "scale" else ():
+            document, _ = as_document(example, language)
+            answer = list(model.judge([document]))[-1].answers.get(question.id)
+            if isinstance(answer, int | float) and isinstance(example.answer, int):
+                off.append(abs(answer - example.answer))
+        examples = len(question.examples.get(language, ()))
+        row += [
+            f"{sum(one <= most for one in off)} of {examples}" if off else "not answered" for most in (0, 1)
+        ]
+    if question.kind == "scale" and question.examples:
+        yield tuple(row)
 
 
 def examples_told(model: Annotator, question: Question, language: str) -> Iterator[Told]:
@@ -78,7 +125,7 @@ def _apart(wanted: str, found: Iterable[str]) -> bool:
     return not any(one in wanted or wanted in one for one in found)
 
 
-def table(id: str, told: Sequence[Told]) -> Table:
+def table(id: str, told: Sequence[Told]) -> str:
     """How many examples are told, a row a label."""
     rows = []
     for label in [*dict.fromkeys(one.label for one in told), "all"]:
@@ -92,10 +139,14 @@ def table(id: str, told: Sequence[Told]) -> Table:
                 ]
                 row.append(f"{sum(here)} of {len(here)}" if here else "–")
         rows.append(tuple(row))
-    head = [
-        f"{part}, {one}" for one in dict.fromkeys(one.language for one in told) for part in ("fit", "near")
-    ]
-    return Table((id, *head), tuple(rows), "The guideline's own examples")
+    languages = dict.fromkeys(one.language for one in told)
+    return markdown((id, *(f"{part}, {one}" for one in languages for part in ("fit", "near"))), rows)
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of a page."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def as_document(example: Example, language: str) -> tuple[Document, set[str]]:
@@ -123,15 +174,16 @@ def names_and_places(
 
 
 def cost(model: Annotator, name: str) -> str:
-    """The size of the file, and how long a turn of a chat takes on one machine, with what is read for it."""
-    size = model_file(name).stat().st_size / 1e6
-    if model.scheme.unit.role != "system":
-        return f"costs: {size:.1f} MB"
-    chats = [_chat(number) for number in range(_TIMED // 5)]
-    list(model.judge(chats[:1]))
-    begin = time.perf_counter()
-    turns = len(list(model.judge(chats[1:])))
-    return f"costs: {size:.1f} MB, {1000 * (time.perf_counter() - begin) / max(turns, 1):.0f} ms a turn"
+    """The size of the file, the memory, and how long a turn of a chat takes, with what is read for it."""
+    told = f"Costs: {model_file(name).stat().st_size / 1e6:.1f} MB on disk"
+    if model.scheme.unit.role == "system":
+        chats = [_chat(number) for number in range(_TIMED // 5)]
+        list(model.judge(chats[:1]))
+        begin = time.process_time()
+        turns = len(list(model.judge(chats[1:])))
+        told += f", {1000 * (time.process_time() - begin) / max(turns, 1):.0f} ms of a core a turn"
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return f"{told}, {memory:.0f} MB of memory with Python and all that it reads with."
 
 
 def _chat(number: int) -> Document:

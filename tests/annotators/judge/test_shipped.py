@@ -131,14 +131,38 @@ def test_good_replies_are_rated_above_bad_ones() -> None:
 
 def test_what_was_not_learned_is_left_unanswered_and_named() -> None:
     judge = shipped(QUALITY)
-    assert {"conciseness", "brevity", "shown-acts"} <= set(judge.unanswered)
+    assert set(judge.unanswered) == {"shown-acts", "fitting-acts", "fitting-emotions"}
     found = last(QUALITY, chat("Hello!", "Hi! How are you?"))
     assert not set(judge.unanswered) & found.answers.keys()
-    assert "conciseness" in judge.summary()[-1]
-    assert {one.question for one in judge.reports_} == judge.models_.keys() == found.distributions.keys()
+    assert "shown-acts" in judge.summary()[-1]
+    learned = {one.question for one in judge.reports_}
+    assert learned == judge.models_.keys() | {"conciseness"}
+    assert found.distributions.keys() == learned | {"brevity"}
     assert broken_rules(judge.scheme, found.answers) == [
         rule for rule in broken_rules(judge.scheme, found.answers) if rule.question in judge.unanswered
     ]
+
+
+def test_levels_that_are_counted_quote_what_lowers_them(tmp_path: Path) -> None:
+    asked = "When does the old town museum open, what does a ticket cost, and where can I park?"
+    told = last(QUALITY, chat(asked, "The old town museum opens at ten, and a ticket costs six pounds."))
+    assert (told.answers["completeness"], told.answers["brevity"]) == (3, 4)
+    quoted = {one["question"]: list(one["quotes"]) for one in told.metadata["evidence"]}
+    assert quoted["completeness"] == ["where can i park"]
+    assert quoted["brevity"] == ["the old town museum"]
+    beside = "It opens at ten. My cousin has a new bicycle. Purple is a colour that I like a lot."
+    assert mean(last(QUALITY, chat(asked, "It opens at ten.")), "conciseness") > mean(
+        last(QUALITY, chat(asked, beside)), "conciseness"
+    )
+    said = [
+        "It opens at ten, six pounds, behind the church.",
+        "Six pounds.",
+        "It opens at ten; six pounds; near you.",
+    ]
+    talks = [msgspec.structs.replace(chat(asked, one), id=f"d{n}") for n, one in enumerate(said)]
+    found = lapsus.check([Entry(one.id, one, ()) for one in talks], model=f"{QUALITY}-en")
+    assert "because of" in found.to_text("en")
+    assert any(one["quotes"] for one in found.as_data("en")["findings"])
 
 
 def test_both_guidelines_by_command(tmp_path: Path) -> None:
