@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,7 +124,7 @@ def test_the_upper_layers_of_the_english_reader(tool: Tool, monkeypatch: pytest.
     before = {name: value.clone() for name, value in net.kept().items()}
     content = tool("lapsus.annotators.model_files").annotators.model_files
     tokenizer = content.read_model(content.SHIPPED / "breakdown-en.lapsus")[1].files["tokenizer.json"]
-    chat.train(net, tool("chat_training").QuickTokens(tokenizer))
+    chat.train(net, tool("quick_tokens").QuickTokens(tokenizer))
     assert any(not torch.equal(before[name], value) for name, value in net.kept().items())
 
 
@@ -189,3 +190,86 @@ def test_the_japanese_encoder_learns_in_a_few_steps(tool: Tool, monkeypatch: pyt
     learner = japanese.train(Material(), size, seconds=600.0, most=3)
     assert not torch.equal(before, learner.net.e.weight)
     assert all(torch.isfinite(part).all() for part in learner.parameters())
+
+
+def test_the_japanese_readers_learn_from_one_folder_in_a_few_steps(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    material, chat, network = tool("japanese_talk"), tool("japanese_chat"), tool("japanese_network")
+    encoder, folder, weights = tmp_path / "encoder", tmp_path / "talk", tmp_path / "weights"
+    for made in (encoder, weights):
+        made.mkdir()
+    files = tool("lapsus.annotators.model_files").annotators.model_files
+    pieces = files.read_model(files.SHIPPED / "breakdown-ja.lapsus")[1].files["tokenizer.json"]
+    (encoder / "tokenizer.json").write_bytes(pieces)
+    torch.manual_seed(0)
+    start = network.Net(network.Size(64, 1)).state_dict()
+    chat.save_file(start, encoder / "model.safetensors")
+    invent_japanese(tool, monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["japanese_talk.py", str(encoder), str(folder)])
+    material.main()
+
+    asked = np.load(folder / "talk.npz")
+    tokens = chat.Talk(folder, chat.ALWAYS)
+    last = np.flatnonzero(asked["asked.way"] == "votes")[-1]
+    laid_out = slice(*asked["asked.ends"][last : last + 2])
+    assert tokens.row(tokens.judged[-1])[0].tolist() == asked["asked"][laid_out].tolist()
+    begun = time.time()
+    for fold in (0, chat.ALWAYS):
+        chat.learn(folder, weights, tmp_path, fold, begun + 600.0, 2)
+    chat.figures(folder, weights, tmp_path)
+    learned = {name for path in weights.glob("ja-*.safetensors") for name in network.load_file(path)}
+    assert learned >= {"y.weight", "gen.weight", "nup.weight"}
+    unseen = np.load(weights / "unseen.npz")
+    read = np.isfinite(unseen["said"]).all(axis=1)
+    np.testing.assert_array_equal(read, np.isin(unseen["fold"], (0, chat.ALWAYS)))
+
+
+def invent_japanese(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chats, answers of assistants and judged turns, a handful of each, instead of corpora."""
+    material = tool("japanese_talk")
+    talks = [
+        material.Talk(corpus, str(number), tuple(turns_about(number)))
+        for corpus in CHATS
+        for number in range(20)
+    ]
+    about = [turns_about(number) for number in range(10)]
+    passages = [material.Passage(tuple(turns[:-1]), turns[-1].text) for turns in about]
+    counts = np.array([[5.0, 3.0, 2.0], [1.0, 2.0, 7.0]] * 5)
+    names = np.array([f"dialogue {number}" for number in range(10)])
+    judged = tool("japanese_data").Judged(passages, counts, names, names)
+    said = [
+        (f"question {number}", material.Talk(material.ASSISTANTS, str(number), tuple(turns)))
+        for number, turns in enumerate(about)
+    ]
+    monkeypatch.setattr(material, "talks", lambda name: [talk for talk in talks if talk.corpus == name])
+    monkeypatch.setattr(material, "read_dbdc2", lambda: (judged, np.zeros(10, dtype=bool)))
+    monkeypatch.setattr(material, "assistants", lambda: said)
+    monkeypatch.setattr(material, "OF_EACH", 30)
+    for name in ("_repaired", "_written"):
+        monkeypatch.setattr(material, name, lambda *given: [])
+    small = {
+        "japanese": list(CHATS),
+        "unjudged": {"swapped": 8, "talk": 4, "mixed": 4},
+        "teachers": {**material.CONFIG["teachers"], "seeds": {"fold": 1, "all": 2}, "batch": 4},
+        "students": {**material.CONFIG["students"], "seeds": {"fold": 1, "all": 2}},
+    }
+    for name, value in small.items():
+        monkeypatch.setitem(material.CONFIG, name, value)
+
+
+CHATS = ("chat_ja_one", "chat_ja_two")
+
+
+def turns_about(number: int) -> list[Any]:
+    """A little talk."""
+    from lapsus.annotators.encoder.reader import TurnWords
+
+    said = (
+        f"{number}番の猫を飼っています。",
+        "名前は何ですか。",
+        "たまです。",
+        "かわいいですね。",
+        "ええ、よく寝ます。",
+    )
+    return [TurnWords(place % 2 == 1, text) for place, text in enumerate(said[: 4 + number % 2])]

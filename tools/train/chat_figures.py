@@ -40,9 +40,7 @@ def tell_figures(rows: Sequence[Row], shares: NDArray[Any], places: NDArray[np.i
     corpora = sorted({rows[place].corpus for place in places})
     for corpus in (*corpora, "all"):
         own = [place for place in places if corpus in (rows[place].corpus, "all")]
-        real = (REAL, "fresh") if corpus != "all" else (REAL,)
-        by_way = {way: risk[[place for place in own if rows[place].way == way]] for way in WAYS}
-        by_way[REAL] = risk[[place for place in own if rows[place].way in real]]
+        by_way = {way: risk[[place for place in own if rows[place].way == way]] for way in (*WAYS, REAL)}
         judged = [place for place in own if rows[place].way == "votes"]
         rated = [place for place in own if rows[place].way == "rated"]
         line = f"{corpus:32}"

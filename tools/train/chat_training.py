@@ -1,21 +1,22 @@
-"""What the trainings of the chat readers share: turns as tokens, batches made beside the accelerator, steps."""
+"""What the trainings of readers share: batches made beside the accelerator, and steps.
+
+It needs PyTorch and numpy alone, so that it runs on machines without Lapsus.
+"""
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeAlias
-from unicodedata import normalize
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 from torch import Tensor, nn
-
-from lapsus.annotators.encoder.tokens import EnglishTokens, JapaneseTokens
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 PAD = 0
@@ -29,37 +30,6 @@ PATIENCE = 600.0
 Encoded: TypeAlias = tuple[list[int], list[int]]
 """Tokens, and for each whether it is of the turn itself."""
 Arrays: TypeAlias = tuple[NDArray[Any], ...]
-
-
-class QuickTokens(EnglishTokens):
-    """English turns as the reader lays them out, taken apart by a faster program."""
-
-    def __init__(self, content: bytes) -> None:
-        super().__init__(content)
-        self._quick = _quick(content)
-
-    def _encode(self, by_system: bool, text: str) -> list[int]:
-        said = f"{'S' if by_system else 'U'}: {text}"
-        return list(self._quick.encode(said, add_special_tokens=False).ids)
-
-
-class QuickChatTokens(JapaneseTokens):
-    """Japanese turns as the reader lays them out, taken apart by a faster program."""
-
-    def __init__(self, content: bytes) -> None:
-        super().__init__(content)
-        self._quick = _quick(content)
-
-    def _encode(self, by_system: bool, text: str) -> list[int]:
-        ids = self._quick.encode(normalize("NFKC", text), add_special_tokens=False).ids
-        return [self._speakers[by_system], *ids[: self.OF_A_TURN]]
-
-
-def _quick(content: bytes) -> Tokenizer:
-    tokenizer = Tokenizer.from_str(content.decode("utf-8"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
 
 
 def padded(rows: Sequence[Encoded]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -78,7 +48,9 @@ def on_device(arrays: Arrays) -> list[Tensor]:
 
 
 @contextmanager
-def batches(make: Callable[[random.Random], Arrays], makers: int) -> Iterator[Iterator[list[Tensor]]]:
+def batches(
+    make: Callable[[random.Random], Arrays], makers: int, first: int = 0
+) -> Iterator[Iterator[list[Tensor]]]:
     """Batches without end, made by processes that end with the block; each has random numbers of its own."""
     context = multiprocessing.get_context("fork")
     queue: Any = context.Queue(WAITING)
@@ -92,7 +64,9 @@ def batches(make: Callable[[random.Random], Arrays], makers: int) -> Iterator[It
         while True:
             yield on_device(queue.get(timeout=PATIENCE))
 
-    processes = [context.Process(target=fill, args=(seed,), daemon=True) for seed in range(makers)]
+    processes = [
+        context.Process(target=fill, args=(seed,), daemon=True) for seed in range(first, first + makers)
+    ]
     for process in processes:
         process.start()
     try:
@@ -103,10 +77,16 @@ def batches(make: Callable[[random.Random], Arrays], makers: int) -> Iterator[It
 
 
 class Steps:
-    """AdamW whose rate rises over the `warmup` share of all steps and then falls to nothing; gradients are cut at 1."""
+    """AdamW whose rate rises over the `warmup` share of all steps and then falls to nothing; gradients are cut at 1.
 
-    def __init__(self, net: nn.Module, count: int, settings: Mapping[str, Any]) -> None:
+    Where `seconds` are given, they end the steps before `count` does, and the rate falls with the time that is left.
+    """
+
+    def __init__(
+        self, net: nn.Module, count: int, settings: Mapping[str, Any], seconds: float = math.inf
+    ) -> None:
         self.count, self.done = count, 0
+        self._begun, self._seconds = time.monotonic(), max(seconds, 1e-3)
         self._rate, self._rising = settings["rate"], max(1.0, settings["warmup"] * count)
         self._weights = [weight for weight in net.parameters() if weight.requires_grad]
         self._optimiser = torch.optim.AdamW(
@@ -117,9 +97,14 @@ class Steps:
             fused=DEVICE == "cuda",
         )
 
+    @property
+    def gone(self) -> float:
+        """The share of the steps, or of the time, that is over: 1 or more at the end."""
+        return max(self.done / self.count, (time.monotonic() - self._begun) / self._seconds)
+
     def take(self, loss: Tensor) -> None:
         """One step down."""
-        share = min(1.0, (self.done + 1) / self._rising) * (1 - self.done / self.count)
+        share = min(1.0, (self.done + 1) / self._rising) * max(0.0, 1 - self.gone)
         for group in self._optimiser.param_groups:
             group["lr"] = self._rate * share
         self._optimiser.zero_grad(set_to_none=True)

@@ -23,7 +23,6 @@ from chat_training import (
     DEVICE,
     PAD,
     Arrays,
-    QuickTokens,
     Steps,
     batches,
     cast,
@@ -47,6 +46,7 @@ from english_mixture import (
 )
 from numpy.typing import NDArray
 from pool import CONFIG, RANDOM, REAL, TEST, TRAIN, fed
+from quick_tokens import QuickTokens
 from reader_graphs import POSITIONS
 from safetensors.torch import load_file, save_file
 from scipy.stats import spearmanr

@@ -82,13 +82,12 @@ def _english(work: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _japanese(work: Path) -> Iterator[tuple[str, ...]]:
-    encoder, weights, unseen = (str(work / name) for name in ("encoder", "weights", "unseen"))
+    encoder, talk, weights = (str(work / name) for name in ("encoder", "talk", "weights"))
     yield "japanese_encoder", str(work / "tokenizer.json"), encoder, "--size", "small"
-    for fold in range(FOLDS):
-        yield "japanese_chat", encoder, unseen, str(fold)
-    yield "japanese_chat", encoder, weights, "all"
+    yield "japanese_talk", encoder, talk
+    yield "japanese_chat", talk, weights
     before, made = SHIPPED / "breakdown-ja.lapsus", work / "breakdown-ja.lapsus"
-    yield "readers", "ja", weights, str(before), str(made), "--unseen", unseen
+    yield "readers", "ja", weights, str(before), str(made)
 
 
 def _semantic(work: Path) -> Iterator[tuple[str, ...]]:

@@ -1,41 +1,29 @@
 """The Japanese reader: teachers that learn from the votes, and students of theirs that know talk of any kind too.
 
-    python tools/train/japanese_chat.py ENCODER WEIGHTS all     the reader that is shipped
-    python tools/train/japanese_chat.py ENCODER UNSEEN FOLD     what a reader says of a fold it has not seen, 0 to 4
-    python tools/train/japanese_chat.py ENCODER UNSEEN dev      of the test data, learned from the development data
+    python tools/train/japanese_chat.py TALK WEIGHTS --seconds 400
 
-ENCODER is the folder of the pre-trained encoder (`model.safetensors`, `tokenizer.json`). `readers.py ja` takes WEIGHTS
-and, with all five folds in it, UNSEEN. LAPSUS_DATA names the folder with the corpora. Some minutes each on a large
-accelerator.
+TALK is the folder that `japanese_talk.py` left. WEIGHTS gets what `readers.py ja` takes: the reader that is shipped,
+and what five others say of the turns that each of them had not learned from. All six learn side by side, on one
+accelerator or on the processor. Needs PyTorch, numpy and safetensors, no Lapsus.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+import multiprocessing
 import random
 import sys
-import zlib
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
-from chat_training import (
-    DEVICE,
-    Arrays,
-    Encoded,
-    QuickChatTokens,
-    Steps,
-    batches,
-    cast,
-    cross_entropy,
-    on_device,
-    padded,
-    read_all,
-)
-from japanese_data import read_dbdc2
-from japanese_mixture import Mixture, read_mixture
+from chat_training import DEVICE, Arrays, Steps, batches, cast, cross_entropy, on_device, padded, read_all
+from japanese_lessons import ALWAYS, ASSISTANTS, FOLDS, NO_WAY, REAL, WAYS, Encoded, Talk, by_length
 from japanese_network import (
     GENERAL,
     HOME,
@@ -48,20 +36,19 @@ from japanese_network import (
     size_of,
 )
 from numpy.typing import NDArray
-from pool import CONFIG, LATER, RANDOM, REAL, REPEATED, wanted
-from readers import FOLDS, SHOWN
 from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from lapsus.annotators.breakdown import ARGMAX, decision
-from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_tally
-
-ALL, DEV = "all", "dev"
-WAYS = {REAL: 0, RANDOM: 1, REPEATED: 2, LATER: 3}
-NO_WAY = -100
-"""For replies of no such way; the value that cross entropy leaves out."""
 Shares = NDArray[np.float32]
+FILES: Final = 3
+"""The weights are kept in so many files of about one size."""
+NUMBERS: Final = 10
+"""What the three heads say."""
+TOLD: Final = 500
+FEW: Final = 80
+READING: Final = 0.06
+"""The share of the time that is left for reading and for what must be put away."""
 
 
 class Turns(NamedTuple):
@@ -86,14 +73,13 @@ def weights_of(net: Net) -> Weights:
     return {name: value.detach().cpu().clone() for name, value in net.state_dict().items()}
 
 
-def teacher(start: Weights, judged: Turns, seed: int) -> Net:
+def teacher(start: Weights, judged: Turns, seed: int, settings: Any, seconds: float, most: int) -> Net:
     """One that has learned from the votes."""
-    settings: dict[str, Any] = CONFIG["teachers"]
     torch.manual_seed(seed)
     net, order, rng = net_of(start).train(), list(range(len(judged.rows))), random.Random(seed)
-    batch = settings["batch"]
-    steps = Steps(net, len(order) // batch * settings["epochs"], settings["training"])
-    for _ in range(settings["epochs"]):
+    batch = min(settings["batch"], len(order))
+    steps = Steps(net, min(most, len(order) // batch * settings["epochs"]), settings["training"], seconds)
+    while steps.gone < 1:
         rng.shuffle(order)
         for first in range(0, len(order) - batch + 1, batch):
             some = judged.at(order[first : first + batch])
@@ -102,26 +88,20 @@ def teacher(start: Weights, judged: Turns, seed: int) -> Net:
                 pooled = functional.dropout(net(ids, segments), settings["dropout"])
                 said = net.logits(pooled, HOME)
             steps.take(cross_entropy(shares, said).mean())
+            if steps.gone >= 1:
+                break
     return net.eval()
 
 
-def said_by(net: Net, rows: Sequence[Encoded], head: str) -> Shares:
-    """The logarithms of the shares that a head gives."""
-    return read_all(lambda ids, segments: net.logits(net(ids, segments), head).log_softmax(-1), rows)
+def said_by(net: Net, rows: Sequence[Encoded], *heads: str) -> list[Shares]:
+    """The logarithms of the shares that each head gives."""
 
+    def read(ids: Tensor, segments: Tensor) -> Tensor:
+        pooled = net(ids, segments)
+        return torch.cat([net.logits(pooled, head).log_softmax(-1) for head in heads], -1)
 
-def taught(start: Weights, judged: Turns, unjudged: list[Encoded]) -> tuple[Weights, Turns, Turns]:
-    """The mean of the teachers, and what they make of turns: beside the votes, and where there are none."""
-    several, shares = [], np.zeros((len(judged.rows) + len(unjudged), 3), dtype=np.float32)
-    seeds, count = CONFIG["teachers"]["seeds"], CONFIG["students"]["votes_count"]
-    for seed in range(seeds):
-        net = teacher(start, judged, seed)
-        several.append(weights_of(net))
-        shares += np.exp(said_by(net, [*judged.rows, *unjudged], HOME)) / seeds
-        sys.stdout.write(f"teacher {seed + 1} of {seeds}\n")
-    known, others = shares[: len(judged.rows)], shares[len(judged.rows) :]
-    aims = count * judged.shares + (1 - count) * known
-    return averaged(several), judged._replace(shares=aims), Turns(unjudged, others)
+    found, widths = read_all(read, rows), [net.get_submodule(head).out_features for head in heads]
+    return np.split(found, np.cumsum(widths)[:-1], axis=1)  # type: ignore[arg-type]
 
 
 class Lessons(NamedTuple):
@@ -129,41 +109,62 @@ class Lessons(NamedTuple):
 
     judged: Turns
     unjudged: Turns
-    mixture: Mixture
-    tokens: QuickChatTokens
+    talk: Talk
+    waiting: list[Arrays]
 
     def make(self, rng: random.Random) -> Arrays:
-        """A batch: judged turns, unjudged ones, talk; shares for all, and for talk the way each reply came there."""
-        counts = CONFIG["students"]["turns"]
-        parts = [
-            turns.at([rng.randrange(len(turns.rows)) for _ in range(counts[name])])
-            for name, turns in (("judged", self.judged), ("unjudged", self.unjudged))
-        ]
-        replies = [self.mixture.reply(rng) for _ in range(counts["talk"])]
-        rows = [*parts[0].rows, *parts[1].rows, *(self.tokens.encode(reply.passage) for reply in replies)]
-        general = [wanted(reply.way, None) for reply in replies]
-        shares = np.vstack([parts[0].shares, parts[1].shares, np.array(general, dtype=np.float32)])
-        ways = np.array([WAYS.get(reply.way, NO_WAY) for reply in replies])
-        return (*padded(rows), shares, ways)
+        """A batch of turns of about one length: judged, unjudged, talk; shares for all, and the ways of talk."""
+        if not self.waiting:
+            settings = self.talk.settings["students"]
+            counts, parts = settings["turns"], settings["of_a_length"]
+            drawn = []
+            for name, turns in (("judged", self.judged), ("unjudged", self.unjudged)):
+                places = [rng.randrange(len(turns.rows)) for _ in range(parts * counts[name])]
+                some = [(turns.rows[place], turns.shares[place], NO_WAY) for place in places]
+                drawn.append(by_length(some, parts))
+            for name, corpus in (("talk", ""), ("assistants", ASSISTANTS)):
+                replies = [self.talk.reply(rng, corpus) for _ in range(parts * counts[name])]
+                aims = self.talk.settings["wanted"]
+                some = [(row, np.float32(aims[way]), WAYS.get(way, NO_WAY)) for row, way in replies]
+                drawn.append(by_length(some, parts))
+            self.waiting.extend(
+                _batch([*one, *two, *three, *four]) for one, two, three, four in zip(*drawn, strict=True)
+            )
+            rng.shuffle(self.waiting)
+        return self.waiting.pop()
 
 
-def student(start: Weights, lessons: Lessons, seed: int) -> Net:
+def _batch(some: Sequence[tuple[Encoded, Any, int]]) -> Arrays:
+    shares = np.array([aim for _, aim, _ in some], dtype=np.float32)
+    return (*padded([row for row, _, _ in some]), shares, np.array([way for _, _, way in some]))
+
+
+def student(start: Weights, lessons: Lessons, seed: int, seconds: float, most: int, name: str) -> Net:
     """One that has learned from votes and teachers, and in general from talk and from the judged turns."""
-    settings: dict[str, Any] = CONFIG["students"]
+    settings = lessons.talk.settings["students"]
     torch.manual_seed(seed)
     net = net_of({**start, **new_head(GENERAL, size_of(start))}).train()
-    steps = Steps(net, settings["steps"], settings["training"])
-    with batches(lessons.make, settings["makers"]) as given:
-        while steps.done < steps.count:
-            steps.take(student_loss(net, *next(given)))
+    lessons.waiting.clear()
+    begun = time.monotonic()
+    with batches(lessons.make, settings["makers"], seed) as given:
+        first = next(given)
+        left = seconds - (time.monotonic() - begun)
+        steps = Steps(net, min(most, settings["steps"]), settings["training"], left)
+        while steps.gone < 1:
+            loss = student_loss(net, settings, *(first if steps.done == 0 else next(given)))
+            steps.take(loss)
+            if steps.done % TOLD == 0:
+                tell(f"{name}: student {seed}, {steps.done} steps, {steps.gone:.0%}, {loss.item():.4f}")
+    tell(f"{name}: student {seed} took {steps.done} steps")
     return net.eval()
 
 
-def student_loss(net: Net, ids: Tensor, segments: Tensor, shares: Tensor, ways: Tensor) -> Tensor:
+def student_loss(
+    net: Net, settings: Any, ids: Tensor, segments: Tensor, shares: Tensor, ways: Tensor
+) -> Tensor:
     """All heads at once."""
-    settings: dict[str, Any] = CONFIG["students"]
-    counts, judged = settings["counts"], settings["turns"]["judged"]
-    talk = len(shares) - len(ways)
+    counts, turns = settings["counts"], settings["turns"]
+    judged, talk = turns["judged"], turns["judged"] + turns["unjudged"]
     with cast():
         pooled = functional.dropout(net(ids, segments), settings["dropout"])
         home = net.logits(pooled[:talk], HOME)
@@ -173,62 +174,146 @@ def student_loss(net: Net, ids: Tensor, segments: Tensor, shares: Tensor, ways: 
     return (
         counts["home"] * cross_entropy(shares[:talk], home).mean()
         + counts["general"] * cross_entropy(aims, general).mean()
-        + counts["way"] * functional.cross_entropy(way, ways, ignore_index=NO_WAY)
+        + counts["way"] * functional.cross_entropy(way, ways[talk:], ignore_index=NO_WAY)
     )
 
 
-def reader(encoder: Path, tokens: QuickChatTokens, learned: NDArray[np.intp]) -> Weights:
-    """The mean of students that began at the mean of their teachers; of the votes they saw only some."""
-    judged = read_dbdc2()[0].at(learned)
-    mixture, rng = read_mixture(), random.Random(7)
-    turns = Turns([tokens.encode(passage) for passage in judged.passages], judged.shares.astype(np.float32))
-    unjudged = [tokens.encode(passage) for passage in mixture.unjudged(judged, rng)]
+def few(count: int, most: int) -> list[int]:
+    """So many places; where only a handful of steps is asked for, a handful of them."""
+    return list(range(0, count, 1 if most >= TOLD else max(1, count // FEW)))
+
+
+def reader(folder: Path, fold: int, ends: float, most: int) -> Weights:
+    """The mean of students that began at the mean of their teachers, by a moment; a fold was kept from them."""
+    name, kind = ("all", "all") if fold == ALWAYS else (f"fold {fold}", "fold")
+    talk, began = Talk(folder, fold), time.time()
+    settings, rng = talk.settings, random.Random(7)
+    count, seeds = settings["students"]["votes_count"], settings["teachers"]["seeds"][kind]
+    judged = Turns([talk.row(place) for place in talk.judged], talk.shares).at(few(len(talk.judged), most))
+    unjudged = talk.unjudged(rng)
+    unjudged = [unjudged[place] for place in few(len(unjudged), most)]
+    tell(f"{name}: {len(judged.rows)} judged, {len(unjudged)} unjudged after {time.time() - began:.0f} s")
     torch.manual_seed(0)
     # All teachers begin at the same head: only so is the mean of their weights as good as they are.
-    start = encoder_weights(encoder)
+    start = encoder_weights(folder / "encoder.safetensors")
     start |= new_head(HOME, size_of(start))
-    mean, known, others = taught(start, turns, unjudged)
-    lessons, several = Lessons(known, others, mixture, tokens), []
-    for seed in range(CONFIG["students"]["seeds"]):
-        several.append(weights_of(student(mean, lessons, seed)))
-        sys.stdout.write(f"student {seed + 1} of {CONFIG['students']['seeds']}\n")
+    several, shares = [], np.zeros((len(judged.rows) + len(unjudged), 3), dtype=np.float32)
+    each = settings["teachers"]["time"] * (ends - time.time()) / seeds
+    for seed in range(seeds):
+        net = teacher(start, judged, seed, settings["teachers"], each, most)
+        several.append(weights_of(net))
+        shares += np.exp(said_by(net, [*judged.rows, *unjudged], HOME)[0]) / seeds
+    tell(f"{name}: {seeds} teachers after {time.time() - began:.0f} s")
+    known = judged._replace(shares=count * judged.shares + (1 - count) * shares[: len(judged.rows)])
+    lessons = Lessons(known, Turns(unjudged, shares[len(judged.rows) :]), talk, [])
+    mean, several, seeds = averaged(several), [], settings["students"]["seeds"][kind]
+    for seed in range(seeds):
+        seconds = (ends - time.time()) / (seeds - seed)
+        several.append(weights_of(student(mean, lessons, seed, seconds, most, name)))
     return averaged(several)
 
 
-def keep_unseen(folder: Path, part: str, encoder: Path, tokens: QuickChatTokens) -> None:
-    """What a reader says that has learned without a part of the votes, and how good that is before calibration."""
-    judged, test = read_dbdc2()
-    fold = np.array([zlib.crc32(name.encode()) % FOLDS for name in judged.dialogues.tolist()])
-    asked = np.flatnonzero(test if part == DEV else fold == int(part))
-    learned = np.setdiff1d(np.arange(len(fold)), asked)
-    net = net_of(reader(encoder / "model.safetensors", tokens, learned)).eval()
-    rows = [tokens.encode(passage) for passage in judged.passages]
-    home, general = (said_by(net, rows, head) for head in (HOME, GENERAL))
-    np.savez(folder / f"ja-{part}.npz", te=asked, home=home, gen=general)
-    shares = np.exp(home[asked]).astype(np.float64)
-    shares /= shares.sum(axis=1, keepdims=True)
-    groups = np.zeros(len(asked), dtype=np.intp)
-    tally = breakdown_tally(judged.counts[asked], decision(ARGMAX)(shares), shares, groups, t=0.0)
-    values = dict(zip(BREAKDOWN_MEASURES, tally.values().ravel(), strict=True))
-    sys.stdout.write(f"{part}: " + " ".join(f"{name} {values[name]:.4f}" for name in SHOWN) + "\n")
+def learn(folder: Path, weights: Path, said_in: Path, fold: int, ends: float, most: int) -> None:
+    """A reader by a moment. The one that leaves nothing out is kept; of all, what they say of turns is."""
+    torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("high")
+    learned = reader(folder, fold, ends, most)
+    if fold == ALWAYS:
+        keep(learned, weights)
+    found = np.load(folder / "talk.npz")
+    ends_of, ids, own = found["asked.ends"].tolist(), found["asked"], found["asked.own"]
+    places = few(len(ends_of) - 1, most)
+    rows = [(ids[ends_of[one] : ends_of[one + 1]], own[ends_of[one] : ends_of[one + 1]]) for one in places]
+    said = np.full((len(ends_of) - 1, NUMBERS), np.nan, dtype=np.float32)
+    said[places] = np.hstack(said_by(net_of(learned).eval(), rows, HOME, GENERAL, WAY))
+    np.save(said_in / f"{fold}.npy", said)
+    tell(f"fold {fold}: read {len(rows)}")
+
+
+def keep(learned: Weights, folder: Path) -> None:
+    """In half precision, in files small enough to be carried."""
+    halves = {name: value.half().contiguous() for name, value in learned.items()}
+    whole, parts, size = sum(value.numel() for value in halves.values()), [dict[str, Tensor]()], 0
+    for name, value in halves.items():
+        if size + value.numel() > whole / FILES and len(parts) < FILES:
+            parts.append({})
+            size = 0
+        parts[-1][name] = value
+        size += value.numel()
+    for number, part in enumerate(parts):
+        save_file(part, folder / f"ja-{number}.safetensors")
+
+
+def figures(folder: Path, weights: Path, said_in: Path) -> None:
+    """Keep what readers say, and how good they are on what each had not learned from, before any calibration."""
+    found = np.load(folder / "talk.npz")
+    fold, way, corpus = (found[f"asked.{name}"] for name in ("fold", "way", "corpus"))
+    unseen = np.full((len(fold), NUMBERS), np.nan, dtype=np.float32)
+    for path in sorted(said_in.glob("*.npy")):
+        here = fold == int(path.stem)
+        unseen[here] = np.load(path)[here]
+    np.savez_compressed(weights / "unseen.npz", said=unseen, fold=fold)
+    votes, home = found["asked.votes"], np.exp(unseen[:, :3])
+    judged = np.flatnonzero((way == "votes") & ~np.isnan(home[:, 0]))
+    right = (home[judged].argmax(1) == votes[judged].argmax(1)).mean()
+    tell(
+        f"at home, unseen: likeliest as voted {right:.4f}, JSD {divergence(home[judged], votes[judged]):.4f}"
+    )
+    general = np.exp(unseen[:, 3:6])
+    risk = general[:, 2] + general[:, 1] / 2
+    for one in dict.fromkeys(corpus.tolist()):
+        here = (corpus == one) & ~np.isnan(risk)
+        if len(real := risk[here & (way == REAL)]):
+            line = f"{one:28} {len(real)} real, called broken {(real >= 0.5).mean():.3f}"
+            for other in dict.fromkeys(way[here & (way != REAL)].tolist()):
+                line += f"; {other} {area(risk[here & (way == other)], real):.3f}"
+            tell(line)
+
+
+def divergence(one: NDArray[Any], other: NDArray[Any]) -> float:
+    """The mean Jensen–Shannon divergence of rows, in bits."""
+    middle = (one + other) / 2
+    parts = [
+        np.where(own > 0, own * np.log2(np.maximum(own, 1e-12) / middle), 0).sum(1) for own in (one, other)
+    ]
+    return float((parts[0] + parts[1]).mean() / 2)
+
+
+def area(higher: NDArray[Any], lower: NDArray[Any]) -> float:
+    """How often one of the first is above one of the second; halves for equals."""
+    above = (higher[:, None] > lower).mean() + (higher[:, None] == lower).mean() / 2
+    return float(above)
+
+
+def tell(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("encoder", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("part", choices=(ALL, DEV, *map(str, range(FOLDS))))
+    parser.add_argument("talk", type=Path)
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("--seconds", type=float, default=400.0, help="of training")
+    parser.add_argument("--steps", type=int, default=1_000_000, help="stop each network after so many")
+    parser.add_argument("--beside", type=int, default=FOLDS + 1, help="readers that learn at a time")
     asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    tokenizer = (asked.encoder / "tokenizer.json").read_bytes()
-    tokens = QuickChatTokens(tokenizer)
-    if asked.part != ALL:
-        keep_unseen(asked.folder, asked.part, asked.encoder, tokens)
-        return 0
-    weights = reader(asked.encoder / "model.safetensors", tokens, np.arange(len(read_dbdc2()[0].passages)))
-    kept = {name: value.half().contiguous() for name, value in weights.items()}
-    save_file(kept, asked.folder / "ja.safetensors")
-    (asked.folder / "ja-tokenizer.json").write_bytes(tokenizer)
+    asked.weights.mkdir(parents=True, exist_ok=True)
+    (asked.weights / "ja-tokenizer.json").write_bytes((asked.talk / "tokenizer.json").read_bytes())
+    context = multiprocessing.get_context("spawn")
+    rounds, folds = math.ceil((FOLDS + 1) / asked.beside), [ALWAYS, *range(FOLDS)]
+    begun = time.time()
+    with TemporaryDirectory() as said_in:
+        for number in range(rounds):
+            ends = begun + (1 - READING) * asked.seconds * (number + 1) / rounds
+            some = folds[number * asked.beside : (number + 1) * asked.beside]
+            given = [(asked.talk, asked.weights, Path(said_in), fold, ends, asked.steps) for fold in some]
+            processes = [context.Process(target=learn, args=one) for one in given]
+            for process in processes:
+                process.start()
+            for process in processes:
+                process.join()
+        figures(asked.talk, asked.weights, Path(said_in))
     return 0
 
 

@@ -20,11 +20,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
-from chat_training import DEVICE, PAD, Arrays, Encoded, QuickChatTokens, batches, cast, padded
+from chat_training import DEVICE, PAD, Arrays, Encoded, batches, cast, padded
 from japanese_data import read_dbdc2
 from japanese_network import SIZES, Net, Size
 from numpy.typing import NDArray
 from pool import CONFIG, LATER, RANDOM, REAL, REPEATED, TRAIN, Talk, cut, part_of, records, reply_at, talks
+from quick_tokens import QuickChatTokens
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional

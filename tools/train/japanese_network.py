@@ -11,9 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lapsus.annotators.encoder.tokens import JapaneseTokens
-
-PIECES, OF_A_HEAD = 10_000, 64
+PIECES, TOKENS, OF_A_HEAD = 10_000, 160, 64
 DROPOUT = 0.1
 SPREAD = 0.02
 """How far the weights of a new head are apart."""
@@ -64,7 +62,7 @@ class Net(nn.Module):
     def __init__(self, size: Size) -> None:
         super().__init__()
         width = size.width
-        self.e, self.p, self.t = (nn.Embedding(count, width) for count in (PIECES, JapaneseTokens.TOKENS, 2))
+        self.e, self.p, self.t = (nn.Embedding(count, width) for count in (PIECES, TOKENS, 2))
         self.b = nn.ModuleList(Layer(width) for _ in range(size.layers))
         self.n = nn.LayerNorm(width)
         for name, numbers in ((WAY, 4), (HOME, 3), (GENERAL, 3)):

@@ -24,6 +24,8 @@ from lapsus.annotators.encoder.reader import LONGEST, WINDOW, Passage, TurnWords
 CONFIG: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "chat.yaml").read_text(encoding="utf-8"))
 REAL, RANDOM, REPEATED, LATER, BROKEN, RUDE = "real", "random", "repeated", "later", "broken", "rude"
 VOTES, RATED = "votes", "rated"
+FAULTY = "faulty"
+"""Of replies that people found broken, or wrote so."""
 TRAIN, TEST = "train", "test"
 
 

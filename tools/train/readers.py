@@ -1,7 +1,7 @@
 """The shipped breakdown models put together: graphs on bytes from trained weights, calibrations, and how good they are.
 
-    python tools/train/readers.py en WEIGHTS BEFORE OUTPUT                    upper layers in general
-    python tools/train/readers.py ja WEIGHTS BEFORE OUTPUT --unseen FOLDER    the whole reader
+    python tools/train/readers.py en WEIGHTS BEFORE OUTPUT    upper layers in general
+    python tools/train/readers.py ja WEIGHTS BEFORE OUTPUT    the whole reader
 
 WEIGHTS is a folder that `english_chat.py` or `japanese_chat.py` left, BEFORE a model whose header is kept, and in
 English the rest of it. LAPSUS_DATA names the folder with the corpora.
@@ -10,11 +10,10 @@ English the rest of it. LAPSUS_DATA names the folder with the corpora.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
-import zipfile
 import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,10 @@ import reader_graphs
 from chat_figures import tell_figures
 from first_fit import first_weights, tune_cuts
 from japanese_data import Judged, read_challenge, read_dbdc2
+from japanese_lessons import ASSISTANTS
+from japanese_talk import REPAIR, WRITTEN, asked
 from numpy.typing import NDArray
-from pool import CONFIG, RATED, REAL, TEST, VOTES, Row, cut, folder, part_of, replies, talks, wanted
+from pool import CONFIG, FAULTY, RATED, REAL, TEST, VOTES, Row, cut, part_of, replies, talks, wanted
 from safetensors.numpy import load_file
 
 from lapsus.annotators.breakdown import decision
@@ -37,7 +38,7 @@ from lapsus.annotators.encoder.calibration import (
     shares_of,
 )
 from lapsus.annotators.encoder.chat_reader import LANGUAGE, LOWER, OPENINGS, TOKENIZER, UPPER, ChatReader
-from lapsus.annotators.encoder.reader import GENERAL, HOME, Passage, TurnWords, feature_rows
+from lapsus.annotators.encoder.reader import GENERAL, HOME, feature_rows
 from lapsus.annotators.model_files import State, read_model, write_model
 from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_tally
 
@@ -49,14 +50,14 @@ OF_EACH = 240
 """Replies of each corpus that a calibration in general is fitted to and measured on, half of them real."""
 SHOWN = ("accuracy", "f1_b", "f1_pb_b", "jsd", "mse")
 RULE = "cuts(0.5,1)"
-FRESH = "fresh"
+ELSEWHERE = (ASSISTANTS, REPAIR, WRITTEN)
+"""Japanese beside the chats: told apart from them, and real replies of it count more."""
 
 
-def general_rows(language: str) -> list[Row]:
+def english_rows() -> list[Row]:
     """Replies of dialogues that the reader has not seen, and the challenges' votes."""
     drawn, rows = random.Random(0), []
-    name = {"en": "english", "ja": "japanese"}[language]
-    for corpus in CONFIG[name]:
+    for corpus in CONFIG["english"]:
         kept = [talk for talk in talks(corpus) if part_of(corpus, talk.id) == TEST]
         for reply in replies(kept, OF_EACH, drawn):
             if reply.passage.target and (reply.rating is None or reply.way == REAL):
@@ -64,9 +65,7 @@ def general_rows(language: str) -> list[Row]:
                 rows.append(
                     Row(cut(reply.passage), wanted(way, reply.rating), way, corpus, TEST, reply.dialogue)
                 )
-    if language == "ja":
-        return rows + fresh_rows()
-    for corpus, within, every in CONFIG["votes"][name]:
+    for corpus, within, every in CONFIG["votes"]["english"]:
         judged = read_challenge(corpus, within)
         for place in range(0, len(judged.passages), 3 * every):
             shares, dialogue = tuple(judged.shares[place]), str(judged.dialogues[place])
@@ -74,56 +73,15 @@ def general_rows(language: str) -> list[Row]:
     return rows
 
 
-def fresh_rows() -> list[Row]:
-    """System turns before the broken one in the repair corpus: talk that no Japanese reader has learned from."""
-    histories: dict[str, list[TurnWords]] = {}
-    with zipfile.ZipFile(folder() / "dbrc-ja.zip") as archive:
-        (name,) = archive.namelist()
-        for line in archive.read(name).decode().splitlines():
-            record = json.loads(line)
-            histories[str(record["question_id"])] = [
-                TurnWords(turn["role"] == "system", str(turn["text"]).strip())
-                for turn in record["dialogue_history"]
-            ]
-    return [
-        Row(Passage(tuple(turns[:place]), turn.text), wanted(REAL, None), FRESH, "dbrc-ja", TEST, id)
-        for id, turns in histories.items()
-        for place, turn in enumerate(turns[:-1])
-        if place and turn.by_system
-    ]
-
-
-def unseen_votes(unseen: Path) -> tuple[list[Row], Matrix]:
-    """The Japanese challenge's turns, and what readers say of them in general that had not learned from them."""
-    judged, _ = read_dbdc2()
-    said = np.zeros((len(judged.passages), LOGITS))
-    for number in range(FOLDS):
-        found = np.load(unseen / f"ja-{number}.npz")
-        said[found["te"]] = found["gen"][found["te"]]
-    parts = zip(judged.passages, judged.shares, judged.dialogues.tolist(), strict=True)
-    rows = [Row(cut(p), tuple(shares), VOTES, "dbdc2-ja.zip", TEST, id) for p, shares, id in parts]
-    return rows, said
-
-
-def general_calibration(language: str, reader: ChatReader, unseen: Path | None = None) -> Matrix:
+def general_calibration(language: str, rows: Sequence[Row], said: Matrix) -> Matrix:
     """Fitted on all; the figures are of calibrations that had not seen the dialogue."""
-    rows = general_rows(language)
-    said = reader.logits([row.passage for row in rows], GENERAL)
-    if unseen is not None:
-        # What the reader has to say beside its logits it knows by heart of the chats that it learned from.
-        votes, of_votes = unseen_votes(unseen)
-        rows, logits = rows + votes, np.vstack([said[:, :LOGITS], of_votes])
-        said = np.hstack([logits, np.zeros((len(rows), said.shape[1] - LOGITS))])
-    passages = [row.passage for row in rows]
-    columns = rows_of(Seen(said, np.zeros((len(rows), LOGITS)), feature_rows(passages)))
+    columns = rows_of(Seen(said, np.zeros((len(rows), LOGITS)), feature_rows([row.passage for row in rows])))
     aims = np.array([row.wanted for row in rows])
     fold = np.array([zlib.crc32(row.dialogue.encode()) % FOLDS for row in rows])
-    mixture = CONFIG["mixture"][language]
-    counts = {REAL: mixture["real"], VOTES: mixture["votes"], RATED: 0.0}
+    counts = [count_of(row, CONFIG["mixture"][language]) for row in rows]
     drawn = np.random.default_rng(0)
-    counts[FRESH] = mixture.get("fresh", 1)
-    taken = np.array([drawn.random() < counts.get(row.way, mixture["wrong"]) for row in rows])
-    times = np.array([max(1, int(counts.get(row.way, 1))) for row in rows])
+    taken = np.array([drawn.random() < count for count in counts])
+    times = np.array([max(1, int(count)) for count in counts])
 
     def fitted(some: NDArray[np.bool_]) -> Matrix:
         drawn_rows = np.repeat(np.flatnonzero(some), times[some])
@@ -132,8 +90,19 @@ def general_calibration(language: str, reader: ChatReader, unseen: Path | None =
     shares = np.zeros_like(aims)
     for number in range(FOLDS):
         shares[fold == number] = shares_of(columns[fold == number], fitted(taken & (fold != number)))
-    tell_figures(rows, shares, np.arange(len(rows)))
+    apart = np.array([row.corpus in ELSEWHERE for row in rows])
+    for some in filter(np.any, (~apart, apart)):
+        tell_figures(rows, shares, np.flatnonzero(some))
     return fitted(taken)
+
+
+def count_of(row: Row, mixture: Mapping[str, float]) -> float:
+    """How often a turn counts in the mixture that a calibration is fitted on."""
+    if row.way in (RATED, FAULTY) or row.corpus == WRITTEN:
+        return 0.0
+    if row.way == REAL and row.corpus in ELSEWHERE:
+        return mixture["abroad"]
+    return mixture.get(row.way, mixture["wrong"])
 
 
 def home_seen(judged: Judged, said: Matrix) -> Matrix:
@@ -147,15 +116,8 @@ def home_seen(judged: Judged, said: Matrix) -> Matrix:
     return rows_of(Seen(said, np.array(before), feature_rows(judged.passages)))
 
 
-def home_calibration(judged: Judged, unseen: Path) -> tuple[Matrix, str]:
+def home_calibration(judged: Judged, said: Matrix, fold: NDArray[np.int8]) -> tuple[Matrix, str]:
     """Calibration and rule, from what readers say of the folds that each had not learned from."""
-    said, fold = np.zeros((len(judged.passages), LOGITS)), np.zeros(len(judged.passages), dtype=int)
-    for number in range(FOLDS):
-        found = np.load(unseen / f"ja-{number}.npz")
-        asked = found["te"]
-        fold[asked], said[asked] = number, found["home"][asked]
-        opening = [place for place in asked if not judged.passages[place].context]
-        said[opening] = found["gen"][opening]
     seen, shares = home_seen(judged, said), judged.shares
     given = np.zeros_like(shares)
     for number in range(FOLDS):
@@ -192,7 +154,9 @@ def english(weights: Path, before: Path, output: Path) -> None:
     data: dict[str, Any] = {LANGUAGE: "en"}
     reader = ChatReader(State(data, arrays, files))
     kept = {name: value for name, value in state.arrays.items() if name != f"profile.{GENERAL}"}
-    kept[f"profile.{GENERAL}"] = general_calibration("en", reader)
+    rows = english_rows()
+    said = reader.logits([row.passage for row in rows], GENERAL)
+    kept[f"profile.{GENERAL}"] = general_calibration("en", rows, said)
     learned = {
         "reader": ChatReader.name,
         "reader_data": data,
@@ -203,10 +167,10 @@ def english(weights: Path, before: Path, output: Path) -> None:
     write_model(output, header, State(learned, kept, files))
 
 
-def japanese(weights: Path, unseen: Path, before: Path, output: Path) -> None:
+def japanese(weights: Path, before: Path, output: Path) -> None:
     """The whole reader anew."""
     parts: dict[str, NDArray[Any]] = {}
-    for path in sorted(weights.glob("ja*.safetensors")):
+    for path in sorted(weights.glob("ja-*.safetensors")):
         parts |= load_file(path)
     whole = {name: value.astype(np.float32) for name, value in parts.items()}
     tokenizer = (weights / "ja-tokenizer.json").read_bytes()
@@ -214,9 +178,15 @@ def japanese(weights: Path, unseen: Path, before: Path, output: Path) -> None:
     graphs = reader_graphs.japanese(whole, tokenizer, judged.at(np.flatnonzero(~test)))
     files = {TOKENIZER: tokenizer, LOWER: graphs[0], UPPER[HOME]: graphs[1], UPPER[GENERAL]: graphs[2]}
     data: dict[str, Any] = {LANGUAGE: "ja", OPENINGS: GENERAL}
-    reader = ChatReader(State(data, {}, files))
-    home, rule = home_calibration(judged, unseen)
-    arrays = {"profile.dbdc2": home, f"profile.{GENERAL}": general_calibration("ja", reader, unseen)}
+    # What it has to say beside its logits it knows by heart of the chats that it learned from: that weighs nothing.
+    rows, unseen = asked(), np.load(weights / "unseen.npz")
+    of_home, of_general, beside = np.split(unseen["said"].astype(np.float64), (LOGITS, 2 * LOGITS), axis=1)
+    of_general = np.hstack([of_general, np.zeros_like(beside)])
+    openings = [place for place, passage in enumerate(judged.passages) if not passage.context]
+    of_home[openings] = of_general[openings, :LOGITS]
+    votes = slice(len(judged.passages))  # they come first
+    home, rule = home_calibration(judged, of_home[votes], unseen["fold"][votes])
+    arrays = {"profile.dbdc2": home, f"profile.{GENERAL}": general_calibration("ja", rows, of_general)}
     learned = {
         "reader": ChatReader.name,
         "reader_data": data,
@@ -237,15 +207,10 @@ def main() -> int:
         "before", type=Path, help="the model of before: its header, in English its lower half"
     )
     parser.add_argument("output", type=Path)
-    parser.add_argument(
-        "--unseen", type=Path, help="Japanese: what readers say of the folds they had not seen"
-    )
-    asked = parser.parse_args()
-    if asked.language == "en":
-        english(asked.weights, asked.before, asked.output)
-    else:
-        japanese(asked.weights, asked.unseen, asked.before, asked.output)
-    sys.stdout.write(f"{asked.output}: {asked.output.stat().st_size:,} bytes\n")
+    told = parser.parse_args()
+    make = {"en": english, "ja": japanese}[told.language]
+    make(told.weights, told.before, told.output)
+    sys.stdout.write(f"{told.output}: {told.output.stat().st_size:,} bytes\n")
     return 0
 
 
