@@ -18,6 +18,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 TRAIN = Path(__file__).parents[2] / "tools" / "train"
+DISTRIBUTIONS = Path(__file__).parents[2] / "distributions"
 Tool = Callable[[str], ModuleType]
 
 
@@ -273,3 +274,40 @@ def turns_about(number: int) -> list[Any]:
         "ええ、よく寝ます。",
     )
     return [TurnWords(place % 2 == 1, text) for place, text in enumerate(said[: 4 + number % 2])]
+
+
+def test_the_large_english_reader_learns_all_of_its_layers_in_a_few_steps(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    training, large = tool("large_training"), tool("large")
+    sizes = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 12}
+    torch.manual_seed(0)
+    body = transformers.MPNetModel(transformers.MPNetConfig(**sizes))
+    start = {f"b.{name}": value.clone() for name, value in body.state_dict().items()}
+    body.save_pretrained(tmp_path / "base")
+    pieces = DISTRIBUTIONS / "lapsus-large" / "src" / "lapsus_large" / "tokenizer.json"
+    (tmp_path / "base" / "tokenizer.json").write_bytes(pieces.read_bytes())
+    passage = training.Passage((training.TurnWords(False, "Tea?"),), "Tea is nice.")
+    aims = np.full(training.NUMBERS, np.nan, dtype=np.float32)
+    aims[:3], aims[9], aims[-1] = [0.9, 0.08, 0.02], 1.0, 0.5
+    monkeypatch.setattr(
+        training, "makers", lambda: dict.fromkeys(training.SETTINGS["turns"], lambda rng: (passage, aims))
+    )
+    row = training.Row(passage, (0.9, 0.08, 0.02), "real", "chat", "test", "1")
+    monkeypatch.setattr(training, "english_rows", lambda: [row])
+    monkeypatch.setattr(training, "of_assistants", lambda: [row._replace(way="random")])
+    few = {**training.SETTINGS, "makers": 1, "turns": dict.fromkeys(training.SETTINGS["turns"], 1)}
+    monkeypatch.setattr(training, "SETTINGS", few)
+    monkeypatch.setattr(large, "LAYERS", 1)
+    weights, said = tmp_path / "weights", tmp_path / "said"
+    monkeypatch.setattr(
+        sys, "argv", ["large_training.py", str(tmp_path / "base"), str(weights), str(said), "--steps", "3"]
+    )
+    training.main()
+    learned = large.read_weights(weights / "teacher.npz")
+    assert learned["h.weight"].shape == (training.SETTINGS["hidden"], 96)
+    for name in ("b.encoder.layer.0.output.dense.weight", "b.embeddings.position_embeddings.weight"):
+        off = np.abs(learned[name] - start[name].numpy())
+        assert 0 < off.max() < 0.01
+    assert np.isfinite(np.load(said / "said.npz")["said"]).all()

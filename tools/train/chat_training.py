@@ -32,10 +32,11 @@ Encoded: TypeAlias = tuple[list[int], list[int]]
 Arrays: TypeAlias = tuple[NDArray[Any], ...]
 
 
-def padded(rows: Sequence[Encoded]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def padded(rows: Sequence[Encoded], pad: int = PAD) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Tokens and segments (turns, tokens), filled up to the longest."""
     longest = max(len(ids) for ids, _ in rows)
-    ids, segments = np.full((2, len(rows), longest), PAD, dtype=np.int64)
+    ids = np.full((len(rows), longest), pad, dtype=np.int64)
+    segments = np.zeros_like(ids)
     for place, (tokens, own) in enumerate(rows):
         ids[place, : len(tokens)] = tokens
         segments[place, : len(own)] = own
@@ -125,13 +126,15 @@ def cross_entropy(wanted: Tensor, logits: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def read_all(read: Callable[[Tensor, Tensor], Tensor], rows: Sequence[Encoded]) -> NDArray[np.float32]:
+def read_all(
+    read: Callable[[Tensor, Tensor], Tensor], rows: Sequence[Encoded], pad: int = PAD
+) -> NDArray[np.float32]:
     """What is said of each row, in the order given; rows of like length are read together."""
     order = sorted(range(len(rows)), key=lambda place: len(rows[place][0]))
     found: dict[int, NDArray[np.float32]] = {}
     for start in range(0, len(order), READ_AT_ONCE):
         places = order[start : start + READ_AT_ONCE]
         with cast():
-            said = read(*on_device(padded([rows[place] for place in places])))
+            said = read(*on_device(padded([rows[place] for place in places], pad)))
         found.update(zip(places, said.float().cpu().numpy(), strict=True))
     return np.array([found[place] for place in range(len(rows))], dtype=np.float32)

@@ -1,13 +1,12 @@
 """Each family of shipped models by one command: all its steps, one after the other, with the seeds that are shipped.
 
-    python tools/train/everything.py english WORK      breakdown-en; `prepare.py` says what WORK/wheels is to hold
+    python tools/train/everything.py english WORK      breakdown-en, lapsus_large; of WORK/wheels: `prepare.py`
     python tools/train/everything.py japanese WORK     breakdown-ja, from nothing
     python tools/train/everything.py semantic WORK     semantic-errors-en
     python tools/train/everything.py guidelines WORK   error-types and response-quality-en
 
 LAPSUS_DATA names the folder with the corpora. The models end in WORK; steps that are done by themselves, side by side
-or on other machines are the scripts that `--show` prints. The large English reader's weights were trained elsewhere:
-`large.py` makes its package from them.
+or on other machines are the scripts that `--show` prints.
 """
 
 from __future__ import annotations
@@ -79,6 +78,9 @@ def _english(work: Path) -> Iterator[tuple[str, ...]]:
     yield "calibrate", here, home
     yield "english_chat", here, weights
     yield "readers", "en", weights, home, str(work / "breakdown-en.lapsus")
+    large, said = str(work / "large"), str(work / "said")
+    yield "large_training", str(work / "teacher"), large, said
+    yield "large", large, str(work / "lapsus_large"), said
 
 
 def _japanese(work: Path) -> Iterator[tuple[str, ...]]:

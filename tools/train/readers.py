@@ -37,7 +37,15 @@ from lapsus.annotators.encoder.calibration import (
     rows_of,
     shares_of,
 )
-from lapsus.annotators.encoder.chat_reader import LANGUAGE, LOWER, OPENINGS, TOKENIZER, UPPER, ChatReader
+from lapsus.annotators.encoder.chat_reader import (
+    IN_GENERAL,
+    LANGUAGE,
+    LOWER,
+    OPENINGS,
+    TOKENIZER,
+    UPPER,
+    ChatReader,
+)
 from lapsus.annotators.encoder.reader import GENERAL, HOME, feature_rows
 from lapsus.annotators.model_files import State, read_model, write_model
 from lapsus.measures.scores.breakdown import BREAKDOWN_MEASURES, breakdown_tally
@@ -180,8 +188,8 @@ def japanese(weights: Path, before: Path, output: Path) -> None:
     data: dict[str, Any] = {LANGUAGE: "ja", OPENINGS: GENERAL}
     # What it has to say beside its logits it knows by heart of the chats that it learned from: that weighs nothing.
     rows, unseen = asked(), np.load(weights / "unseen.npz")
-    of_home, of_general, beside = np.split(unseen["said"].astype(np.float64), (LOGITS, 2 * LOGITS), axis=1)
-    of_general = np.hstack([of_general, np.zeros_like(beside)])
+    of_home, of_general, _ = np.split(unseen["said"].astype(np.float64), (LOGITS, 2 * LOGITS), axis=1)
+    of_general = np.pad(of_general, ((0, 0), (0, IN_GENERAL - LOGITS)))
     openings = [place for place, passage in enumerate(judged.passages) if not passage.context]
     of_home[openings] = of_general[openings, :LOGITS]
     votes = slice(len(judged.passages))  # they come first
