@@ -336,17 +336,22 @@ def test_both_values_are_told_in_japanese_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "other"),
+    ("language", "other", "sign"),
     [
-        ("en", "The guitar hangs on the wall, and its lowest string is tuned to E."),
-        ("ja", "来週の試合は雨のため中止になり、選手は体育館で練習するそうです。"),
+        (
+            "en",
+            "The guitar hangs on the wall, and its lowest string of six is always tuned to a deep E.",
+            "another-chat",
+        ),
+        ("en", "The guitar hangs on the wall, and its lowest string is tuned to E.", "short-apart"),
+        ("ja", "来週の試合は雨のため中止になり、選手は体育館で練習するそうです。", "another-chat"),
     ],
 )
-def test_another_chats_reply_fits_nothing(language: str, other: str) -> None:
+def test_another_chats_reply_fits_nothing(language: str, other: str, sign: str) -> None:
     good = LONG_EN if language == "en" else LONG_JA
     found = unfitting([unit(language, ASK[language], reply) for reply in (good, other)])
     assert list(found) == [1]
-    assert found[1].sign == "another-chat"
+    assert found[1].sign == sign
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Final
 
 from lapsus.annotators import Annotator
 from lapsus.annotators.base import Opinion
-from lapsus.annotators.features.cues import look
+from lapsus.annotators.features.cues import cues_of, look
 from lapsus.annotators.features.evidence import Evidence, made
 from lapsus.annotators.features.reply_signs.reply import Reply, Seen, pattern, prose
 from lapsus.annotators.judge.judge import Judge
@@ -29,6 +29,8 @@ _LONG = 500
 """Characters of a text that are looked at."""
 _LEAST = 6
 """Letters of a reply: less says nothing of what it is about."""
+_ENOUGH = 60
+"""Letters of a reply, where spaces part words, from which it must have something to do with what was said."""
 
 
 def with_types(findings: Sequence[Finding]) -> list[Finding]:
@@ -77,9 +79,15 @@ def unfitting(units: Sequence[Unit]) -> dict[int, Evidence]:
     for place, group in zip(asked, texts, strict=True):
         reply, *before = [next(rows) for _ in group]
         if max(float(reply @ one) for one in before) < _NEAR:
-            target = units[place].target
-            found[place] = made("another-chat", Seen(_short(target.text if target else "")))
+            found[place] = _apart(units[place])
     return found
+
+
+def _apart(unit: Unit) -> Evidence:
+    """Short replies may well answer without a word that is like what was asked."""
+    reply = Reply.of(unit)
+    is_short = reply.letters < _ENOUGH and not cues_of(unit.language).spaceless
+    return made("short-apart" if is_short else "another-chat", Seen(_short(reply.turn.text)))
 
 
 def _doubtful(unit: Unit) -> bool:
