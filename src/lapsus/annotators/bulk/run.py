@@ -205,7 +205,7 @@ class Here:
             try:
                 with nullcontext() if work.by_unit else self._turn:
                     future.set_result(work.do(things))
-            except Exception as error:  # raised where the result is asked for
+            except BaseException as error:  # raised where the result is asked for, an interruption too
                 future.set_exception(error)
 
         threading.Thread(target=do, daemon=work.by_unit, name="lapsus-judging").start()
