@@ -51,13 +51,22 @@ class Someone(NamedTuple):
     link: str
 
 
+class WaysIn(dict[str, int]):
+    """Links by which tests enter as somebody. A workbench that has some is a demonstration: here only where asked."""
+
+    is_demo = False
+
+    def __bool__(self) -> bool:
+        return self.is_demo
+
+
 class Workbench:
     """A workbench on a free port and a new database. It can be stopped and started again at the same address."""
 
     def __init__(self, folder: Path, deployment: Deployment = PLAIN) -> None:
         self._database = folder / "store.sqlite"
         self._deployment = deployment
-        self._links: dict[str, int] = {}
+        self.ways_in = WaysIn()
         self._port = 0
         self.start()
 
@@ -68,7 +77,7 @@ class Workbench:
         self._port = self._socket.getsockname()[1]
         self.address = address(self._socket) + self._deployment.path
         self.app = create_app(self.store, deployment=self._deployment)
-        self.app.state.web.links = self._links
+        self.app.state.web.links = self.ways_in
         config = uvicorn.Config(self.app, log_level="warning", lifespan="on", timeout_graceful_shutdown=2)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
@@ -103,7 +112,7 @@ class Workbench:
         """Somebody new. The number behind the name tells people of different tests apart."""
         made = self.store.people.add(f"{name} {next(_numbers)}", role, language=language, password=password)
         token = new_secret()
-        self._links[token] = made.id
+        self.ways_in[token] = made.id
         return Someone(made.id, made.name, f"{self.address}/enter/{token}")
 
     def campaign(

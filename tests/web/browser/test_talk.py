@@ -100,7 +100,7 @@ def test_a_demonstration_has_three_ways_in(tmp_path: Path, chrome: Browser) -> N
         people = (("Mori", "manager", "en"), ("Ada", "annotator", "en"), ("花子", "annotator", "ja"))
         for name, role, language in people:
             bench.person(name, role, language=language)  # type: ignore[arg-type]
-        bench.app.state.web.is_demo = True
+        bench.ways_in.is_demo = True
         for lang, dark, width in (("en", False, 1280), ("ja", True, NARROW)):
             page = browse(lang=lang, dark=dark, width=width)
             page.goto("/")
