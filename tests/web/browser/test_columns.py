@@ -36,6 +36,11 @@ def test_columns_are_mapped_and_what_comes_of_it_is_shown_at_once(
     page.wait_for_url("**/guideline")
 
 
+HOLD_THEIR_WORDS = """selects => selects.every((one) => {
+  const width = one.offsetWidth;
+  one.style.inlineSize = "max-content";
+  return one.offsetWidth <= width;
+})"""
 ROWS = "".join(
     f"{n};{who};{said};{'甲' if n % 2 else '乙'}\r\n"
     for n in range(3)
@@ -69,6 +74,7 @@ def test_a_file_is_kept_whatever_else_is_wrong(house: Workbench, browse: Browsin
     for place, side in enumerate(("user", "system")):
         page.select_option(f"select[name=speaker-{place}]", side)
     expect(page.locator("#understood .turn-target")).to_have_text("システム 少しお待ちください")
+    assert page.locator(".speakers select").evaluate_all(HOLD_THEIR_WORDS)
     page.click("button[value=next]")
     page.wait_for_url("**/guideline")
     page.check("input[value=breakdown]")

@@ -87,6 +87,7 @@ def test_a_guideline_is_written_from_nothing_and_judged_by(
     page.set_viewport_size({"width": WIDE, "height": 740})
     with page.expect_navigation():
         page.click("button[value=done]")
+    expect(page.locator("#preview")).to_contain_text("Asked only where the answer to “Faults” is Rude.")
     page.click("button[value=next]")
     page.goto(page.url.rpartition("/")[0] + "/review")
     page.click("button[value=make]")

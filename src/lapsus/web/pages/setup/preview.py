@@ -9,6 +9,7 @@ from lapsus.errors import LapsusError
 from lapsus.model import Document, Question, Scheme, Unit, in_language
 from lapsus.model.unit import Screened
 from lapsus.schemes import scheme_names
+from lapsus.schemes.manual import GuidelineWords
 from lapsus.store import KnownUnit, Plan
 from lapsus.store.drafts import Draft
 from lapsus.store.records import Chosen
@@ -31,6 +32,8 @@ class SetupQuestionResponse(msgspec.Struct, frozen=True):
     ask: str
     kind: str
     answers: list[str]
+    rules: list[str]
+    """When it is asked, and what of its answers goes together."""
 
 
 class PreviewResponse(msgspec.Struct, frozen=True):
@@ -203,6 +206,7 @@ def _question(scheme: Scheme, question: Question, language: str) -> SetupQuestio
         in_language(question.ask, language),
         question.kind,
         labels or levels,
+        GuidelineWords(scheme, language).rules(question),
     )
 
 
