@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import regex
 
+LOOKED_AT = 2_000
+"""How many signs of a text are looked at: enough to know its script, however long it is."""
 _LETTERS = {
     "ja": regex.compile(r"[\p{Hiragana}\p{Katakana}]++"),
     "ko": regex.compile(r"\p{Hangul}++"),
@@ -16,6 +18,9 @@ _LETTERS = {
 
 _LETTERS_A_SIGN = {"ja": 3, "ko": 2, "zh": 3}
 """A sign of these scripts says as much as several letters."""
+_KANA_PAGE = 0x30
+"""The upper byte of kana in UTF-16, and of what stands between them: `。`, `ー`."""
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 _ADDRESS = regex.compile(r"(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w.-]+")
 _LETTER = regex.compile(r"\p{L}")
 
@@ -31,12 +36,20 @@ def language_by_script(text: str) -> str | None:
 
     Latin letters count as English. Kanji count as Japanese beside kana, else as Chinese.
     """
-    text = _without_addresses(text)
+    text = _without_addresses(text[:LOOKED_AT])
     if text.isascii():
         return "en" if _LETTERS["en"].search(text) else None
+    # Most texts are told by what the other scripts can be at most; only the rest are counted through.
+    ascii = text.encode("ascii", "ignore")
+    latin, others = len(ascii.translate(None, _NO_LETTERS)), len(text) - len(ascii)
+    if latin > _LETTERS_A_SIGN["ja"] * others:
+        return "en"
+    kana = text.encode("utf-16-be", "surrogatepass")[::2].count(_KANA_PAGE)
+    is_most = kana * _LETTERS_A_SIGN["ja"] >= latin + (others - kana) * _LETTERS_A_SIGN["ko"]
+    if is_most and _LETTERS["ja"].search(text):
+        return "ja"
     counts = {
-        language: sum(run.end() - run.start() for run in letters.finditer(text))
-        * _LETTERS_A_SIGN.get(language, 1)
+        language: len("".join(letters.findall(text))) * _LETTERS_A_SIGN.get(language, 1)
         for language, letters in _LETTERS.items()
     }
     if counts["ja"]:
