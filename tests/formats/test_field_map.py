@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -265,3 +267,39 @@ def test_speakers_are_known_by_a_word_of_their_names(tmp_path: Path, asking: str
         (entry,) = read(file)
         assert entry.document is not None
         assert talk(entry.document) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("names", "sides"),
+    [
+        (("U1", "B0CAREBOT"), "--system B0CAREBOT --user U1"),
+        (("visitor", "Robi"), "--system Robi"),
+        (("Mary", "agent"), "--user Mary"),
+        (("Help Bot", "Bo Lee"), "--user 'Bo Lee'"),
+    ],
+)
+def test_the_map_that_an_unknown_shape_prints_opens_it(
+    tmp_path: Path, names: tuple[str, str], sides: str
+) -> None:
+    rows = [{"convId": n // 4, "who": names[n % 2], "txt": f"words {n}"} for n in range(8)]
+    path = put(tmp_path / "x.jsonl", *rows)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    printed = re.search(r"(--map .*?) \(", str(caught.value.hint))
+    assert printed is not None
+    words = shlex.split(printed[1])
+    given = dict(zip(words[::2], words[1::2], strict=True))
+    assert printed[1] == f"--map text=txt,speaker=who,dialogue=convId {sides}"
+    known = field_map(given["--map"], given.get("--system"), given.get("--user"))
+    documents = [entry.document for entry in read(path, map=known) if entry.document]
+    assert [len(talk(one)) for one in documents] == [4, 4]
+    assert {role for one in documents for role, _ in talk(one)} == {"user", "system"}
+
+
+def test_an_unknown_role_is_told_with_the_names_that_come_close_and_what_to_give() -> None:
+    with pytest.raises(InputError) as caught:
+        list(read([{"t": ASKED, "who": "custmer", "d": 1}], map="text=t,speaker=who,dialogue=d"))
+    assert str(caught.value.hint) == (
+        "known: customer, user and others; name it with --system custmer if its turns are judged, "
+        "else with --user custmer"
+    )

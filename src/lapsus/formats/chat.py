@@ -13,16 +13,18 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.conversations import VERSION, ChatExtra, Conversations, is_question
 from lapsus.formats.encoding import not_utf8
-from lapsus.formats.field_map import FieldMap, exchange_map, guessed_map
-from lapsus.formats.messages import ROLES, WRITTEN, messages_in, numbered
+from lapsus.formats.field_map import FieldMap, exchange_map, guessed_map, with_sides
+from lapsus.formats.messages import WRITTEN, messages_in, numbered
 from lapsus.formats.records import SUFFIXES, Record, first_record, records
 from lapsus.formats.shapes import OTHERS
 from lapsus.formats.source import Member, Source
-from lapsus.formats.spoken_text import dialogues_of_text, has_speakers, messages_of_text
-from lapsus.model import BACKGROUND, Document, Entry, Segment
+from lapsus.formats.speakers import ROLES
+from lapsus.formats.spoken_text import dialogues_of_text, has_speakers, messages_of_text, names_in
+from lapsus.formats.streamed_text import events_in, is_stream
+from lapsus.model import BACKGROUND, Document, Entry, Role, Segment
 from lapsus.notices import Notice
 
-TEXTS = (".txt", ".md")
+TEXTS = (".txt", ".md", ".log")
 LOOKED_AT = 200
 """Records of a table that are looked at to tell which column holds what."""
 
@@ -42,8 +44,7 @@ class Chat(Format):
         if record is not None:
             with closing(Conversations(ReadOptions())) as reader:
                 return reader.knows(dict(record.value))
-        member = source.first(*TEXTS)
-        return member is not None and source.first(".ann") is None and has_speakers(_text(member))
+        return has_speakers(text := first_text(source)) or is_stream(text)
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Entry]:
         """A conversation at a time."""
@@ -55,8 +56,11 @@ class Chat(Format):
                 # Files of one name in several folders are told apart by the folder.
                 called = stem if stems[stem] == 1 else f"{member.path.parent}/{stem}"
                 if member.name.lower().endswith(TEXTS):
-                    if len(stems) == 1 or has_speakers(_text(member)):
-                        yield from reader.entries(_spoken(member, source), called)
+                    text = _text(member)
+                    if is_stream(text):
+                        yield from reader.entries(_streamed(text, member, source), called)
+                    elif len(stems) == 1 or has_speakers(text, reader.names):
+                        yield from reader.entries(_spoken(text, member, source, reader.names), called)
                 elif len(stems) == 1 or options.map or _is_known(member, reader):
                     yield from reader.entries(_placed(member, source), called)
                 elif told := map_told(first_records(member)):
@@ -140,11 +144,30 @@ def _text(member: Member) -> str:
         raise not_utf8(error, member.name) from error
 
 
-def _spoken(member: Member, source: Source) -> Iterator[Record]:
+def first_text(source: Source) -> str:
+    """The first text of a source that may be a talk; nothing where it has none, or texts that are marked."""
+    member = source.first(*TEXTS)
+    return _text(member) if member is not None and source.first(".ann") is None else ""
+
+
+def text_told(text: str) -> Notice:
+    """What to say of a text in which no known names speak."""
+    suggested = str(with_sides(FieldMap(), names_in(text)))
+    return Notice("say-who-speaks", suggested=suggested) if suggested else Notice("talk-text-lines")
+
+
+def _spoken(text: str, member: Member, source: Source, names: Mapping[str, Role]) -> Iterator[Record]:
     """The talks of a text file, each as a record."""
-    for number, text in enumerate(dialogues_of_text(_text(member)), 1):
+    for number, talk in enumerate(dialogues_of_text(text), 1):
         source.place = where = f"{member.name}, conversation {number}"
-        yield Record(where, {"messages": messages_of_text(text)}, number)
+        yield Record(where, {"messages": messages_of_text(talk, names)}, number)
+
+
+def _streamed(text: str, member: Member, source: Source) -> Iterator[Record]:
+    """The replies of a file with a stream of events, piece by piece."""
+    for number, value in events_in(text):
+        source.place = where = f"{member.name}, line {number}"
+        yield Record(where, value, number)
 
 
 def _conversation(document: Document) -> dict[str, Any]:

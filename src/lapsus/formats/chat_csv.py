@@ -12,8 +12,9 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import Format, Loss, ReadOptions
 from lapsus.formats.chat import losses_of_chat
 from lapsus.formats.encoding import Numbered, opening, restored, rows, writing
-from lapsus.formats.messages import ROLES, WRITTEN, role_of
+from lapsus.formats.messages import WRITTEN
 from lapsus.formats.source import Source
+from lapsus.formats.speakers import ROLES, role_of
 from lapsus.model import BACKGROUND, Document, Entry, Role, Segment
 from lapsus.model.frozen import decoder
 from lapsus.notices import Notice

@@ -11,9 +11,10 @@ from lapsus.errors import InputError, InvalidError
 from lapsus.formats.base import ReadOptions
 from lapsus.formats.call_shapes import CallLog, is_chunk, joined
 from lapsus.formats.field_map import FieldMap, keys_seen, probable_map, talk_in
-from lapsus.formats.messages import ROLES, json_text, messages_in, moment, numbered
+from lapsus.formats.messages import json_text, messages_in, moment, numbered
 from lapsus.formats.records import Record
 from lapsus.formats.shapes import LISTS, PLAIN, TALK, Conversation, Shape, is_message, shape_of
+from lapsus.formats.speakers import ROLES
 from lapsus.formats.traces.calls import ROW, Call, CallStore
 from lapsus.formats.traces.dialogues import dialogue_of
 from lapsus.model import Document, Entry, Role, Segment

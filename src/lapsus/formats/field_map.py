@@ -1,7 +1,6 @@
 """Which field of somebody's records holds what: said by the user, kept in a small file, or told from the records."""
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -12,7 +11,8 @@ import msgspec
 import yaml
 
 from lapsus.errors import InputError, UsageError
-from lapsus.formats.messages import ROLES, json_text, known_role
+from lapsus.formats.messages import json_text
+from lapsus.formats.speakers import ROLES, known_role, shell_word
 from lapsus.model import Role
 from lapsus.notices import Notice
 from lapsus.registry import did_you_mean
@@ -31,6 +31,8 @@ _USUAL = {
         "thread",
         "chat",
         "dialog",
+        "conv",
+        "sid",
         "call",
         "case",
         "対話",
@@ -65,6 +67,7 @@ _WORDS = (
 """What stands beside a speaker in the name of a column with what was said: `Customer message`."""
 _FEW = 6
 """A column of speakers has few values."""
+_MACHINE = re.compile(r"bot|assist|agent|system|[ _-]ai\b|ボット|ロボ|アシスタント", re.IGNORECASE)
 _ALTERNATING = 0.5
 """Speakers take turns: so often at least does the next row have another one."""
 _NESTED = 3
@@ -112,12 +115,7 @@ class FieldMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         fields = ",".join(f"{field}={path}" for field in FIELDS if (path := getattr(self, field)))
         sides = [(side, ",".join(getattr(self, side))) for side in ("system", "user")]
         given = [("map", fields), *sides]
-        return " ".join(f"--{option} {_typed(words)}" for option, words in given if words)
-
-
-def _typed(words: str) -> str:
-    """As a shell takes it: in quotes, but for what can stand bare, letters of any script among it."""
-    return shlex.quote(words) if re.search(r"[^\w@%+=:,./-]", words) else words
+        return " ".join(f"--{option} {shell_word(words)}" for option, words in given if words)
 
 
 def field_map(
@@ -208,7 +206,10 @@ def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
             speaker = inner.speaker if inner else _named("speaker", talk[0])
             rest = [name for name in rows[0] if name != key]
             dialogue, model = _named("dialogue", rest), _named("model", rest)
-            return FieldMap(text=text, speaker=speaker, dialogue=dialogue, messages=key, model=model)
+            whole = FieldMap(text=text, speaker=speaker, dialogue=dialogue, messages=key, model=model)
+            return _speakers_told(
+                whole, (flattened(message) for row in rows for message in talk_in(row.get(key)))
+            )
     if both := exchange_map(rows):
         return both
     found, _ = guessed_map(rows)
@@ -218,7 +219,28 @@ def probable_map(records: Sequence[Mapping[str, Any]]) -> FieldMap:
         if found.prompt is None:
             found = FieldMap(text=found.reply) if found.reply else FieldMap()
     free = [key for key in columns if key not in found.taken]
-    return msgspec.structs.replace(found, model=_named("model", free))
+    return _speakers_told(msgspec.structs.replace(found, model=_named("model", free)), rows)
+
+
+def _speakers_told(found: FieldMap, messages: Iterable[Mapping[str, Any]]) -> FieldMap:
+    cells = (one.get(found.speaker) for one in messages if found.speaker)
+    return with_sides(found, [str(cell) for cell in cells if cell is not None])
+
+
+def with_sides(found: FieldMap, names: Sequence[str]) -> FieldMap:
+    """The map with who is probably judged, by the names of those who speak, in the order of their turns.
+
+    As it is where all are known, or too many to be told. Who is not called after a machine and speaks first is a user.
+    """
+    known = {name: known_role(name) for name in dict.fromkeys(names)}
+    own = [name for name, role in known.items() if role is None]
+    if not own or len(known) > _FEW:
+        return found
+    system = [name for name in own if _MACHINE.search(name)]
+    if not system and "system" not in known.values():
+        system = own[-1:] if len(known) > 1 else []
+    user = [name for name in own if name not in system]
+    return msgspec.structs.replace(found, system=tuple(system), user=tuple(user))
 
 
 def exchange_map(records: Sequence[Mapping[str, Any]]) -> FieldMap | None:
@@ -285,7 +307,9 @@ def _longest(rows: Sequence[Mapping[str, Any]]) -> str | None:
 def _named(field: str, columns: Iterable[str]) -> str | None:
     """The column whose name says that it holds a field."""
     ends = [(key.strip().lower().rpartition(".")[2], key) for key in columns]
-    plain = {re.sub(r"(?:[_ ]|(?<=[^\x00-\x7f]))id$", "", end): key for end, key in reversed(ends)}
+    if field == "dialogue":  # A message's id is no message, but a talk's id tells which talk it is.
+        ends += [(re.sub(r"[_ -]?id$", "", end), key) for end, key in ends]
+    plain = dict(reversed(ends))
     return next((plain[name] for name in _USUAL[field] if name in plain), None)
 
 

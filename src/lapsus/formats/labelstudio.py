@@ -21,8 +21,8 @@ from lapsus.formats.labelstudio_answers import (
     results_of,
 )
 from lapsus.formats.marks import SCHEME, lies_in, marks_question, newest, revised
-from lapsus.formats.messages import ROLES
 from lapsus.formats.source import Source
+from lapsus.formats.speakers import ROLES
 from lapsus.model import Answer, Document, Entry, Judgment, Role, Segment, Span, anonymous_annotator
 from lapsus.model.frozen import converted
 from lapsus.notices import Notice

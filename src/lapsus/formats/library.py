@@ -63,10 +63,11 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
     if source.only and not source.first():
         raise InputError("nothing-matches-only", where=source.shown, only=source.only)
     _refuse_what_cannot_be_read(source)
-    from lapsus.formats.chat import first_records, map_told
+    from lapsus.formats.chat import first_records, first_text, map_told, text_told
     from lapsus.formats.conversations import unknown_shape
     from lapsus.formats.pairs import NEEDS, has_data_alone
     from lapsus.formats.records import SUFFIXES
+    from lapsus.formats.spoken_text import has_speakers
 
     some = first_records(source.first(*SUFFIXES))
     if options is not None and (told := map_told(some)) is not None:
@@ -78,7 +79,11 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
     if some:
         error = unknown_shape(*some)
         raise InputError(error.what, where=source.shown, hint=error.hint)
-    raise InputError("no-known-format", where=source.shown, hint="lapsus-formats-lists-those")
+    text = first_text(source)
+    if options is not None and options.map and has_speakers(text, options.map.names):
+        return FORMATS.get("chat")()
+    hint = text_told(text) if text.strip() else Notice("lapsus-formats-lists-those")
+    raise InputError("no-known-format", where=source.shown, hint=hint)
 
 
 def _refuse_what_cannot_be_read(source: Source) -> None:

@@ -14,23 +14,9 @@ from typing import Any
 import msgspec
 
 from lapsus.errors import InvalidError
+from lapsus.formats.speakers import ROLES, role_of
 from lapsus.model import EMPTY, Role, Segment
-from lapsus.notices import Notice
 
-ROLES: dict[str, Role] = {
-    **dict.fromkeys(
-        ("assistant", "gpt", "chatgpt", "bot", "chatbot", "model", "ai", "agent", "llm"), "system"
-    ),
-    **dict.fromkeys(("aimessage", "aimessagechunk", "helpdesk", "アシスタント", "ボット"), "system"),
-    **dict.fromkeys(("チャットボット", "システム", "エージェント", "オペレーター", "オペレータ"), "system"),
-    **dict.fromkeys(("user", "human", "customer", "humanmessage", "humanmessagechunk"), "user"),
-    **dict.fromkeys(("client", "visitor", "ユーザー", "ユーザ", "お客様", "顧客", "利用者"), "user"),
-    **dict.fromkeys(("system", "developer", "prompt", "instructions", "systemmessage"), "prompt"),
-    **dict.fromkeys(("tool", "function", "function_call", "observation", "ipython"), "tool"),
-    **dict.fromkeys(("toolmessage", "functionmessage"), "tool"),
-    **dict.fromkeys(("passage", "document", "context", "knowledge"), "passage"),
-}
-"""Who speaks, by any of the usual names in lower case. What chat programs call `system` are instructions."""
 WRITTEN: dict[Role, str] = {
     "system": "assistant",
     "user": "user",
@@ -56,7 +42,6 @@ _RESULT_PARTS = frozenset(
     }
 )
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "thoughts", "reasoning_recap"})
-_NO_WORD, _LONGEST_NAME = re.compile(r"[\W_\d]+"), 30
 _PART_NAME = re.compile(r"^(?:input|output)_|_url$|_asset_pointer$")
 _TIMES = ("time", "timestamp", "create_time", "created_at", "createdAt", "created", "tstamp", "date")
 _MODELS = ("model", "model_slug", "model_name", "modelVersion", "model_id")
@@ -85,23 +70,6 @@ class Message(msgspec.Struct, frozen=True):
     role: Role
     text: str
     metadata: Mapping[str, Any] = EMPTY
-
-
-def role_of(name: str, names: Mapping[str, Role] = ROLES) -> Role:
-    """Who speaks, by any of the usual names."""
-    if (role := known_role(name, names)) is None:
-        hint = Notice("known-system-user-name", names=", ".join(names))
-        raise InvalidError("unknown-role", hint=hint, role=name)
-    return role
-
-
-def known_role(name: str, names: Mapping[str, Role] = ROLES) -> Role | None:
-    """The same, None where it is not known; `End user` and `AUTOMATED_AGENT` are known by one of their words."""
-    plain = name.strip().lower()
-    if plain in names or len(plain) > _LONGEST_NAME:
-        return names.get(plain)
-    sides = {names[word] for word in _NO_WORD.split(plain) if word in names}
-    return sides.pop() if len(sides) == 1 and sides <= {"system", "user"} else None
 
 
 def messages_in(message: Any, names: Mapping[str, Role] = ROLES) -> list[Message]:

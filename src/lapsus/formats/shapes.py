@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lapsus.formats.messages import ROLES, json_text, moment, unwrapped
+from lapsus.formats.messages import json_text, moment, unwrapped
+from lapsus.formats.speakers import ROLES
 from lapsus.formats.spoken_text import has_speakers, messages_of_text
 
 LISTS = {

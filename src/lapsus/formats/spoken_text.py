@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lapsus.formats.messages import ROLES
+from lapsus.formats.speakers import ROLES
 from lapsus.model import Role
 
+_TIME = r"\[[^\]\n]{1,40}\][ \t]*|\d[\d.:,/TZ+ -]{3,30}(?:[AaPp][Mm][ -]+)?(?<=[ -])"
+"""What messengers write before a name: `[10:01]`, `2026-01-31 10:01`, `1/31/26, 10:01 AM -`."""
 _TURN = re.compile(
-    r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_#]{0,3}(\w[\w -]{0,24}?)[*_]{0,2}[ \t]*[:：][*_]{0,2}[ \t]*",
+    rf"^[ \t]*(?:{_TIME})?[*_#]{{0,3}}([^\W\d_][\w -]{{0,24}}?)[*_]{{0,2}}[ \t]*[:：][*_]{{0,2}}[ \t]*",
     re.MULTILINE,
 )
 _RULE = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,})[ \t]*$", re.MULTILINE)
@@ -36,6 +38,12 @@ def messages_of_text(text: str, names: Mapping[str, Role] = ROLES) -> list[dict[
         for match, end in zip(starts, ends, strict=True)
     ]
     return [one for one in messages if one["content"] != "None"]
+
+
+def names_in(text: str) -> list[str]:
+    """Who seems to speak in a text, in the order of their turns: names before colons that come more than once."""
+    found = [match[1].strip() for match in _TURN.finditer(text[:LOOKED_AT])]
+    return [name for name in found if found.count(name) > 1]
 
 
 def dialogues_of_text(text: str) -> list[str]:

@@ -54,7 +54,9 @@ def headline(check: LogCheck, language: str) -> list[str]:
     if apart and check.likely:
         worst = max(check.systems, key=lambda name: check.systems[name].share.value or 0.0)
         share = percent(check.systems[worst].share.value)
-        lines.append(word("whose", language, system=system_name(worst, language), share=share))
+        is_sure = worst in apart and (apart[worst].low or 0) > 0
+        name = "whose" if is_sure else "whose-unsure"
+        lines.append(word(name, language, system=system_name(worst, language), share=share))
     return lines
 
 

@@ -21,9 +21,10 @@ from lapsus.errors import InputError, LapsusError
 from lapsus.formats import EntryStream, read
 from lapsus.formats.chat import LOOKED_AT
 from lapsus.formats.field_map import FieldMap, field_map, flattened, probable_map
-from lapsus.formats.messages import ROLES, json_text
+from lapsus.formats.messages import json_text
 from lapsus.formats.records import SUFFIXES, records
 from lapsus.formats.source import Source
+from lapsus.formats.speakers import ROLES
 from lapsus.model import Document, Entry
 from lapsus.store.drafts import Draft
 from lapsus.web.forms import field, fields, given_name, on_disk, posts, told
