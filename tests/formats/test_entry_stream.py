@@ -98,6 +98,15 @@ def test_two_formats_in_one_folder_are_not_guessed_between(tmp_path: Path) -> No
     assert [entry.id for entry in read(tmp_path, "dbdc")] == ["a"]
 
 
+def test_a_file_that_is_named_beside_others_is_read_or_refused(tmp_path: Path) -> None:
+    chats, table = tmp_path / "chats.jsonl", tmp_path / "judgments.csv"
+    chats.write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n')
+    table.write_text("document,segment,scheme,annotator,question,answer\nchats-1,0,x,anna,fault,a\n")
+    with pytest.raises(InputError, match=r"judgments\.csv: is in no format that can be read beside"):
+        list(read([chats, table]))
+    assert len(list(read(tmp_path))) == 1
+
+
 def test_a_mistyped_format_is_guessed_at(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="did you mean 'webnlg'"):
         read(tmp_path, "WebNGL")

@@ -19,6 +19,7 @@ from lapsus.formats.in_memory import InMemory, InMemorySource
 from lapsus.formats.library import FORMATS, recognise
 from lapsus.formats.remote import location
 from lapsus.formats.source import Source
+from lapsus.formats.table_rows import NEEDED
 from lapsus.model import Document, Entry
 from lapsus.notices import Notice, listed
 from lapsus.schemes.library import Spelling
@@ -67,6 +68,9 @@ class EntryStream:
             yield entry
         if doubled:
             raise self._report(doubled)
+        if unread := self.source.unread():
+            columns = Notice("table-judgments-columns", columns=", ".join(NEEDED))
+            raise InputError("nothing-read-of-it", where=unread[0], hint=columns)
         if not self.documents and not self.judgments:
             left_out = [what for what, _ in self.options.dropped.most_common(1)]
             hint = Notice("found-left-out-most", left_out=left_out[0]) if left_out else None

@@ -69,7 +69,8 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
     from lapsus.formats.records import SUFFIXES
     from lapsus.formats.spoken_text import has_speakers
 
-    some = first_records(source.first(*SUFFIXES))
+    member = source.first(*SUFFIXES)
+    some = first_records(member)
     if options is not None and (told := map_told(some)) is not None:
         options.map = told
         return FORMATS.get("chat")()
@@ -78,7 +79,8 @@ def recognise(source: Source, options: ReadOptions | None = None) -> Format:
         raise InputError("no-known-format", where=source.shown, hint=hint)
     if some:
         error = unknown_shape(*some)
-        raise InputError(error.what, where=source.shown, hint=error.hint)
+        where = member.name if member is not None and source.path.is_dir() else source.shown
+        raise InputError(error.what, where=where, hint=error.hint)
     text = first_text(source)
     if options is not None and options.map and has_speakers(text, options.map.names):
         return FORMATS.get("chat")()

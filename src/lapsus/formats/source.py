@@ -148,6 +148,12 @@ class Source:
             and self._counts(member.name)
         ]
 
+    def unread(self) -> list[str]:
+        """Files that were named beside others, and of which nothing was read."""
+        left = set(self.left_out()) if self.others else set()
+        named = [one for one in (self, *self.others) if left and one.path.is_file() and not one.is_zip]
+        return [member.name for one in named for member in one._own() if member.name in left]
+
     def _counts(self, name: str) -> bool:
         return _LITTER not in name and (not self.only or self._wanted(name))
 
