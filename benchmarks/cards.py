@@ -177,7 +177,8 @@ def cost(model: Annotator, name: str) -> str:
     """The size of the file, the memory, and how long a turn of a chat takes, with what is read for it."""
     told = f"Costs: {model_file(name).stat().st_size / 1e6:.1f} MB on disk"
     if model.scheme.unit.role == "system":
-        chats = [_chat(number) for number in range(_TIMED // 5)]
+        language = next(one for one in LANGUAGES if one in model.origin_.languages)
+        chats = [_chat(number, language) for number in range(_TIMED // 5)]
         list(model.judge(chats[:1]))
         begin = time.process_time()
         turns = len(list(model.judge(chats[1:])))
@@ -186,16 +187,19 @@ def cost(model: Annotator, name: str) -> str:
     return f"{told}, {memory:.0f} MB of memory with Python and all that it reads with."
 
 
-def _chat(number: int) -> Document:
+_SAID = {
+    "en": ("Did you count {} sheep?", "Yes, by {} o'clock."),
+    "ja": ("羊を{}匹数えましたか。", "はい、{}時までに。"),
+}
+
+
+def _chat(number: int, language: str) -> Document:
+    asked, answered = _SAID[language]
     turns = []
     for turn in range(10):
-        said = (
-            f"Did you count {number * 7 + turn} sheep?"
-            if turn % 2 == 0
-            else f"Yes, by {turn + number} o'clock."
-        )
+        said = answered.format(turn + number) if turn % 2 else asked.format(number * 7 + turn)
         turns.append(Segment(str(turn), "system" if turn % 2 else "user", said))
-    return Document(f"chat-{number}", tuple(turns), "en")
+    return Document(f"chat-{number}", tuple(turns), language)
 
 
 if __name__ == "__main__":

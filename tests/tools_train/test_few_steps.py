@@ -299,7 +299,6 @@ def test_the_large_english_reader_learns_all_of_its_layers_in_a_few_steps(
     monkeypatch.setattr(training, "of_assistants", lambda: [row._replace(way="random")])
     few = {**training.SETTINGS, "makers": 1, "turns": dict.fromkeys(training.SETTINGS["turns"], 1)}
     monkeypatch.setattr(training, "SETTINGS", few)
-    monkeypatch.setattr(large, "LAYERS", 1)
     weights, said = tmp_path / "weights", tmp_path / "said"
     monkeypatch.setattr(
         sys, "argv", ["large_training.py", str(tmp_path / "base"), str(weights), str(said), "--steps", "3"]

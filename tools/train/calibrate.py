@@ -17,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+import brief
 import numpy as np
 from english_data import CONFIG, ERRORS, FOLDS, UNSEEN
 from first_fit import first_weights, fit_words, word_matrix
@@ -74,7 +75,7 @@ class Judged(NamedTuple):
 def judged(name: str, only: str) -> list[Example]:
     """The judged turns of a corpus."""
     path = Path(os.environ["LAPSUS_DATA"], name)
-    documents, votes = training_data(read(path, "dbdc", only=only, language="en"))
+    documents, votes = training_data(brief.few(read(path, "dbdc", only=only, language="en")))
     rule = load_scheme("breakdown").unit
     return list(voted_examples((unit for one in documents for unit in units(one, rule)), votes))
 

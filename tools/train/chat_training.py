@@ -21,7 +21,7 @@ from torch import Tensor, nn
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 PAD = 0
 """The token that fills up shorter turns, in both vocabularies."""
-READ_AT_ONCE = 512
+READ_AT_ONCE = 512 if DEVICE == "cuda" else 32
 WAITING = 24
 """Batches that wait for the accelerator."""
 PATIENCE = 600.0

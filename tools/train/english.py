@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import brief
 import numpy as np
 import torch
 from english_data import (
@@ -75,7 +76,8 @@ def unjudged(data: Data) -> Unjudged:
     pairs = topical_pairs(data.topical, CONFIG["topical"]["pairs"])
     times = CONFIG["swapped"]
     swapped = swapped_turns(data.dbdc5, times["dbdc5"]) + swapped_turns(data.dbdc3, times["dbdc3"])
-    return Unjudged([example for example, _ in pairs[: CONFIG["topical"]["unlabelled"]]], swapped)
+    topical = [example for example, _ in pairs[: CONFIG["topical"]["unlabelled"]]]
+    return Unjudged(topical, list(brief.few(swapped, CONFIG["topical"]["unlabelled"])))
 
 
 def teach(data: Data, work: Path, seed: int) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import brief
 import numpy as np
 import torch
 from bert_layers import WIDTH, Body
@@ -127,7 +128,7 @@ def train(net: Net, tokens: QuickTokens) -> None:
         ids, segments = padded([tokens.encode(one.passage) for one in drawn])
         return ids, segments, np.array([one.aim for one in drawn])
 
-    steps = Steps(net, SETTINGS["steps"], SETTINGS["training"])
+    steps = Steps(net, brief.steps(SETTINGS["steps"]), SETTINGS["training"])
     net.train()
     with batches(make, SETTINGS["makers"]) as given:
         while steps.done < steps.count:

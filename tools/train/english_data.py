@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import brief
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from lapsus.annotators.encoder.reader import Passage, TurnWords
 
-CONFIG: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("english.yaml").read_text(encoding="utf-8"))
+CONFIG: dict[str, Any] = brief.settings(Path(__file__).with_name("english.yaml"))
 FOLDS: int = CONFIG["folds"]["count"]
 DATA, STUDENT, UNSEEN, ERRORS = "data.json.gz", "student.safetensors", "unseen.npz", "errors.npy"
 """What the steps leave in the folder that they work in."""

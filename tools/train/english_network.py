@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import brief
 import numpy as np
 import torch
 from english_data import CONFIG, Example
@@ -16,7 +18,7 @@ from transformers import AutoModel, AutoTokenizer
 from lapsus.annotators.encoder.reader import NAMES, feature_rows
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-READ_AT_ONCE = 512
+READ_AT_ONCE = 512 if DEVICE == "cuda" else 32
 
 
 class Net(nn.Module):
@@ -113,7 +115,7 @@ def train(net: Net, data: Batch, wanted: Tensor, stage: Stage) -> None:
     """Cross-entropy to the shares of the votes; the rate rises, then falls to nothing."""
     settings = CONFIG["training"]
     size = settings["batch"]
-    steps = math.ceil(len(wanted) / size) * stage.epochs
+    steps = brief.steps(math.ceil(len(wanted) / size) * stage.epochs)
     torch.manual_seed(stage.seed)
     order = torch.Generator().manual_seed(stage.seed)
     optimizer = torch.optim.AdamW(_groups(net, stage.rate), weight_decay=settings["decay"])
@@ -121,18 +123,18 @@ def train(net: Net, data: Batch, wanted: Tensor, stage: Stage) -> None:
         optimizer, lambda step: _share(step, steps, settings["warmup"])
     )
     net.train()
-    for _ in range(stage.epochs):
-        for rows in torch.randperm(len(wanted), generator=order).to(DEVICE).split(size):
-            given, aim = _run(net, data.at(rows), stage.pair), wanted[rows]
-            if stage.pair:
-                loss = nn.functional.binary_cross_entropy_with_logits(given, aim)
-            else:
-                loss = -(aim * torch.log_softmax(given, -1)).sum(-1).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(net.parameters(), settings["clip"])
-            optimizer.step()
-            schedule.step()
+    orders = (torch.randperm(len(wanted), generator=order).to(DEVICE) for _ in range(stage.epochs))
+    for rows in islice((rows for some in orders for rows in some.split(size)), steps):
+        given, aim = _run(net, data.at(rows), stage.pair), wanted[rows]
+        if stage.pair:
+            loss = nn.functional.binary_cross_entropy_with_logits(given, aim)
+        else:
+            loss = -(aim * torch.log_softmax(given, -1)).sum(-1).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), settings["clip"])
+        optimizer.step()
+        schedule.step()
 
 
 def _share(step: int, steps: int, warmup: float) -> float:

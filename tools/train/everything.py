@@ -6,25 +6,26 @@
     python tools/train/everything.py guidelines WORK   error-types and response-quality-en
 
 LAPSUS_DATA names the folder with the corpora. The models end in WORK; steps that are done by themselves, side by side
-or on other machines are the scripts that `--show` prints.
+or on other machines are the scripts that `--show` prints. `--steps N` sees on a processor, in minutes, that
+all of it runs: on a few examples, N steps a network, from random numbers where WORK/wheels is not there.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import yaml
+import brief
 
 from lapsus.annotators.model_files import SHIPPED, read_model
 
 HERE: Final = Path(__file__).parent
 FAMILIES: Final = ("english", "japanese", "semantic", "guidelines")
-FOLDS: Final = 5
 SEMANTIC_FOLDS: Final = 3
 
 
@@ -34,10 +35,13 @@ def main() -> int:
     parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("work", type=Path)
     parser.add_argument("--show", action="store_true", help="print the steps, and run none")
+    parser.add_argument("--steps", type=int, help="of each network, on few examples")
     asked = parser.parse_args()
+    if asked.steps:
+        os.environ[brief.VARIABLE] = str(asked.steps)
     if not asked.show:
         _lay_out(asked.work)
-    for script, *arguments in steps(asked.family, asked.work):
+    for script, *arguments in steps(asked.family, asked.work, bool(asked.steps)):
         sys.stdout.write(" ".join([f"{script}.py", *arguments]) + "\n")
         sys.stdout.flush()
         if not asked.show:
@@ -55,21 +59,21 @@ def _lay_out(work: Path) -> None:
     (work / "tokenizer.json").write_bytes(pieces)
 
 
-def steps(family: str, work: Path) -> Iterator[tuple[str, ...]]:
+def steps(family: str, work: Path, is_brief: bool = False) -> Iterator[tuple[str, ...]]:
     """The scripts of a family in their order, each with its arguments."""
-    yield from {"english": _english, "japanese": _japanese, "semantic": _semantic, "guidelines": _guidelines}[
-        family
-    ](work)
+    if family == "english":
+        yield from _english(work, brief.settings(HERE / "english.yaml", is_brief))
+    else:
+        yield from {"japanese": _japanese, "semantic": _semantic, "guidelines": _guidelines}[family](work)
 
 
-def _english(work: Path) -> Iterator[tuple[str, ...]]:
-    config = yaml.safe_load((HERE / "english.yaml").read_text(encoding="utf-8"))
+def _english(work: Path, config: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     here, home, weights = str(work), str(work / "home.lapsus"), str(work / "general")
     yield "prepare", here, "--wheels", str(work / "wheels")
     for seed in config["teachers"]["seeds"]:
         yield "english", "teach", here, str(seed)
     yield "english", "start", here
-    for fold in range(FOLDS + 1):  # the last one leaves nothing out
+    for fold in range(config["folds"]["count"] + 1):  # the last one leaves nothing out
         for seed in config["student"]["seeds"]:
             yield "english", "distil", here, str(fold), str(seed)
     yield "english", "merge", here

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import brief
 import numpy as np
 import onnx
 from english_data import CONFIG, ERRORS, STUDENT, Data, load_data, topical_pairs
@@ -28,7 +29,7 @@ from lapsus.annotators.encoder.chat_reader import TOKENIZER
 from lapsus.annotators.encoder.reader import Passage, numbers_of
 from lapsus.annotators.encoder.tokens import EnglishTokens
 
-SAMPLE = 400
+SAMPLE = brief.least(400, 40)
 """Turns that ranges are taken from, and turns that floats and bytes are compared on."""
 
 

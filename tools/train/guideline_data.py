@@ -16,8 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import brief
 import yaml
-from pool import broken, folder, records, rude, talks
+from pool import RECORDS, broken, folder, records, rude, talks
 
 from lapsus.annotators.features.cues import look
 from lapsus.formats import read
@@ -53,7 +54,15 @@ class Example(NamedTuple):
 
 def typed() -> list[Example]:
     """Broken turns with their types."""
-    return [*_typed_here(), *_repaired(), *_made_up(200), *_made("ja", 600), *_made("en", 600), *invented()]
+    made = brief.least(600, 20)
+    return [
+        *brief.few(_typed_here(), RECORDS),
+        *brief.few(_repaired()),
+        *_made_up(brief.least(200, 20)),
+        *_made("ja", made),
+        *_made("en", made),
+        *brief.few(invented(), RECORDS),
+    ]
 
 
 def invented() -> Iterator[Example]:
@@ -113,7 +122,12 @@ def _made_up(count: int) -> Iterator[Example]:
 def _made(language: str, count: int) -> Iterator[Example]:
     """Replies that do not belong where they stand; what is wrong with them follows from how they were made."""
     rng = random.Random(language)
-    found = [talk for name in _FROM[language] for talk in rng.sample(talks(name), 300) if len(talk.turns) > 3]
+    found = [
+        talk
+        for name in _FROM[language]
+        for talk in rng.sample(talks(name), brief.least(300, 60))
+        if len(talk.turns) > 3
+    ]
     said = [turn.text for talk in found for turn in talk.turns if turn.text]
     made = 0
     while made < count:
@@ -158,12 +172,17 @@ def _wrong(
 
 def rated() -> list[Example]:
     """Replies with ratings."""
-    return [*fed(), *_attributed(400), *_known_quality(600), *_felt(500)]
+    return [
+        *fed(),
+        *_attributed(brief.least(400, 40)),
+        *_known_quality(brief.least(600, 60)),
+        *_felt(brief.least(500, 40)),
+    ]
 
 
 def fed() -> Iterator[Example]:
     """FED: five people's ratings of a reply, brought to the guideline's levels."""
-    for record in json.loads((folder() / "fed.json").read_text(encoding="utf-8")):
+    for record in brief.few(json.loads((folder() / "fed.json").read_text(encoding="utf-8")), RECORDS):
         if "response" not in record:
             continue
         said = [line.partition(": ") for line in record["context"].split("\n") if ": " in line]

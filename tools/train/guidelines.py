@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import brief
 import numpy as np
 from counting_data import MEASURED, Statements, spare_statements
 from guideline_data import Example, emotions, rated, typed
@@ -47,9 +48,9 @@ FOLDS: Final = 5
 PARTS: Final = (0.5, 1.0)
 _AT_ONCE: Final = 256
 _SCALES_PENALTY, _EMOTIONS_PENALTY, _GRADING_PENALTY = 0.3, 0.003, 0.001
-_COMMENTS: Final = 1_500
+_COMMENTS: Final = brief.least(1_500, 100)
 """Comments of GoEmotions: of a part that the reader has not learned from, or it would be trusted too far."""
-_ANSWERS, _REPLIES = 500, 300
+_ANSWERS, _REPLIES = brief.least(500, 60), brief.least(300, 40)
 """Answers with experts' marks, and replies with statements put into them, from which spare statements are learned."""
 _SPARE_PENALTY: Final = 0.01
 _EMOTIONS: Final = 28

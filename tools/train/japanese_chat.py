@@ -16,10 +16,12 @@ import random
 import sys
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
+import brief
 import numpy as np
 import torch
 from chat_training import DEVICE, Arrays, Steps, batches, cast, cross_entropy, on_device, padded, read_all
@@ -46,7 +48,6 @@ FILES: Final = 3
 NUMBERS: Final = 10
 """What the three heads say."""
 TOLD: Final = 500
-FEW: Final = 80
 READING: Final = 0.06
 """The share of the time that is left for reading and for what must be put away."""
 
@@ -178,20 +179,14 @@ def student_loss(
     )
 
 
-def few(count: int, most: int) -> list[int]:
-    """So many places; where only a handful of steps is asked for, a handful of them."""
-    return list(range(0, count, 1 if most >= TOLD else max(1, count // FEW)))
-
-
 def reader(folder: Path, fold: int, ends: float, most: int) -> Weights:
     """The mean of students that began at the mean of their teachers, by a moment; a fold was kept from them."""
     name, kind = ("all", "all") if fold == ALWAYS else (f"fold {fold}", "fold")
     talk, began = Talk(folder, fold), time.time()
     settings, rng = talk.settings, random.Random(7)
     count, seeds = settings["students"]["votes_count"], settings["teachers"]["seeds"][kind]
-    judged = Turns([talk.row(place) for place in talk.judged], talk.shares).at(few(len(talk.judged), most))
+    judged = Turns([talk.row(place) for place in talk.judged], talk.shares)
     unjudged = talk.unjudged(rng)
-    unjudged = [unjudged[place] for place in few(len(unjudged), most)]
     tell(f"{name}: {len(judged.rows)} judged, {len(unjudged)} unjudged after {time.time() - began:.0f} s")
     torch.manual_seed(0)
     # All teachers begin at the same head: only so is the mean of their weights as good as they are.
@@ -222,11 +217,8 @@ def learn(folder: Path, weights: Path, said_in: Path, fold: int, ends: float, mo
         keep(learned, weights)
     found = np.load(folder / "talk.npz")
     ends_of, ids, own = found["asked.ends"].tolist(), found["asked"], found["asked.own"]
-    places = few(len(ends_of) - 1, most)
-    rows = [(ids[ends_of[one] : ends_of[one + 1]], own[ends_of[one] : ends_of[one + 1]]) for one in places]
-    said = np.full((len(ends_of) - 1, NUMBERS), np.nan, dtype=np.float32)
-    said[places] = np.hstack(said_by(net_of(learned).eval(), rows, HOME, GENERAL, WAY))
-    np.save(said_in / f"{fold}.npy", said)
+    rows = [(ids[begin:end], own[begin:end]) for begin, end in pairwise(ends_of)]
+    np.save(said_in / f"{fold}.npy", np.hstack(said_by(net_of(learned).eval(), rows, HOME, GENERAL, WAY)))
     tell(f"fold {fold}: read {len(rows)}")
 
 
@@ -294,9 +286,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("talk", type=Path)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("--seconds", type=float, default=400.0, help="of training")
-    parser.add_argument("--steps", type=int, default=1_000_000, help="stop each network after so many")
-    parser.add_argument("--beside", type=int, default=FOLDS + 1, help="readers that learn at a time")
+    parser.add_argument("--seconds", type=float, default=brief.seconds(400.0), help="of training")
+    parser.add_argument(
+        "--steps", type=int, default=brief.steps(1_000_000), help="stop each network after so many"
+    )
+    parser.add_argument(
+        "--beside", type=int, default=brief.least(FOLDS + 1, 2), help="readers that learn at a time"
+    )
     asked = parser.parse_args()
     asked.weights.mkdir(parents=True, exist_ok=True)
     (asked.weights / "ja-tokenizer.json").write_bytes((asked.talk / "tokenizer.json").read_bytes())

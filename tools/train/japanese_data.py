@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+import brief
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,9 +69,13 @@ def read_dbdc2() -> tuple[Judged, NDArray[np.bool_]]:
 
 def _logs(name: str, within: str) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
     with zipfile.ZipFile(_folder() / name) as archive:
-        for member in sorted(archive.namelist()):
-            if member.endswith(".log.json") and f"/{within}/" in f"/{member}":
-                yield PurePosixPath(member), json.loads(archive.read(member).decode("utf-8-sig"))
+        members = [
+            member
+            for member in sorted(archive.namelist())
+            if member.endswith(".log.json") and f"/{within}/" in f"/{member}"
+        ]
+        for member in brief.few(members):
+            yield PurePosixPath(member), json.loads(archive.read(member).decode("utf-8-sig"))
 
 
 def _folder() -> Path:

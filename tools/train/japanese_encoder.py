@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import brief
 import numpy as np
 import torch
 from chat_training import DEVICE, PAD, Arrays, Encoded, batches, cast, padded
@@ -250,10 +251,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("output", type=Path)
-    parser.add_argument("--minutes", type=float, default=16.0)
-    parser.add_argument("--steps", type=int, default=1_000_000, help="stop after so many")
+    parser.add_argument("--minutes", type=float, default=brief.seconds(16.0))
+    parser.add_argument("--steps", type=int, default=brief.steps(1_000_000), help="stop after so many")
     parser.add_argument("--size", choices=sorted(SIZES), default="large")
-    parser.add_argument("--beside", type=int, default=16, help="processes that ask the sentence encoder")
+    parser.add_argument(
+        "--beside", type=int, default=brief.least(16, 2), help="processes that ask the sentence encoder"
+    )
     asked = parser.parse_args()
     content = asked.tokenizer.read_bytes()
     begun = time.monotonic()

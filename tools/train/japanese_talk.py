@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import brief
 import numpy as np
 from guideline_data import invented
 from japanese_data import read_dbdc2
@@ -49,7 +50,7 @@ from quick_tokens import QuickChatTokens
 from lapsus.annotators.encoder.reader import LONGEST, Passage, TurnWords, passages_of
 
 REPAIR, WRITTEN = "dbrc-ja", "written"
-OF_EACH: Final = 240
+OF_EACH: Final = brief.least(240, 8)
 """Replies of each chat corpus that are read to measure, half of them real."""
 MADE: Final = 2000
 """Replies without sense, and rude ones, that are made to draw from."""
@@ -115,7 +116,7 @@ def _repaired() -> Iterator[Row]:
                 TurnWords(turn["role"] == "system", str(turn["text"]).strip())
                 for turn in record["dialogue_history"]
             ]
-    for id, turns in histories.items():
+    for id, turns in brief.few(histories.items()):
         for place, turn in enumerate(turns):
             if place and turn.by_system:
                 way = FAULTY if place + 1 == len(turns) else REAL
@@ -137,7 +138,7 @@ def _of_assistants(rng: random.Random) -> Iterator[Row]:
 
 def _written(rng: random.Random) -> Iterator[Row]:
     """Dialogues written for the guideline of error types, which no reader learns from: near misses are fine."""
-    found = [one for one in invented() if one.unit.language == "ja"]
+    found = list(brief.few(one for one in invented() if one.unit.language == "ja"))
     said = [one.unit.target.text for one in found if one.unit.target and one.beside]
     for one in found:
         passage = passages_of(one.unit)[0]

@@ -29,9 +29,8 @@ from lapsus.annotators.encoder.large_reader import MANIFEST, NUMBERS, PARTS, TOK
 from lapsus.annotators.encoder.reader import Passage, TurnWords
 from lapsus.annotators.encoder.tokens import LargeTokens
 
-WIDTH, HEADS, LAYERS, EPSILON = 768, 12, 12, 1e-5
+EPSILON = 1e-5
 BUCKETS, FARTHEST = 32, 128
-OF_A_PART = 4
 SAMPLE: Sequence[Sequence[str]] = (
     ("Hi! How was your weekend?", "I went hiking with my sister.", "Nice! Where did you go?"),
     ("Can you help me with my order?", "Of course. Which order is it?", "Number 4711.", "The moon is made of rock."),
@@ -50,7 +49,7 @@ def read_weights(path: Path) -> Weights:
             weights[name[:-2]] = (found[name] * found[f"{name[:-2]}|s"]).astype(np.float32)
         elif not name.endswith("|s"):
             weights[name] = found[name].astype(np.float32)
-    for layer in range(LAYERS):
+    for layer in range(layers_of(weights)):
         where = f"b.encoder.layer.{layer}.attention.attn"
         for part in ("weight", "bias"):
             weights[f"{where}.qkv.{part}"] = np.concatenate(
@@ -58,6 +57,11 @@ def read_weights(path: Path) -> Weights:
             )
     words = weights.pop("b.embeddings.word_embeddings.weight")
     return weights | {"enc.embeddings.word_embeddings.weight": words}
+
+
+def layers_of(weights: Mapping[str, Any]) -> int:
+    """How many layers there are."""
+    return sum(name.endswith("attention.attn.o.bias") for name in weights)
 
 
 def position_bias(table: NDArray[np.float32], size: int) -> NDArray[np.float32]:
@@ -76,26 +80,32 @@ def position_bias(table: NDArray[np.float32], size: int) -> NDArray[np.float32]:
 class LargeGraph(Graph):
     """Layers that normalise what comes out, with a bias by distance."""
 
+    def __init__(self, weights: Weights, ranges: Ranges | None) -> None:
+        super().__init__(weights, ranges)
+        self.width = weights["enc.embeddings.word_embeddings.weight"].shape[1]
+        self.heads = weights["b.encoder.relative_attention_bias.weight"].shape[1]
+        self.of_a_part = layers_of(weights) // (len(PARTS) - 1)
+
     def normal(self, rows: str, name: str) -> str:
         gain, bias = (self.constant(self.weights[f"{name}.{part}"]) for part in ("weight", "bias"))
         return self.add("LayerNormalization", rows, gain, bias, axis=-1, epsilon=EPSILON)
 
     def split(self, rows: str, order: Sequence[int]) -> str:
-        shape = self.constant(np.array([0, 0, HEADS, WIDTH // HEADS]))
+        shape = self.constant(np.array([0, 0, self.heads, self.width // self.heads]))
         return self.add("Transpose", self.add("Reshape", rows, shape), perm=list(order))
 
     def layer(self, rows: str, number: int) -> str:
         """One layer."""
         name = f"b.encoder.layer.{number}"
-        sizes = self.constant(np.array([WIDTH] * 3))
+        sizes = self.constant(np.array([self.width] * 3))
         given = self.wide(rows, f"{name}.attention.attn.qkv")
         query, key, value = self.add_several("Split", [given, sizes], 3, axis=-1)
-        scale = self.constant(np.array((WIDTH // HEADS) ** -0.5, dtype=np.float32))
+        scale = self.constant(np.array((self.width // self.heads) ** -0.5, dtype=np.float32))
         query = self.add("Mul", self.split(query, (0, 2, 1, 3)), scale)
         looked = self.add("Add", self.add("MatMul", query, self.split(key, (0, 2, 3, 1))), "bias")
         found = self.add("MatMul", self.add("Softmax", looked, axis=-1), self.split(value, (0, 2, 1, 3)))
         joined = self.add("Transpose", found, perm=[0, 2, 1, 3])
-        joined = self.add("Reshape", joined, self.constant(np.array([0, 0, WIDTH])))
+        joined = self.add("Reshape", joined, self.constant(np.array([0, 0, self.width])))
         rows = self.add("Add", self.wide(joined, f"{name}.attention.attn.o"), rows)
         rows = self.normal(rows, f"{name}.attention.LayerNorm")
         wide = self.add("Gelu", self.wide(rows, f"{name}.intermediate.dense"))
@@ -134,13 +144,13 @@ def embeddings(weights: Weights, ranges: Ranges | None) -> ModelProto:
 
 
 def layers(weights: Weights, ranges: Ranges | None, part: int) -> tuple[ModelProto, dict[str, str]]:
-    """`rows` and `bias` to `rows` four layers on; after the last of them, with `segment`, to `said`."""
+    """`rows` and `bias` to `rows` a third of the layers on; after the last of them, with `segment`, to `said`."""
     graph = LargeGraph(weights, ranges)
     rows = "rows"
-    for number in range(part * OF_A_PART, (part + 1) * OF_A_PART):
+    for number in range(part * graph.of_a_part, (part + 1) * graph.of_a_part):
         rows = graph.layer(rows, number)
     given: dict[str, list[Any]] = {"rows": _ROWS, "bias": _BIAS}
-    if (part + 1) * OF_A_PART < LAYERS:
+    if part + 2 < len(PARTS):
         graph.add("Identity", rows, out="found")
         return model_of(graph, given, {"found": _ROWS}), graph.watched
     graph.said(rows)
@@ -149,8 +159,8 @@ def layers(weights: Weights, ranges: Ranges | None, part: int) -> tuple[ModelPro
     ), graph.watched
 
 
-_ROWS: list[Any] = ["turns", "tokens", WIDTH]
-_BIAS: list[Any] = [1, HEADS, "tokens", "tokens"]
+_ROWS: list[Any] = ["turns", "tokens", "width"]
+_BIAS: list[Any] = [1, "heads", "tokens", "tokens"]
 
 
 def model_of(graph: LargeGraph, given: Mapping[str, list[Any]], found: Mapping[str, list[Any]]) -> ModelProto:
@@ -177,10 +187,10 @@ def model_of(graph: LargeGraph, given: Mapping[str, list[Any]], found: Mapping[s
 
 
 def graphs(weights: Weights, tokens: LargeTokens) -> list[bytes]:
-    """The parts in order: embeddings, then three times four layers, on bytes."""
+    """The parts in order: embeddings, then three times a third of the layers, on bytes."""
     first = embeddings(weights, {}).SerializeToString()
     parts, given = [first], list(_first_inputs(first, tokens))
-    for part in range(LAYERS // OF_A_PART):
+    for part in range(len(PARTS) - 1):
         model, watched = layers(weights, None, part)
         content = model.SerializeToString()
         inputs = [{**one, "segment": segment} if b"segment" in content else one for one, segment in given]

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import brief
 import numpy as np
 import torch
 from chat_training import DEVICE, Arrays, Steps, batches, cast, cross_entropy, padded, read_all
@@ -212,7 +213,7 @@ def main() -> int:
     parser.add_argument("base", type=Path)
     parser.add_argument("weights", type=Path)
     parser.add_argument("said", type=Path)
-    parser.add_argument("--steps", type=int, default=SETTINGS["steps"])
+    parser.add_argument("--steps", type=int, default=brief.steps(SETTINGS["steps"]))
     asked = parser.parse_args()
     content = (asked.base / "tokenizer.json").read_bytes()
     torch.manual_seed(0)

@@ -16,16 +16,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import brief
 import numpy as np
-import yaml
 
 from lapsus.annotators.encoder.reader import LONGEST, WINDOW, Passage, TurnWords
 
-CONFIG: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "chat.yaml").read_text(encoding="utf-8"))
+CONFIG: dict[str, Any] = brief.settings(Path(__file__).with_name("chat.yaml"))
 REAL, RANDOM, REPEATED, LATER, BROKEN, RUDE = "real", "random", "repeated", "later", "broken", "rude"
 VOTES, RATED = "votes", "rated"
 FAULTY = "faulty"
 """Of replies that people found broken, or wrote so."""
+RECORDS = 100
+"""Of a file, in brief: fewer would not show all that a file has."""
 TRAIN, TEST = "train", "test"
 
 
@@ -80,7 +82,7 @@ def folder() -> Path:
 def records(name: str) -> Iterator[dict[str, Any]]:
     """The records of a file of the pool."""
     with gzip.open(folder() / "pool" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+        yield from map(json.loads, brief.few(file, RECORDS))
 
 
 def talks(name: str) -> list[Talk]:
@@ -111,7 +113,7 @@ def _rating(record: dict[str, Any], rated: dict[str, Any] | None) -> float | Non
 def _topical() -> Iterator[Talk]:
     with zipfile.ZipFile(folder() / "topical-chat.zip") as archive:
         for member in sorted(name for name in archive.namelist() if name.endswith(".json")):
-            for id, found in json.loads(archive.read(member)).items():
+            for id, found in brief.few(json.loads(archive.read(member)).items(), RECORDS):
                 turns = (
                     TurnWords(turn["agent"] == "agent_2", turn["message"].strip())
                     for turn in found["content"]
@@ -121,7 +123,7 @@ def _topical() -> Iterator[Talk]:
 
 def fed() -> Iterator[tuple[Passage, dict[str, float]]]:
     """FED's rated replies: what people said of each on the mean, question by question."""
-    for record in json.loads((folder() / "fed.json").read_text(encoding="utf-8")):
+    for record in brief.few(json.loads((folder() / "fed.json").read_text(encoding="utf-8")), RECORDS):
         if "response" in record:
             said = [line.partition(": ") for line in record["context"].split("\n") if ": " in line]
             turns = tuple(TurnWords(who == "System", text) for who, _, text in said)

@@ -19,7 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import brief
 from english_data import CONFIG, Data, Example, save_data
+from random_start import random_start
 
 from lapsus.annotators import training_data
 from lapsus.annotators.cases import voted_examples
@@ -31,7 +33,7 @@ from lapsus.schemes import load_scheme
 
 def judged(path: Path, only: str) -> Iterator[Example]:
     """The judged turns of a corpus, file by file."""
-    documents, votes = training_data(read(path, "dbdc", only=only, language="en"))
+    documents, votes = training_data(brief.few(read(path, "dbdc", only=only, language="en")))
     rule = load_scheme("breakdown").unit
     turns = (unit for document in documents for unit in units(document, rule))
     for unit, counts in voted_examples(turns, votes):
@@ -43,7 +45,9 @@ def conversations(path: Path) -> list[list[str]]:
     with zipfile.ZipFile(path) as archive:
         names = sorted(name for name in archive.namelist() if name.endswith(".json"))
         parts = [json.loads(archive.read(name)) for name in names]
-    return [[turn["message"] for turn in talk["content"]] for part in parts for talk in part.values()]
+    return [
+        [turn["message"] for turn in talk["content"]] for part in parts for talk in brief.few(part.values())
+    ]
 
 
 def unpack(settings: dict[str, Any], wheels: Path, target: Path) -> None:
@@ -80,8 +84,10 @@ def main() -> int:
     )
     save_data(data, asked.work)
     sys.stdout.write("\n".join(f"{name}: {len(part):,}" for name, part in data._asdict().items()) + "\n")
-    if asked.wheels:
-        for name, settings in CONFIG["weights"].items():
+    for name, settings in CONFIG["weights"].items() if asked.wheels else ():
+        if brief.STEPS and not asked.wheels.exists():
+            random_start(name, asked.work / name)
+        else:
             unpack(settings, asked.wheels, asked.work / name)
     return 0
 

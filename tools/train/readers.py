@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import brief
 import numpy as np
 import reader_graphs
 from chat_figures import tell_figures
@@ -54,7 +55,7 @@ Matrix = NDArray[np.float64]
 FOLDS = 5
 FIRMLY = 20.0
 """How hard calibrations are held to the reader's own word where there is much to fit and little to fit it to."""
-OF_EACH = 240
+OF_EACH = brief.least(240, 8)
 """Replies of each corpus that a calibration in general is fitted to and measured on, half of them real."""
 SHOWN = ("accuracy", "f1_b", "f1_pb_b", "jsd", "mse")
 RULE = "cuts(0.5,1)"

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import brief
 import numpy as np
 import torch
 from byte_weights import embedding_weights, layer_weights
@@ -35,11 +36,11 @@ from lapsus.annotators.model_files import SHIPPED, read_model
 from lapsus.annotators.triples.labeller import GRAPH
 from lapsus.annotators.triples.pair import TOKENS, WINDOWS, Pairs
 
-BATCH, SORTED = 96, 4
+BATCH, SORTED = brief.least(96, 8), 4
 """Pairs at a time, and how many batches are sorted by length together."""
-STRETCHES, SWAPPED = 12, 0.5
+STRETCHES, SWAPPED = brief.least(12, 4), 0.5
 """Stretches of texts made from records beside each batch, and how many of them have values swapped."""
-RATED = 24
+RATED = brief.least(24, 4)
 """Texts with ratings beside each batch."""
 RATE, DECAY, WARM = 3e-4, 0.02, 100
 RATINGS_COUNT = 0.3
@@ -48,7 +49,7 @@ FROZEN = 3
 """Layers that are shared with the other English judges."""
 NOTHING = -100
 """The target of what is not learned: [CLS] and [SEP]."""
-MAKERS = 3
+MAKERS = brief.least(3, 1)
 LOWER, OWN = (SHIPPED / f"{name}.lapsus" for name in ("breakdown-en", "semantic-errors-en"))
 
 
@@ -226,8 +227,8 @@ def record_loss(logits: Tensor, places: Tensor, wanted: Tensor) -> Tensor:
 def train(net: Net, source: Iterator[list[Tensor]], seconds: float, rate: float = RATE) -> None:
     learned = [one for one in net.parameters() if one.requires_grad]
     optimiser = torch.optim.AdamW(learned, lr=rate, weight_decay=DECAY)
-    begun, step = time.monotonic(), 0
-    while (done := (time.monotonic() - begun) / seconds) < 1:
+    begun, step, most = time.monotonic(), 0, brief.steps(sys.maxsize)
+    while (done := (time.monotonic() - begun) / seconds) < 1 and step < most:
         for group in optimiser.param_groups:
             group["lr"] = rate * min(1, (step + 4) / WARM) * max(0.005, 1 - done)
         given = next(source)
@@ -252,7 +253,7 @@ def train(net: Net, source: Iterator[list[Tensor]], seconds: float, rate: float 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("work", type=Path)
-    parser.add_argument("--seconds", type=float, default=230)
+    parser.add_argument("--seconds", type=float, default=brief.seconds(230))
     parser.add_argument("--without", type=int, metavar="FOLD")
     asked = parser.parse_args()
     torch.manual_seed(0)

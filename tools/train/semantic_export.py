@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import brief
 import numpy as np
 from graph import Ranges, Weights
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from lapsus.annotators.triples.pair import Pairs, Window
 
 WEIGHTS = "semantic.safetensors"
 LOWER = "breakdown-en"
-SAMPLE, EVERY = 400, 50
+SAMPLE, EVERY = brief.least(400, 20), 50
 """Windows that ranges are taken from; the others, and those of every so many records, are compared on."""
 
 

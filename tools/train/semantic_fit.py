@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import brief
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
@@ -39,7 +40,7 @@ from lapsus.model import Document, Span
 
 Rows = NDArray[np.float64]
 NAME = "semantic-errors-en"
-DAMAGED, RESAMPLES = 2_000, 1_000
+DAMAGED, RESAMPLES = brief.least(2_000, 100), brief.least(1_000, 20)
 PENALTY, REACH, SHARE = 0.15, 0.2, 0.5
 """Of the regression: what holds it back, how far likeness goes, and how much the labeller's own word counts."""
 CUTS, NEARLY = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 0.005

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+import brief
 from semantic_records import fold_of
 
 from lapsus.annotators.triples.pair import Pairs, Window
@@ -18,6 +19,8 @@ SHARED = 0.3
 """What correctness counts for the other two ratings: a wrong value costs both."""
 SPREADS = 4.0
 """Shortfalls are multiplied by this, so that they are about as far apart as other targets."""
+TEXTS = 120
+"""So many in brief."""
 
 
 class Rated(NamedTuple):
@@ -42,7 +45,7 @@ def load_rated(pairs: Pairs) -> list[Rated]:
     """All texts; those made from the same data are in one fold."""
     path = Path(os.environ["LAPSUS_DATA"]) / "webnlg-2020-human-ratings.jsonl"
     found = []
-    for document in (entry.document for entry in read(path)):
+    for document in (entry.document for entry in brief.few(read(path), TEXTS)):
         if document is not None:
             window, *_ = pairs.windows(pairs.pair(document.segments[:-1], document.segments[-1:], "en"))
             correctness, coverage, relevance = (float(document.metadata["mean"][name]) for name in RATINGS)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import brief
 import numpy as np
 from numpy.typing import NDArray
 from semantic_data import place_of, surface
@@ -69,7 +70,7 @@ def load_marked() -> list[Marked]:
 def _records(corpus: str) -> Iterator[dict[str, Any]]:
     path = Path(os.environ["LAPSUS_DATA"]) / "pool" / f"{corpus}.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+        yield from map(json.loads, brief.few(lines))
 
 
 def _marked(corpus: str, record: dict[str, Any]) -> Marked:

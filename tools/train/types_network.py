@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import brief
 import numpy as np
 import torch
 from guideline_data import Example
@@ -67,7 +68,7 @@ def trained(
         nn.Dropout(_UNSEEN[1]),
         nn.Linear(HIDDEN, shares.shape[1]),
     )
-    steps = max(1, drawn // _BATCH)
+    steps = brief.steps(max(1, drawn // _BATCH))
     optimizer = torch.optim.AdamW(network.parameters(), lr=_RATE, weight_decay=_HELD)
     slower = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.01, steps)
     for _ in range(steps):
