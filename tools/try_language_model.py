@@ -135,7 +135,7 @@ def main() -> None:
     drawn += [Trial("random", "breakdown", language, language, CUT) for language in both]
     # Japanese prompts are longer than what SmolLM2 can read, so it reads Japanese texts by the English ones.
     small = [Trial("smollm2", name, language, "en", WHOLE) for name in names for language in both]
-    calls = [Trial("smollm2", name, language, "en", WHOLE, TOOL) for name in names for language in both]
+    calls = [Trial("smollm2", name, "en", "en", WHOLE, TOOL) for name in ("breakdown", "preference")]
     fine = [
         *_tried(random, drawn),
         *_tried(weights, small),

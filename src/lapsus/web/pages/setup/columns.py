@@ -99,7 +99,9 @@ def show(visit: RequestContext) -> ColumnsResponse:
     """The columns as they were mapped, or as they probably are."""
     draft = draft_here(visit)
     rows = first_rows(visit, draft.id)
-    return _record(visit, draft, rows, map_of_draft(draft) or with_sides(probable_map(rows), rows))
+    # Who is judged is asked where names do not tell: a guess that nobody looks at would have users judged.
+    guess = msgspec.structs.replace(probable_map(rows), system=(), user=())
+    return _record(visit, draft, rows, map_of_draft(draft) or with_sides(guess, rows))
 
 
 def change(visit: RequestContext, form: FormData) -> ColumnsResponse | Response:
