@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ from lapsus.annotators.bulk import Run
 from lapsus.annotators.encoder.reader import GENERAL
 from lapsus.formats.jsonl import Jsonl
 from lapsus.log_check import check_entries
-from lapsus.model import Document, Judgment, Segment
+from lapsus.model import Document, Entry, Judgment, Segment
 from tests.annotators import invented
 from tests.command_process import lapsus, refused
 
@@ -134,16 +135,24 @@ def test_it_is_adapted_in_general_too_and_the_file_is_whole(general: Annotator, 
     assert list(loaded.judge(documents)) == list(model.judge(documents))
 
 
+def seen_as_broken(entry: Entry) -> Entry:
+    """The same, where whoever judged a turn found it broken."""
+    broken = (msgspec.structs.replace(one, answers={"breakdown": "X"}) for one in entry.judgments)
+    return msgspec.structs.replace(entry, judgments=tuple(broken))
+
+
 def test_check_learns_from_some_judged_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Jsonl().write([invented.entry(number, "en") for number in range(6)], tmp_path / "judged.jsonl")
+    Jsonl().write(
+        [seen_as_broken(invented.entry(number, "en")) for number in range(6)], tmp_path / "judged.jsonl"
+    )
     Jsonl().write([invented.entry(number, "en", seed=5) for number in range(4)], tmp_path / "log.jsonl")
     plain, adapted = (
         json.loads(lapsus("check", "log.jsonl", "--json", *more)[0])
         for more in ((), ("--adapt", "judged.jsonl"))
     )
     assert plain["turns"] == adapted["turns"]
-    assert plain["cut"] != adapted["cut"]
+    assert plain["cut"] > adapted["cut"]
     assert [one["segment"] for one in plain["findings"]] == [one["segment"] for one in adapted["findings"]]
     (tmp_path / "unjudged.jsonl").write_text('{"id": "1", "messages": [{"role": "user", "content": "Hi"}]}')
     assert "nothing in it is judged" in refused("check", "log.jsonl", "--adapt", "unjudged.jsonl")
